@@ -58,6 +58,7 @@ def deal_of(desk: Desk, deal: DemandDeal) -> Json:
         "deal_id": deal.deal_id,
         "status": deal.status,
         "price": None if deal.price is None else number(float(deal.price)),
+        "currency": deal.currency,
         "price_type": deal.price_type,
         "seat": None if deal.seat is None else {"id": deal.seat.id, "name": text(deal.seat.name or "")},
         "packages": [

@@ -202,6 +202,7 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
                 "seat": text(offer.seat),
                 "packages": [packages[offer.pair.first].id, packages[offer.pair.second].id],
                 "prices": [number(float(price)) for price in offer.prices],
+                **({"currency": offer.currency} if offer.currency else {}),
             }
             for offer in overlap.two_prices(deals, pairs)
         ],

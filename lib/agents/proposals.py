@@ -13,7 +13,7 @@ from lib.agents.inventory import lists_of
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import moments
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
-from lib.deals.price_slips import PriceScale, price_slip
+from lib.deals.price_slips import PriceScale, currency_slip, price_slip
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries
@@ -130,8 +130,16 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "reason": arguments.reason,
     }
     answer = _describe(desk, desk.deals_api.propose(proposal))
-    before, after = entity.model_dump().get("price"), arguments.fields.get("price")
-    slip = price_slip(Decimal(str(after)), [PriceScale.before(before)]) if after is not None else ""
+    before = entity.model_dump(include={"price", "currency"})
+    after = {**before, **arguments.fields}
+    is_same_currency = before.get("currency") == after.get("currency")
+    slip = ""
+    if arguments.fields.get("price") is not None:
+        scale = PriceScale.before(before.get("price") if is_same_currency else None)
+        slip = price_slip(Decimal(str(after["price"])), [scale])
+    elif not is_same_currency:
+        currencies = (values.get("currency") or "the usual currency" for values in (before, after))
+        slip = currency_slip(*currencies)
     warnings = [f"{slip[0].upper()}{slip[1:]}."] if slip else []
     return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}, "warnings": warnings}
 

@@ -110,8 +110,8 @@ class Clients:
     `buyer_counts` what buyers entered, `negotiations` what they answered, `view_store` saved views and
     notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
-    What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
-    are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
+    What a slicer is may be kept for `slicer_seconds` before it is asked again. `price_unit` is that of
+    prices, `usual_terms` what a term of deals means that is not set, by its field.
     """
 
     reporting: Reporting
@@ -130,9 +130,13 @@ class Clients:
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0
-    currency: str = ""
     price_unit: str = ""
     usual_terms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def currency(self) -> str:
+        """That of the report, and of deals that have none of their own."""
+        return self.usual_terms.get("currency", "")
 
     def with_own(self, slicer: Slicer, project: str, name: str) -> Slicer:
         """What the slicer is, with the person's own metrics among its data fields.
@@ -200,9 +204,8 @@ def connect(
         settings.base_url,
         settings.curate_url,
         0 if resources.lines.reporting is None else SLICER_SECONDS,
-        settings.price_currency,
         settings.price_unit,
-        {"price_type": settings.price_type},
+        {"price_type": settings.price_type, "currency": settings.price_currency},
     )
 
 

@@ -184,7 +184,7 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.is_own)
-    deals = DealsService(access.store.engine)
+    deals = DealsService(access.store.engine, settings.price_currency)
     router = routes.routes(
         deals,
         admission,

@@ -91,7 +91,8 @@ class HealthWatch:
         if not tells_deals(slicer):
             return None
         ask = partial(self._reports.audience, slicer=slicer)
-        report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask, sees_all_seats=True)
+        today, currency = dates.today(slicer.timezone, now), self._settings.price_currency
+        report = DealReport(*pair, slicer, today, ask, sees_all_seats=True, currency=currency)
         counts = BuyerCounts(self._engine, "")
         price_type, tolerance = self._settings.price_type, self._settings.dossier_tolerance
         return Assessor(report, price_type, self._supply[1], counts, tolerance)

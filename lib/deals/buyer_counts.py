@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
-    Connection,
     Date,
     Engine,
     String,
@@ -25,13 +24,12 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import Amount, Instant, metadata, reading, transact
+from lib.database import Amount, DatabaseScope, Instant, metadata
 from lib.deals.models import DemandDeal
 from lib.deals.store.tables import deal_health
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
-SECONDS, MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 10, 400, 10**15, Decimal(10**12)
+MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 400, 10**15, Decimal(10**12)
 
 buyer_counts = Table(
     "buyer_counts",
@@ -51,7 +49,7 @@ buyer_counts = Table(
 
 @dataclass(frozen=True)
 class DayCounts:
-    """A buyer's counts of one day, None where there is none; `spend` is in the currency of prices."""
+    """A buyer's counts of one day, None where there is none; `spend` is in the report's currency."""
 
     requests: int | None = None
     bids: int | None = None
@@ -86,6 +84,11 @@ class BuyerCounts:
     engine: Engine
     service: str
 
+    @property
+    def scope(self) -> DatabaseScope:
+        """The transactions of the store."""
+        return DatabaseScope(self.engine)
+
     def of(self, deal: DemandDeal) -> EnteredCounts:
         """The counts of the deal's buyer."""
         return self.of_deals([deal]).get(deal.id or 0, EnteredCounts({}))
@@ -95,14 +98,11 @@ class BuyerCounts:
         table, seats = buyer_counts.c, {deal.id or 0: _seat(deal) for deal in deals}
         query = select(buyer_counts).where(table.service == self.service, table.deal_id.in_(seats))
 
-        def within(connection: Connection) -> dict[int, EnteredCounts]:
-            rows: dict[int, list[Any]] = {}
-            for row in connection.execute(query.order_by(table.day)):
-                if row.seat_id == seats[row.deal_id]:
-                    rows.setdefault(row.deal_id, []).append(row)
-            return {deal: _counts_of(days) for deal, days in rows.items()}
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        rows: dict[int, list[Any]] = {}
+        for row in self.scope.rows(query.order_by(table.day)):
+            if row.seat_id == seats[row.deal_id]:
+                rows.setdefault(row.deal_id, []).append(row)
+        return {deal: _counts_of(days) for deal, days in rows.items()}
 
     def enter(self, deal: DemandDeal, days: Mapping[date, DayCounts], link: int) -> None:
         """Store these days in place of what was entered for them; empty ones are removed.
@@ -119,7 +119,7 @@ class BuyerCounts:
         }
         rows = [{**key, "day": day, **asdict(counts)} for day, counts in days.items() if not counts.is_empty]
 
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             connection.execute(delete(buyer_counts).where(*self._of(deal), buyer_counts.c.day.in_([*days])))
             if rows:
                 connection.execute(insert(buyer_counts), rows)
@@ -127,16 +127,10 @@ class BuyerCounts:
                 raise BadRequest(f"Counts of {MOST_DAYS} days can be stored: remove some first")
             connection.execute(self._judge_again(deal, now))
 
-        transact(self.engine, within, Deadline(SECONDS))
-
     def remove(self, deal: DemandDeal) -> None:
         """Remove all counts of the deal's buyer."""
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(buyer_counts).where(*self._of(deal)))
-            connection.execute(self._judge_again(deal, datetime.now(UTC)))
-
-        transact(self.engine, within, Deadline(SECONDS))
+        removal = delete(buyer_counts).where(*self._of(deal))
+        self.scope.execute(removal, self._judge_again(deal, datetime.now(UTC)))
 
     def _judge_again(self, deal: DemandDeal, now: datetime) -> Update:
         """Let the stored health of the deal, which depends on these counts, be computed again."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from lib.deals import moments, values
+from lib.deals import currencies, moments, values
 from lib.deals.models import (
     BUYER_STATUS,
     DEAL_TYPES,
@@ -25,7 +25,19 @@ from lib.deals.models import (
     PriceType,
     Resource,
 )
-from lib.deals.values import Amount, Count, Email, FeeType, Limits, Moment, Name, Percentage, Priority, Value
+from lib.deals.values import (
+    Amount,
+    Count,
+    Currency,
+    Email,
+    FeeType,
+    Limits,
+    Moment,
+    Name,
+    Percentage,
+    Priority,
+    Value,
+)
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
@@ -58,6 +70,7 @@ NAME = FieldKind(Name, TEXT)
 SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
 EMAIL = FieldKind(Email, TEXT, NO_TEXT)
 SWITCH = FieldKind(bool, FLAG)
+OPEN_SWITCH = FieldKind(bool, FLAG, {"type": ["boolean", "null"]}, {True: "yes", False: "no"})
 AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
 COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
 PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
@@ -65,6 +78,15 @@ PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
 FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
 MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
 DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
+CURRENCY = FieldKind(
+    Currency,
+    {"enum": [*currencies.CODES]},
+    {
+        "enum": [*currencies.CODES, None],
+        "description": "Null: as the setting price_currency says. An extension.",
+    },
+    {code: code for code in currencies.CODES},
+)
 PACING = FieldKind(Pacing, {"enum": [*PACINGS]}, {"enum": [*PACINGS, None]}, PACINGS)
 PRICE_TYPE = FieldKind(
     PriceType,
@@ -199,6 +221,10 @@ FIELDS = (
         readers=FOR_BOTH,
     ),
     DealField(
+        "currency", CURRENCY, "Currency", (DEALS,), is_term=True, width=5.5, is_extra=True,
+        is_extension=True, help="Of the deal's price, budget and fee", readers=FOR_BOTH,
+    ),
+    DealField(
         "buyer_status", BUYER, "Buyer's status", (DEALS,), is_writable=False, is_order=False, width=8.0,
         is_extra=True, is_extension=True, readers=FOR_BUYER,
     ),
@@ -209,11 +235,15 @@ FIELDS = (
     ),
     _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
     _term(
-        "budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices",
+        "budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of the price",
         is_summed=True,
     ),
     _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
     _term("viewability_goal", PERCENTAGE, "Viewability goal", 8.0, "Percent of the impressions"),
+    _term(
+        "block_override", OPEN_SWITCH, "Block override", 8.0,
+        "The publisher's blocks of advertisers and categories don't hold for it", FOR_BOTH,
+    ),
     _term("audience_segments", SHORT_TEXT, "Audience segments", 10.0, "As buyer and seller call them"),
     _term("priority", PRIORITY, "Priority", 6.0, "1 is served first, 20 last", FOR_HOUSE),
     DealField(

@@ -245,12 +245,14 @@ class DealTerms(WireModel):
     agency_curation_fee_type: int | None = None
     contact_email: str | None = None
     price_type: str | None = None
+    currency: str | None = None
     deal_type: str | None = None
     units: Decimal | None = None
     pacing: str | None = None
     budget: Decimal | None = None
     frequency_cap: Decimal | None = None
     viewability_goal: Decimal | None = None
+    block_override: bool | None = None
     priority: Decimal | None = None
     house_code: str | None = None
     audience_segments: str | None = None

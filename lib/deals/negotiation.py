@@ -16,17 +16,16 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import BigInteger, Column, Connection, Date, Engine, Row, String, Table, Text, insert, select
 
-from lib.database import Amount, Instant, keys, metadata, reading, required, transact
+from lib.database import Amount, DatabaseScope, Instant, keys, metadata, required
 from lib.deals.models import BUYER_STATUS, DemandDeal
 from lib.deals.values import AMOUNT, COUNT
 from lib.wire import text
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Conflict
 
 Side = Literal["buyer", "house"]
 Act = Literal["accepts", "proposes", "declines"]
 ACTS: tuple[Act, ...] = get_args(Act)
-SECONDS, MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 10, 50, 64, 500
+MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 50, 64, 500
 PENDING, APPROVED, REJECTED = (
     BUYER_STATUS.index(status) for status in ("pending approval", "approved", "rejected")
 )
@@ -47,6 +46,7 @@ negotiation_rounds = Table(
     *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, number=BigInteger),
     *required(side=String(10), act=String(10)),
     Column("price", Amount),
+    Column("currency", String(20)),
     Column("units", BigInteger),
     Column("first_day", Date),
     Column("last_day", Date),
@@ -61,13 +61,15 @@ _COLUMNS = negotiation_rounds.c
 class OfferTerms:
     """What is negotiated: the price, guaranteed impressions, and the first and last day on which it runs.
 
-    The price is in the currency and unit of prices. None: not set, or not proposed.
+    The price is in `currency`, which nobody proposes: it is the deal's when the terms were offered. None: not
+    set, or not proposed.
     """
 
     price: Decimal | None = None
     units: int | None = None
     first_day: date | None = None
     last_day: date | None = None
+    currency: str | None = None
 
     def differences(self, other: "OfferTerms") -> dict[str, Any]:
         """The terms of `other` that differ from these, by name; a term that it leaves open does not."""
@@ -149,24 +151,31 @@ class Negotiations:
     engine: Engine
     service: str
 
+    @property
+    def scope(self) -> DatabaseScope:
+        """The transactions of the store."""
+        return DatabaseScope(self.engine)
+
     def of(self, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
         """The negotiation with the deal's seat, given its terms as they are."""
-        return reading(self.engine, lambda connection: self._of(connection, deal, terms), Deadline(SECONDS))
+        return self.scope.read(lambda connection: self._of(connection, deal, terms))
 
     def add(self, deal: DemandDeal, terms: OfferTerms, answer: Round, mark: str) -> Negotiation:
-        """Store the answer as the next round.
+        """Store the answer as the next round. A price that it proposes is in the currency of the offer.
 
         Conflict where the negotiation is not at `mark` any more; BadRequest for an answer that can't be: no
         name, a proposal that changes nothing, a refusal without a word, days in the wrong order, beyond 50
         rounds.
         """
         now = datetime.now(UTC).replace(microsecond=0)  # as the times of deal sync, with which it is compared
-
-        def within(connection: Connection) -> Negotiation:
+        with self.scope.write() as connection:
             before = self._of(connection, deal, terms)
             if before.mark != mark:
                 raise Conflict("The offer has changed since you saw it: look at it again")
             _check(answer, before)
+            if answer.act == "proposes" and answer.terms.price is not None:
+                priced = replace(answer.terms, currency=before.offer.currency)
+                answer = replace(answer, terms=priced)
             number = len(before.rounds) + 1
             values = {
                 "service": self.service, "deal_id": deal.id, "seat_id": seat_number(deal), "number": number,
@@ -177,16 +186,10 @@ class Negotiations:
             connection.execute(insert(negotiation_rounds).values(values))
             return replace(before, rounds=(*before.rounds, replace(answer, number=number, at=now)))
 
-        return transact(self.engine, within, Deadline(SECONDS))
-
     def latest(self) -> dict[tuple[int, int], Round]:
         """The latest round of each deal and seat that has any."""
         query = select(negotiation_rounds).where(_COLUMNS.service == self.service).order_by(_COLUMNS.number)
-
-        def within(connection: Connection) -> dict[tuple[int, int], Round]:
-            return {(row.deal_id, row.seat_id): _round(row) for row in connection.execute(query)}
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        return {(row.deal_id, row.seat_id): _round(row) for row in self.scope.rows(query)}
 
     def _of(self, connection: Connection, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
         query = select(negotiation_rounds).where(
@@ -244,5 +247,5 @@ def _check(answer: Round, before: Negotiation) -> None:
 
 
 def _round(row: Row[Any]) -> Round:
-    terms = OfferTerms(row.price, row.units, row.first_day, row.last_day)
+    terms = OfferTerms(row.price, row.units, row.first_day, row.last_day, row.currency)
     return Round(row.side, row.act, terms, row.who, row.word, row.link_id, row.number, row.at)

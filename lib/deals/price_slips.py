@@ -2,7 +2,7 @@
 
 The rule is written once: screens ask before such a price is saved, and the API warns of it. A price is
 compared with the first scale that there is: the price before, else what was won, else the list prices of the
-same package.
+same package. Scales are in the currency of the price: there is none of prices in another.
 """
 
 from collections.abc import Iterable
@@ -54,6 +54,11 @@ def price_slip(price: Decimal | None, scales: Iterable[PriceScale | None] = ()) 
     if scale is not None and price * FACTOR < scale.low:
         return f"{sentence}, {factor(scale.low, price)} times below {scale.low_title} ({_money(scale.low)})"
     return sentence if price >= UNUSUAL else ""
+
+
+def currency_slip(before: str, after: str) -> str:
+    """Why another currency of a deal whose price stays has to be confirmed; empty where both stay."""
+    return f"the same price in {after} as before in {before}" if before != after else ""
 
 
 def factor(larger: Decimal, smaller: Decimal) -> str:

@@ -81,10 +81,10 @@ class WriteRequest:
 
 
 class DealsService:
-    """Deals in the database. Safe among threads."""
+    """Deals in the database; `currency` is that of deals without one. Safe among threads."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, currency: str = "") -> None:
+        self._engine, self._currency = engine, currency
 
     def get(
         self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
@@ -245,7 +245,10 @@ class DealsService:
         self._write(within, request, deadline)
 
     def _read(self, within: Callable[[Work], Result], scope: DealsScope, deadline: Deadline) -> Result:
-        return database.reading(self._engine, lambda one: within(Work.of(one, scope)), deadline)
+        def working(connection: Connection) -> Result:
+            return within(Work.of(connection, scope, self._currency))
+
+        return database.reading(self._engine, working, deadline)
 
     def _write(
         self,
@@ -257,7 +260,7 @@ class DealsService:
         """Run a write; with `repeat`, again after a conflict with a request that had the same key."""
 
         def working(connection: Connection) -> Result:
-            return within(Work.of(connection, request.scope))
+            return within(Work.of(connection, request.scope, self._currency))
 
         try:
             return database.transact(self._engine, working, deadline)

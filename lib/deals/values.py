@@ -20,7 +20,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from lib.deals import moments
+from lib.deals import currencies, moments
 from lib.deals.models import FEE_TYPES, LONGEST_NAME
 from lib.deals.supply.names import DOMAIN
 from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, NOT_STORABLE, PATTERN, fault, unstorable
@@ -124,6 +124,9 @@ Amount = Annotated[Decimal, PlainValidator(AMOUNT.read), WithJsonSchema(AMOUNT.s
 Count = Annotated[Decimal, PlainValidator(COUNT.read), WithJsonSchema(COUNT.schema)]
 Percentage = Annotated[Decimal, PlainValidator(PERCENTAGE.read), WithJsonSchema(PERCENTAGE.schema)]
 Priority = Annotated[Decimal, PlainValidator(PRIORITY.read), WithJsonSchema(PRIORITY.schema)]
+Currency = Annotated[
+    str, AfterValidator(currencies.check), WithJsonSchema({"type": "string", "enum": [*currencies.CODES]})
+]
 Moment = Annotated[
     datetime,
     PlainValidator(_moment),

@@ -122,7 +122,10 @@ class FieldChange:
 
 
 def changes(histories: Iterable[tuple[Entity, Sequence[EntityChange]]], hours: int) -> list[FieldChange]:
-    """All changed fields of these histories, the earliest first, in a zone so many hours ahead of UTC."""
+    """All changed fields of these histories, the earliest first, in a zone so many hours ahead of UTC.
+
+    A price that changed with its currency is none of them: nothing says which of the two is higher.
+    """
     all_changes = [
         FieldChange(
             entity, change.at, day_of(change.at, hours), field, (change.before or {}).get(field), after
@@ -131,6 +134,7 @@ def changes(histories: Iterable[tuple[Entity, Sequence[EntityChange]]], hours: i
         for change in sorted(history, key=lambda change: change.id)
         if change.action == "changed"
         for field, after in (change.after or {}).items()
+        if not (field == "price" and "currency" in (change.after or {}))
     ]
     return sorted(all_changes, key=lambda change: change.at)
 

@@ -20,7 +20,8 @@ Entity = DemandDeal | SupplyPackage | Seat | Dsp
 class DealReport:
     """A slicer whose key fields tell deals apart, and who asks it; `today` is in its time zone.
 
-    `sees_all_seats` says whether whoever asks may see the deals of all seats.
+    `sees_all_seats` says whether whoever asks may see the deals of all seats. Money in it is in `currency`,
+    that of deals without one of their own.
     """
 
     project: str
@@ -29,6 +30,11 @@ class DealReport:
     today: date
     ask: Callable[[AudienceQuery], Audience]
     sees_all_seats: bool = False
+    currency: str = ""
+
+    def has_currency_of(self, deal: DemandDeal) -> bool:
+        """Whether the deal's price and budget can be compared with money in the report."""
+        return deal.currency in (None, "", self.currency)
 
     def query(self, days: int) -> AudienceQuery:
         """The question about the last complete days with data, as exact as a quick answer can be."""

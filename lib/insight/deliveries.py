@@ -40,7 +40,8 @@ class Deliveries:
         self.is_estimate = any(map(is_sampled, answers.values()))
 
     def figures(self, deal: DemandDeal, packages: Sequence[SupplyPackage]) -> Figures:
-        """The figures of a deal by name, those of FIGURES; None where the report or the deal can't say one.
+        """The figures of a deal by name, those of FIGURES; None where the report or the deal can't say one,
+        as of a budget in another currency than the report's.
 
         `packages` are those of the deal, none where they are not known.
         """
@@ -60,7 +61,7 @@ class Deliveries:
         goal, so_far = (
             (deal.units, measures.get("impressions"))
             if deal.units is not None
-            else (deal.budget, measures.get("spend"))
+            else (deal.budget if self._report.has_currency_of(deal) else None, measures.get("spend"))
         )
         part = _booked_part(packages, self._report.period(days), self._report.slicer.timezone)
         return 100 * so_far / (float(goal) * part) if goal and so_far is not None and part else None

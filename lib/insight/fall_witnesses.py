@@ -56,7 +56,8 @@ class FallWitnesses:
     def _share(self, change: FieldChange) -> float | None:
         """The part of the step in the four weeks before the break that a change took away."""
         if change.field == "price":
-            return self._share_by_price(change)
+            is_comparable = self._report.has_currency_of(self.deal)
+            return self._share_by_price(change) if is_comparable else None
         before = change_point.weeks_before(self.its_break.fall.place)
         taken_rows = np.zeros(HISTORY)
         for removal in change.removals():

@@ -196,7 +196,8 @@ class _Case:
             return repair_health
         if self._is_looked_into:
             witnesses = self._with_prices(witnesses, cause)
-        result = diagnosis.diagnosis(self._break, witnesses, self._deal.price, self._is_fixed)
+        price = self._deal.price if self._report.has_currency_of(self._deal) else None
+        result = diagnosis.diagnosis(self._break, witnesses, price, self._is_fixed)
         if is_ended:
             return replace(self._health, findings=(*self._health.findings, *result.findings))
         repair = self._repair(cause)

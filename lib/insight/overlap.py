@@ -38,11 +38,13 @@ class SharedInventory:
 
 @dataclass(frozen=True)
 class TwoPrices:
-    """A seat that is offered the inventory that two packages share at these prices, the lowest first."""
+    """A seat that is offered the inventory that two packages share at these prices in one currency (None: the
+    usual one), the lowest first."""
 
     pair: SharedInventory
     seat: str
     prices: tuple[Decimal, ...]
+    currency: str | None = None
 
 
 def questions(packages: Sequence[Filters]) -> list[Filters]:
@@ -71,25 +73,25 @@ def overlaps(
 
 
 def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInventory]) -> list[TwoPrices]:
-    """The seats with several prices for what a pair shares, the most shared first.
+    """The seats with several prices in one currency for what a pair shares, the most shared first.
 
     `deals` are those of each package; paused ones, and those without a seat or a price, don't count.
     """
     two_pricess = []
     for pair in pairs:
         sides = [_prices(deals[place]) for place in (pair.first, pair.second)]
-        for seat in sides[0].keys() & sides[1].keys():
-            names, prices = zip(*(sides[0][seat] + sides[1][seat]), strict=True)
+        for seat, currency in sides[0].keys() & sides[1].keys():
+            names, prices = zip(*(sides[0][seat, currency] + sides[1][seat, currency]), strict=True)
             if len(set(prices)) > 1 and pair.may_be_any:
-                two_pricess.append(TwoPrices(pair, names[0], tuple(sorted(set(prices)))))
+                two_pricess.append(TwoPrices(pair, names[0], tuple(sorted(set(prices))), currency))
     return sorted(two_pricess, key=lambda one: (-(one.pair.volume.value or 0.0), one.seat))
 
 
-def _prices(deals: Sequence[DemandDeal]) -> dict[int, list[tuple[str, Decimal]]]:
-    """The seats' names and prices, by seat id."""
-    prices: dict[int, list[tuple[str, Decimal]]] = {}
+def _prices(deals: Sequence[DemandDeal]) -> dict[tuple[int, str | None], list[tuple[str, Decimal]]]:
+    """The seats' names and prices, by seat id and currency."""
+    prices: dict[tuple[int, str | None], list[tuple[str, Decimal]]] = {}
     for deal in deals:
         if deal.is_active is not False and deal.seat is not None and deal.seat.id and deal.price is not None:
             name = deal.seat.name or f"Seat {deal.seat.id}"
-            prices.setdefault(deal.seat.id, []).append((name, deal.price))
+            prices.setdefault((deal.seat.id, deal.currency), []).append((name, deal.price))
     return prices

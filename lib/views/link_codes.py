@@ -10,15 +10,14 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, insert, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.views.share_links import ShareLink
 from lib.views.tables import link_codes, link_visits
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
-SECONDS, DIGITS, MOST_TRIES = 10, 6, 5
+DIGITS, MOST_TRIES = 6, 5
 CODE_WORKS, NEXT_AFTER = timedelta(minutes=15), timedelta(minutes=1)
 VISIT = timedelta(hours=12)
 WRONG_CODE = "This code is wrong or has ended: check it, or have another one sent"
@@ -30,20 +29,23 @@ class LinkCodes:
 
     engine: Engine
 
+    @property
+    def scope(self) -> DatabaseScope:
+        """The transactions of the store."""
+        return DatabaseScope(self.engine)
+
     def make(self, link: ShareLink) -> str:
         """A new code for the link, in place of the one before. BadRequest within a minute of that one."""
         now, code = datetime.now(UTC), f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
         mine = link_codes.c.link_id == link.id
 
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             earlier = connection.execute(select(link_codes.c.made).where(mine)).scalar_one_or_none()
             if earlier is not None and timedelta() <= now - earlier < NEXT_AFTER:
                 raise BadRequest("A code was sent within the last minute: look into your mail")
             connection.execute(delete(link_codes).where(mine))
             values = {"link_id": link.id, "code_hash": _hash(link, code), "made": now, "tries": 0}
             connection.execute(insert(link_codes).values(values))
-
-        transact(self.engine, within, Deadline(SECONDS))
         return code
 
     def enter(self, link: ShareLink, code: str) -> str:
@@ -51,34 +53,26 @@ class LinkCodes:
         wrong ones."""
         now, key = datetime.now(UTC), secrets.token_urlsafe(24)
         mine = link_codes.c.link_id == link.id
-
-        def within(connection: Connection) -> bool:
+        with self.scope.write() as connection:
             row = connection.execute(select(link_codes).where(mine)).one_or_none()
             if row is None or now - row.made > CODE_WORKS or row.tries >= MOST_TRIES:
-                return False
-            if not hmac.compare_digest(row.code_hash, _hash(link, code.strip())):
+                is_right = False
+            elif is_right := hmac.compare_digest(row.code_hash, _hash(link, code.strip())):
+                connection.execute(delete(link_codes).where(mine))
+                connection.execute(delete(link_visits).where(link_visits.c.expires <= now))
+                values = {"key_hash": _hash(link, key), "link_id": link.id, "expires": now + VISIT}
+                connection.execute(insert(link_visits).values(values))
+            else:
                 connection.execute(update(link_codes).where(mine).values(tries=row.tries + 1))
-                return False
-            connection.execute(delete(link_codes).where(mine))
-            connection.execute(delete(link_visits).where(link_visits.c.expires <= now))
-            values = {"key_hash": _hash(link, key), "link_id": link.id, "expires": now + VISIT}
-            connection.execute(insert(link_visits).values(values))
-            return True
-
-        if not transact(self.engine, within, Deadline(SECONDS)):
+        if not is_right:  # after the transaction: a try that is rolled back would not count
             raise BadRequest(WRONG_CODE)
         return key
 
     def is_visit(self, link: ShareLink, key: str) -> bool:
         """Whether this is the key of a visit to the link that has not ended."""
         mine = link_visits.c.key_hash == _hash(link, key), link_visits.c.link_id == link.id
-        query = select(link_visits.c.expires).where(*mine)
-
-        def within(connection: Connection) -> datetime | None:
-            return connection.execute(query).scalar_one_or_none()
-
-        expires = reading(self.engine, within, Deadline(SECONDS)) if key else None
-        return expires is not None and expires > datetime.now(UTC)
+        row = self.scope.row(select(link_visits.c.expires).where(*mine)) if key else None
+        return row is not None and row.expires > datetime.now(UTC)
 
 
 def _hash(link: ShareLink, secret: str) -> str:

@@ -167,7 +167,8 @@ def test_a_deal_is_brought_in_by_its_id(plain: PlainDeals, book: Book) -> None:
     assert plain.list(DemandDeal).count == 0
     opened = plain.get(DemandDeal, deal)
     assert (opened.price, opened.agency_curation_fee_type) == (Decimal("1.25"), 3)
-    assert opened.model_extra["currency"] == "EUR"
+    assert opened.model_extra["audit"] == {"by": "batch", "run": "7"}
+    assert opened.currency == "EUR"
     assert [one.id for one in plain.list(DemandDeal, search="elsewhere").results] == [deal]
     with pytest.raises(NotFound):
         plain.get(DemandDeal, 9999)

@@ -67,7 +67,8 @@ def test_deal_sync_tells_a_fixed_price(of_deal: str | None, usual: str, unit: st
     row: Any = SimpleNamespace(
         deal_id="TR-1", name="A", created_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), status="active",
         external_id="x",
-        price=Decimal(2), price_type=of_deal, agency_curation_fee_type=None, deal_type=None,
+        price=Decimal(2), price_type=of_deal, currency=None, agency_curation_fee_type=None, deal_type=None,
+        block_override=None,
     )  # fmt: skip
     assert document(side, row, [])["terms"]["pricetype"] == expected
 

@@ -167,8 +167,9 @@ def test_deal_sync_tells_the_guarantee(
     """The document of a guaranteed deal has `guar` and `units`; that of another has neither."""
     row: Any = SimpleNamespace(
         deal_id="TR-1", name="A", created_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), status="active",
-        external_id="x", price=Decimal(2), price_type=None, agency_curation_fee_type=None,
-        deal_type=deal_type, units=Decimal(5_000_000) if deal_type == "guaranteed" else None,
+        external_id="x", price=Decimal(2), price_type=None, currency=None, agency_curation_fee_type=None,
+        block_override=None, deal_type=deal_type,
+        units=Decimal(5_000_000) if deal_type == "guaranteed" else None,
     )  # fmt: skip
     terms = document(SellingSide("a.example"), row, [])["terms"]
     assert (terms.get("guar"), terms.get("units")) == expected

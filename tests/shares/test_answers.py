@@ -24,6 +24,7 @@ from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.answers import offer_terms
 from lib.ui.deals.buyers.dossier_pages import DossierPages
+from lib.ui.deals.facts import USUAL
 from lib.wire.errors import BadRequest, Conflict
 from lib.wire.transport import InProcess
 
@@ -80,7 +81,7 @@ def negotiation(manager: Clients, deal: int = DEAL) -> Negotiation:
     """The negotiation about a deal, as the house has it."""
     found = manager.deals.get(DemandDeal, deal)
     packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in found.supply_deals]
-    return manager.negotiations.of(found, offer_terms(found, packages))
+    return manager.negotiations.of(found, offer_terms(found, packages, USUAL))
 
 
 def reply(manager: Clients, act: str, word: str = "", **terms: object) -> None:

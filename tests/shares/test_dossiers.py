@@ -128,7 +128,7 @@ def test_a_deal_of_a_remote_service(own_deals_home: Path, installation: Installa
         link, theirs = made(manager, number), client(remote)
         page = theirs.get(link)
         assert page.status_code == 200
-        for text in (f"Offer {number}", "Alder Trading", "4.10 USD CPM"):
+        for text in (f"Offer {number}", "Alder Trading", "4.10 EUR CPM"):
             assert text in page.text, text
         sent = theirs.post(link, data=lines(f"{LAST_DAY},1000,100,10,1.5"))
         assert sent.status_code == 303

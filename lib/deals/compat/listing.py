@@ -128,12 +128,22 @@ def _order(models: Sequence[Model], ordering: str, links_of: Links) -> list[Mode
         keys = {id(one): _key(one, name, links_of) for one in result}
         with_key = [one for one in result if keys[id(one)] is not None]
         with_key.sort(key=lambda one: keys[id(one)], reverse=falls)
+        if name == "price":  # prices are compared with those in the same currency alone
+            with_key.sort(key=lambda one: _currencies(one, links_of)[0])
         result = with_key + [one for one in result if keys[id(one)] is None]
     return result
 
 
+def _currencies(one: Resource, links_of: Links) -> list[str]:
+    """Those of its price, or of the prices of its deals, once each; an empty text is the usual one."""
+    deals = [one] if isinstance(one, DemandDeal) else links_of(one)
+    return sorted({deal.currency or "" for deal in deals if isinstance(deal, DemandDeal)})
+
+
 def _key(one: Resource, name: str, links_of: Links) -> Any:
-    """The least value; another entity by its name."""
+    """The least value, of prices if they are in one currency; another entity by its name."""
+    if name == "price" and len(_currencies(one, links_of)) > 1:
+        return None
     raw = [value.name if isinstance(value, Resource) else value for value in values(one, name, links_of)]
     comparable = [value.casefold() if isinstance(value, str) else value for value in raw if value is not None]
     return min(comparable, default=None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, case, func, or_, select
 
 from lib.deals import fields, queries
 from lib.deals.delivery import FIGURES
@@ -62,6 +62,8 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     count = select(func.count()).select_from(entity_store.table).where(*conditions)
     order: list[Any] = []
     for name, falls in query.ordering:
+        if name == "price":  # prices are compared with those in the same currency alone
+            order.append(_currency(entity_store, work).asc().nulls_last())
         by = order_by(entity_store, work, name)
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
@@ -159,9 +161,30 @@ def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def _lowest_price(work: Work) -> ColumnElement[Any]:
-    """The lowest price among a package's deals, those that the caller may see."""
+    """The lowest price among a package's deals, those that the caller may see; null in several currencies."""
+    return case((_is_in_one_currency(work), _of_deals(work, func.min(_DEALS.c.price))))
+
+
+def _currency(entity_store: EntityStore, work: Work) -> ColumnElement[Any]:
+    """A deal's currency, or that of a package's deals; null for several."""
+    if entity_store.table is _DEALS:
+        return _own_currency(work)
+    return case((_is_in_one_currency(work), _of_deals(work, func.min(_own_currency(work)))))
+
+
+def _is_in_one_currency(work: Work) -> ColumnElement[bool]:
+    first, last = (_of_deals(work, aggregate(_own_currency(work))) for aggregate in (func.min, func.max))
+    return first == last
+
+
+def _own_currency(work: Work) -> ColumnElement[Any]:
+    return func.coalesce(_DEALS.c.currency, work.currency)
+
+
+def _of_deals(work: Work, aggregate: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Of a package's deals, those that the caller may see."""
     return (
-        select(func.min(_DEALS.c.price))
+        select(aggregate)
         .join(t.supply_package_deals, LINKS.demand_deal_id == _DEALS.c.id)
         .where(LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.visibility(_DEALS))
         .correlate(_SUPPLY)

@@ -34,6 +34,7 @@ SQL: dict[fields.FieldKind, Any] = {
     fields.SHORT_TEXT: String(200),
     fields.EMAIL: String(254),
     fields.SWITCH: Boolean,
+    fields.OPEN_SWITCH: Boolean,
     fields.AMOUNT: Amount,
     fields.COUNT: Amount,
     fields.PERCENTAGE: Amount,

@@ -103,18 +103,19 @@ _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
 class Work:
     """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
 
-    `report` is what the health of deals is read from, in a list.
+    `report` is what the health of deals is read from, in a list; `currency` is that of deals without one.
     """
 
     connection: Connection
     now: datetime
     scope: DealsScope
     report: tuple[str, str] = ("", "")
+    currency: str = ""
 
     @classmethod
-    def of(cls, connection: Connection, scope: DealsScope) -> "Work":
+    def of(cls, connection: Connection, scope: DealsScope, currency: str = "") -> "Work":
         """Now."""
-        return cls(connection, datetime.now(UTC).replace(microsecond=0), scope)
+        return cls(connection, datetime.now(UTC).replace(microsecond=0), scope, currency=currency)
 
     @property
     def who(self) -> str:

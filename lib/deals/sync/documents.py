@@ -41,7 +41,8 @@ SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "com
 AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
 _CURRENCY = re.compile(r"[A-Z]{3}")
 PLACES = {
-    "deal_id", "name", "status", "price", "price_type", "deal_type", "units", "agency_curation_fee_type",
+    "deal_id", "name", "status", "price", "price_type", "currency", "deal_type", "units",
+    "agency_curation_fee_type",
 }  # fmt: skip
 """The fields of a deal that the specification has a place for."""
 Document = dict[str, Any]
@@ -85,7 +86,8 @@ class SellingSide:
     """What the documents say of the seller's side, from the settings; a domain that is not known is empty.
 
     `price_type` is the specification's number for how an auction is priced, `usual_price` what the price of a
-    deal is that does not say it. Without `origin` there are no documents.
+    deal is that does not say it, `currency` that of deals without one. Without `origin` there are no
+    documents.
     """
 
     origin: str = ""
@@ -154,7 +156,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     """From the first start to the last end of the packages; a price only where it is one per mille."""
     starts = [package.start_date for package in packages]
     ends = [package.end_date for package in packages]
-    currency = side.currency.strip().upper()
+    currency = deal.currency or side.currency.strip().upper()
     is_fixed = (deal.price_type or side.usual_price) == "fixed"
     is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
     return {

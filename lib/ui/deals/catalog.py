@@ -26,6 +26,8 @@ from lib.deals.models import (
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import facts
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
@@ -184,6 +186,13 @@ def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[A
         context, ("by_id", model, *unique_ids), lambda: of_ids(client, model, unique_ids)
     )
     return entities
+
+
+def prices_of(context: PageContext, entity: str, number: int) -> Prices:
+    """The currency and unit of a deal's price, as it is now; the usual ones of a package."""
+    ids = [number] if entity == DemandDeal.entity else []
+    deal = next(iter(by_id(context, DemandDeal, ids)), None)
+    return facts.prices_of(context).of(deal and deal.currency)
 
 
 def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:

@@ -1,7 +1,7 @@
 """Packages, deals and drafts in words: dates, prices, fees, references; alike wherever they are shown."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lib.deals import fields, moments
+from lib.deals.currencies import mixed
 from lib.deals.fields import BY_NAME, FIELDS, SUPPLY, TERMS
 from lib.deals.models import (
     CPM,
@@ -24,7 +25,7 @@ from lib.deals.models import (
 )
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, Terms, seat_name
+from lib.ui.deals.forms.draft import Draft, NewDeals, Terms, seat_name
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import EVERYTHING, Descriptions, Marks
@@ -57,6 +58,19 @@ class Prices:
     currency: str = "USD"
     unit: str = "CPM"
 
+    def of(self, currency: str | None) -> "Prices":
+        """Those of a deal that has this currency; None: the usual one."""
+        return replace(self, currency=currency) if currency else self
+
+    def price(self, price: Decimal, currency: str | None) -> str:
+        """`2.50` under a title with the usual currency: a price in another is `2.50 EUR`."""
+        is_usual = currency in (None, "", self.currency)
+        return amount(price) if is_usual else f"{amount(price)} {currency}"
+
+    def mixed(self, currencies: Iterable[str | None]) -> str:
+        """Why amounts of deals in these currencies have no sum; empty where all are alike."""
+        return mixed(currency or self.currency for currency in currencies)
+
     @property
     def terms(self) -> str:
         """`USD CPM`."""
@@ -87,7 +101,7 @@ USUAL = Prices()
 
 
 def prices_of(context: PageContext) -> Prices:
-    """As the settings have them."""
+    """As the settings have them: those of the report, and of deals without a currency of their own."""
     return Prices(context.clients.currency, context.clients.price_unit)
 
 
@@ -128,6 +142,7 @@ def span(package: SupplyPackage) -> str:
 
 def fee(deal: DemandDeal, money: Prices = USUAL) -> str:
     """`12.5 % of spend`, `5.00 USD CPM`."""
+    money = money.of(deal.currency)
     theirs = deal.unread.get("agency_curation_fee_type")
     if deal.agency_curation_fee_type is None and theirs is None:
         return NOTHING
@@ -233,7 +248,7 @@ def own_terms(own: FormValues, prices: Prices) -> str:
     if EMAIL in own:
         parts.insert(0, (own[EMAIL] or "").strip() or "no contact")
     if FEE_TYPE in own:
-        fee = prices.fee(inputs.value(FEE, own[FEE]), own[FEE_TYPE] or 0)
+        fee = prices.of(own.get("currency")).fee(inputs.value(FEE, own[FEE]), own[FEE_TYPE] or 0)
         parts.insert(0, f"fee {fee}" if has_amount(own[FEE_TYPE]) else "no fee")
     return " · ".join(filter(None, parts))
 
@@ -271,6 +286,7 @@ def _deals_words(
         return [f"{_count_label(len(names), 'existing deal')} linked: {', '.join(names)}."]
     if not draft.seats:
         return ["New deals, for seats *not chosen yet*."]
+    prices = prices.of(draft["currency"])
     lines = [
         f"- {_seat_words(seats.get(seat), seat)} {_terms_words(one, prices)}"
         for seat, one in draft.seats.items()
@@ -285,9 +301,10 @@ def _seat_words(seat: Seat | None, seat_id: int) -> str:
 
 
 def _terms_words(terms: Terms, prices: Prices) -> str:
-    price = "*without a price yet*" if terms.amount is None else f"at {amount(terms.amount)}"
+    currency = terms.own.get("currency")
+    price = "*without a price yet*" if terms.amount is None else f"at {prices.price(terms.amount, currency)}"
     parts = [price, "with deal sync" if terms.deal_sync else ""]
-    own = f" – {plain(own_terms(terms.own, prices))}" if terms.own else ""
+    own = f" – {plain(own_terms(terms.own, prices))}" if own_terms(terms.own, prices) else ""
     return ", ".join(filter(None, parts)) + own
 
 
@@ -295,6 +312,7 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
     """What the new deals share."""
     if draft.deals != "new":
         return []
+    prices = prices.of(draft["currency"])
     columns = {name for terms in draft.seats.values() for name in terms.own}
     parts = []
     if FEE_TYPE in columns:
@@ -307,27 +325,42 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
     if EMAIL not in columns and draft[EMAIL].strip():
         parts.append(f"Contact: {plain(draft[EMAIL].strip())}.")
     common = {name: content for name, content in draft.terms.items() if name not in columns}
-    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats))]
-    totals = {
-        row.title: total
-        for row in fields.FIELDS
-        if row.name in columns and row.is_summed and (total := draft.new_deals.total(row.name)) is not None
-    }
-    parts += [f"{title}: {shortest(total)} in all." for title, total in totals.items()]
+    mixed = prices.mixed(draft.new_deals.currencies)
+    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats), mixed)]
+    parts += [f"{plain(capital(total))} in all." for total in sums(draft.new_deals, prices, columns)]
     return [" ".join(parts)] if parts else []
 
 
-def _others(terms: FormValues, seats: int = 1) -> list[str]:
-    """The terms beside fee and contact that are set: `price type: fixed price`; for several seats, what one
-    that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`."""
+def sums(deals: NewDeals, prices: Prices, columns: Collection[str] = TERMS) -> list[str]:
+    """What the terms that add up come to over new deals: `5,000,000 guaranteed impressions`, `250.00
+    EUR budget`; of money in several currencies, why it has no sum."""
+    sentences = []
+    for row in fields.FIELDS:
+        if row.name not in columns or not row.is_summed or (total := deals.total(row.name)) is None:
+            continue
+        if row.kind is not fields.AMOUNT:
+            sentences.append(f"{value(row.name, total)} {row.title.lower()}")
+        elif mixed := prices.mixed(deals.currencies):
+            sentences.append(f"no sum of {row.title.lower()}s ({mixed})")
+        else:
+            currency = next(iter(deals.currencies), None)
+            sentences.append(f"{prices.price(total, currency)} {row.title.lower()}")
+    return sentences
+
+
+def _others(terms: FormValues, seats: int = 1, mixed: str = "") -> list[str]:
+    """The terms beside fee, contact and currency that are set: `price type: fixed price`; for several seats, what one
+    that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `mixed` is why money has no sum."""
     sentences = []
     for name in TERMS:
-        if name in (FEE, FEE_TYPE, EMAIL) or terms.get(name) in (None, ""):
+        if name in (FEE, FEE_TYPE, EMAIL, "currency") or terms.get(name) in (None, ""):
             continue
         row, content = fields.BY_NAME[name], inputs.value(name, terms[name])
         words = value(name, terms[name] if content is None else content)
         if row.is_summed and seats > 1 and content is not None:
-            words = f"{words} each, {value(name, content * seats)} in all"
+            has_sum = not mixed or row.kind is not fields.AMOUNT
+            total = f"{value(name, content * seats)} in all" if has_sum else f"no sum ({mixed})"
+            words = f"{words} each, {total}"
         sentences.append(f"{row.title.lower()}: {words}")
     return sentences
 

@@ -15,6 +15,7 @@ from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.people import DealsGrant
 from lib.settings import Settings
 from lib.ui.deals.buyers.answers import offer_terms
+from lib.ui.deals.facts import USUAL
 
 DEAL = 2
 
@@ -29,7 +30,7 @@ def negotiation(manager: Clients) -> Negotiation:
     """The negotiation about the deal."""
     deal = manager.deals.get(DemandDeal, DEAL)
     packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
-    return manager.negotiations.of(deal, offer_terms(deal, packages))
+    return manager.negotiations.of(deal, offer_terms(deal, packages, USUAL))
 
 
 def buyer_answers(manager: Clients, act: str, word: str = "", **terms: object) -> None:

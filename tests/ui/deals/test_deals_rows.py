@@ -24,9 +24,10 @@ DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 NAMES = deal_rows.COLUMNS["supply_deals"]
 ROWS = (
     DealRow("supply_deals", 1, "Morning News", "active", True, "banner", DAY, None, "US",
-        ("Alpha", "Beta", "Gamma"), ("D1",), (Decimal("9"), Decimal("10.5")), ("Morning News - Alpha",)),
+        ("Alpha", "Beta", "Gamma"), ("D1",), (("", Decimal("9")), ("", Decimal("10.5"))),
+        ("Morning News - Alpha",)),
     DealRow("demand_deals", 7, "Morning News - Alpha", "paused", False, "banner", DAY, DAY, "US",
-        ("Alpha",), ("D1",), (Decimal("9"),), ("Morning News",), "TR-1"),
+        ("Alpha",), ("D1",), (("", Decimal("9")),), ("Morning News",), "TR-1"),
     DealRow("demand_deals", 8, "=Evening", "complete", True, "video", None, None, "", ("Beta",), ("D2",)),
 )  # fmt: skip
 
@@ -38,7 +39,7 @@ def test_rows_of_a_page(deals_home: Path) -> None:
     assert (sports.name, news.name) == ("Evening Sports", "Morning News")
     assert news.seats == ("Alpha Buying", "Beta Media", "Gamma Trading")
     assert news.dsps == ("Syncing DSP", "Plain DSP")
-    assert news.prices == (Decimal("2.5"), Decimal("3"), Decimal("3.25"))
+    assert news.prices == (("", Decimal("2.5")), ("", Decimal("3")), ("", Decimal("3.25")))
     assert (news.targeting, sports.targeting) == ("US, DE · not smartphone", "News sites")
     cheapest, *_ = catalog.read_page(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
     assert (cheapest.name, cheapest.others) == ("Morning News - Alpha Buying", ("Morning News",))
@@ -132,7 +133,7 @@ def test_a_card_has_room_for_one_figure() -> None:
 
 def test_csv() -> None:
     """The file has times with offsets, decimals as they are, and no text that a spreadsheet would run."""
-    frame = pd.read_csv(io.BytesIO(b"".join(csv(ROWS, "price, USD CPM"))), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(io.BytesIO(b"".join(csv(ROWS))), dtype=str, keep_default_na=False)
     assert list(frame["Name"]) == ["Morning News", "Morning News - Alpha", "'=Evening"]
     assert frame["Start"][0] == "2026-11-20 09:00:00+01:00"
     assert (frame["Lowest price, USD CPM"][0], frame["Highest price, USD CPM"][0]) == ("9", "10.5")

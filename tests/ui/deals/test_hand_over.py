@@ -23,7 +23,7 @@ PACKAGE = SupplyPackage(
 )
 ROWS = (
     DealRow("demand_deals", 1, "Spring - Alpha", seats=("Alpha",), dsps=("Plain DSP",),
-            prices=(Decimal("1250.5"),), deal_id="TR-1"),
+            prices=(("", Decimal("1250.5")),), deal_id="TR-1"),
     DealRow("demand_deals", 2, "Spring - Beta", seats=("@Beta",)),
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, SupplyPackage
 from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
-from lib.deals.values import AMOUNT, COUNT
+from lib.deals.values import COUNT
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.buyers.take_over import TakeOver
@@ -24,11 +24,11 @@ SHARED_DAYS = "The days are those of the package, which has other deals too: cha
 
 def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) -> None:
     """Draw the rounds with the deal's buyer, and what can be done about the last; nothing without any."""
-    terms = answers.offer_terms(deal, packages)
+    money, zone = facts.prices_of(context), times.zone()
+    terms = answers.offer_terms(deal, packages, money)
     negotiation = context.clients.negotiations.of(deal, terms)
     if not negotiation.rounds:
         return
-    money, zone = facts.prices_of(context), times.zone()
     st.markdown("**The buyer's answer**")
     sentence = plain(answers.sentence(negotiation, money, is_buyer=False))
     if negotiation.waits_for_house:
@@ -57,9 +57,9 @@ def _draw_decision(
     is_refusal = last is not None and last.act == "declines"
     source, changes = TakeOver.of(negotiation, deal, packages)
     if changes:
-        money = facts.prices_of(context)
+        money = facts.prices_of(context).of(deal.currency)
         lines = [
-            f"{facts.title(name, money)}: {plan_steps.arrow(change, name)}"
+            f"{facts.title(name, money)}: {plan_steps.arrow(change, name, money)}"
             for change in changes
             for name in change.after
         ]
@@ -88,8 +88,8 @@ def _draw_decision(
 
 def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
     """Draw the fields of a proposal to the buyer."""
-    money = facts.prices_of(context)
     offer = negotiation.offer
+    money = facts.prices_of(context).of(offer.currency)
     st.caption("The buyer reads this on the page of the link. The deal stays as it is until both agree.")
     amounts.field(money.title, f"{prefix}{PRICE}", placeholder=facts.amount(offer.price))
     if deal.deal_type == GUARANTEED:
@@ -113,7 +113,7 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     try:
         units = amounts.read((state.get(f"{prefix}{UNITS}") or "").replace(",", ""), COUNT)
         terms = OfferTerms(
-            amounts.read(state.get(f"{prefix}{PRICE}") or "", AMOUNT),
+            answers.read_price(state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""),
             None if units is None else int(units),
             state.get(f"{prefix}{FIRST}"),
             state.get(f"{prefix}{LAST}"),

@@ -47,17 +47,19 @@ class BuyerReply:
         return BuyerReply(None, self.mark, self.texts, (("Your answer", f"{sentence.rstrip('.')}."),))
 
 
-def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage]) -> OfferTerms:
-    """The terms of a deal as they are. Its days are those of its package, if it has one alone."""
+def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage], money: Prices) -> OfferTerms:
+    """The terms of a deal as they are. Its days are those of its package, if it has one alone; `money` has
+    the currency of a deal without one."""
     first = last = None
     if len(packages) == 1:
         start, end = packages[0].start_date, packages[0].end_date
         first, last = start and start.date(), end and (moments.last_day(end) or end.date())
-    return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last)
+    currency = money.of(deal.currency).currency or None
+    return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last, currency)
 
 
-def read(fields: Fields, link: int, today: date) -> BuyerReply:
-    """The answer of a form; a proposal has what was typed of the terms."""
+def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
+    """The answer of a form; a proposal has what was typed of the terms, a price in the deal's currency."""
     texts = {name: text for name in LABELS if isinstance(text := fields.get(name, ""), str)}
     mark, act = str(fields.get("mark", "")), ACT_OF[str(fields["do"])]
     faults: list[tuple[str, str]] = []
@@ -76,13 +78,23 @@ def read(fields: Fields, link: int, today: date) -> BuyerReply:
     if act == "proposes":
         units = value("units", lambda text: amounts.read(text.replace(",", ""), COUNT))
         terms = OfferTerms(
-            value("price", lambda text: amounts.read(text, AMOUNT)),
+            value("price", lambda text: read_price(text, currency)),
             None if units is None else int(units),
             value("first_day", lambda text: _day(text, today)),
             value("last_day", lambda text: _day(text, today)),
         )
     answer = None if faults else Round("buyer", act, terms, who, word, link)
     return BuyerReply(answer, mark, texts, tuple(faults))
+
+
+def read_price(text: str, currency: str) -> Decimal | None:
+    """A typed price. ValueError, with a sentence, also for one in another currency than the deal's."""
+    price = amounts.read(text, AMOUNT)
+    if (code := amounts.currency(text)) and currency and code != currency:
+        raise ValueError(
+            f"The price is in {currency}, and '{text.strip()}' in {code}: write it in {currency}."
+        )
+    return price
 
 
 def section(
@@ -95,7 +107,7 @@ def section(
     """The section of the page; after a refusal with what was typed and what is wrong with it."""
     offer, texts = negotiation.offer, {} if reply is None else reply.texts
     names = ["price", *(["units"] if is_guaranteed else []), *(["first_day", "last_day"] if has_days else [])]
-    units = {"price": money.terms}
+    units = {"price": money.of(offer.currency).terms}
     return SnapshotAnswer(
         sentence=sentence(negotiation, money, is_buyer=True),
         rounds=[_round(answer, money) for answer in negotiation.rounds],
@@ -155,7 +167,7 @@ def terms_text(terms: OfferTerms, money: Prices) -> str:
     """`2.10 USD CPM, 1,000,000 impressions, 1 – 31 Dec 2026`, of what is set."""
     parts = []
     if terms.price is not None:
-        parts.append(f"{amount(terms.price)} {money.terms}".rstrip())
+        parts.append(f"{amount(terms.price)} {money.of(terms.currency).terms}".rstrip())
     if terms.units is not None:
         parts.append(f"{terms.units:,} impressions")
     if terms.first_day is not None and terms.last_day is not None:

@@ -47,7 +47,7 @@ def terms(
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
     kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
-    yield "Price", f"{facts.amount(deal.price)} {money.terms}, {kind}".rstrip(", ")
+    yield "Price", f"{facts.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or facts.NOTHING).capitalize()
     terms = hand_over.terms_of(row.more)
     yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))

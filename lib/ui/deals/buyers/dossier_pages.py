@@ -94,8 +94,8 @@ class DossierPages:
     def _answer(self, link: ShareLink, context: RequestContext, deal: DemandDeal, fields: Fields) -> str:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
         owner, store = context.person, context.clients.negotiations
-        reply = answers.read(fields, link.id, datetime.now(UTC).date())
-        terms = answers.offer_terms(deal, _packages(context, deal))
+        terms = answers.offer_terms(deal, _packages(context, deal), facts.prices_of(context))
+        reply = answers.read(fields, link.id, datetime.now(UTC).date(), terms.currency or "")
         if reply.answer is None:
             return self._html(link, context, deal, reply=reply)
         answer = reply.answer
@@ -145,7 +145,7 @@ class DossierPages:
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        offer = answers.offer_terms(deal, packages)
+        offer = answers.offer_terms(deal, packages, facts.prices_of(context))
         answer = answers.section(
             context.clients.negotiations.of(deal, offer), facts.prices_of(context),
             deal.deal_type == GUARANTEED, offer.first_day is not None, reply,

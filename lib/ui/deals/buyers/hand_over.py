@@ -134,13 +134,16 @@ def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> byte
     package = fields.redact(package, "buyer")
     start = package.start_date.isoformat(sep=" ") if package.start_date else ""
     titles = dict.fromkeys(title for one in deals for title in terms_of(one.more))
+    # A column per currency, so that nobody adds up prices of several.
+    prices = dict.fromkeys(money.of(currency).title for one in deals for currency, _ in one.prices)
     data = [
         {
             "Seat": "; ".join(one.seats),
             "DSP": "; ".join(one.dsps),
             "Deal id": deal_number(one),
             "Deal": one.name,
-            money.title: amount(one.prices[0]).replace(",", "") if one.prices else "",
+            **dict.fromkeys(prices or [money.title], ""),
+            **{money.of(currency).title: amount(price).replace(",", "") for currency, price in one.prices},
             "Status": one.status,
             "Package": package.name or "",
             "Media type": package.media_type or "",
@@ -186,8 +189,8 @@ def _head(package: SupplyPackage) -> list[str]:
 
 def _line(deal: DealRow, money: Prices) -> str:
     """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`."""
-    price = f", {amount(deal.prices[0])} {money.terms}".rstrip() if deal.prices else ""
-    return f"{seat_words(deal)}: {deal_number(deal)}{price}"
+    prices = [f", {amount(price)} {money.of(currency).terms}".rstrip() for currency, price in deal.prices]
+    return "".join([f"{seat_words(deal)}: {deal_number(deal)}", *prices])
 
 
 def _terms(deal: DealRow) -> Iterator[str]:

@@ -13,7 +13,7 @@ from lib.deals.negotiation import Negotiation
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
 from lib.ui.deals.list.deal_rows import Key, title_of
 
-DEAL_TERMS = ("price", "units")
+DEAL_TERMS = ("price", "units", "currency")
 OTHER_TERMS = "Its terms have changed since the buyer answered."
 DAYS = (("first_day", "start_date", 0), ("last_day", "end_date", 1))
 """A term, the package's field, and the days added to it: ends are exclusive."""
@@ -51,7 +51,11 @@ class TakeOver(ChangeSource):
                 if name in self.negotiation.changes
             }
             terms = self.negotiation.terms
-            has_others = any(getattr(entity, name) != getattr(terms, name) for name in after)
+            # The currency of a deal without one is that of the terms, which are the deal's.
+            has_others = any(
+                getattr(entity, name) not in (getattr(terms, name), *([None] if name == "currency" else []))
+                for name in after
+            )
             refusal = OTHER_TERMS if has_others else ""
         else:
             zone = entity.start_date.tzinfo if entity.start_date else UTC
@@ -60,7 +64,8 @@ class TakeOver(ChangeSource):
                 for term, field, later in DAYS
                 if term in self.negotiation.changes
             }
-        before = {name: getattr(entity, name) for name in after}
+        names = [*after, *(["currency"] if isinstance(entity, DemandDeal) else [])]
+        before = {name: getattr(entity, name) for name in names}
         others = {
             deal.id: deal.name or f"Deal {deal.id}"
             for deal in (entity.demand_deals if isinstance(entity, SupplyPackage) else ())

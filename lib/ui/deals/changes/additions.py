@@ -139,7 +139,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     )  # fmt: skip
     beside(problems.at("seat"))
     st.session_state.setdefault(PRICE, amounts.to_text(deal.price))
-    amounts.field(facts.prices_of(context).title, PRICE)
+    amounts.field(facts.prices_of(context).of(deal.currency).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
     price = inputs.value("price", st.session_state[PRICE])
@@ -188,8 +188,7 @@ def _wrong(context: PageContext, deal: DemandDeal, seat: Seat | None, price: Dec
 def _doubt(context: PageContext, deal: DemandDeal, seat: int | None, price: Decimal | None) -> str:
     """Why the price has to be confirmed; empty for a usual one."""
     packages = catalog.by_id(context, SupplyPackage, [one.id for one in deal.supply_deals if one.id])
-    doubt = confirmations.PriceGuard(context).doubt(price, seat=seat, packages=[*packages])
-    return confirmations.with_unit(context, doubt)
+    return confirmations.PriceGuard(context).doubt(price, deal.currency, seat=seat, packages=[*packages])
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:

@@ -16,7 +16,7 @@ import streamlit as st
 from lib.deals import doubts
 from lib.deals.client import LARGEST_PAGE, Deals, model_of
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.deals.price_slips import PriceScale, factor, price_slip
+from lib.deals.price_slips import PriceScale, currency_slip, factor, price_slip
 from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
 from lib.insight.price_scales import WinScales, ask_win_scales
@@ -33,41 +33,52 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-PRICE, END = "price", "end_date"
+PRICE, CURRENCY, END = "price", "currency", "end_date"
 SCALES = "deals_win_scales"
 SECONDS, MOST_PACKAGES, MOST = 300.0, 50, 50
+
+
+ListPrice = tuple[Decimal | None, str | None]
+"""A price and its currency; None: the usual one."""
 
 
 class PriceGuard:
     """Compares prices with those that the person may know, as lib/deals/price_slips.py says."""
 
     def __init__(self, context: PageContext) -> None:
-        self._context = context
-        self._prices_by_package: dict[int, tuple[Decimal, ...]] = {}
+        self._context, self._money = context, facts.prices_of(context)
+        self._prices_by_package: dict[int, tuple[ListPrice, ...]] = {}
 
     def doubt(
         self,
         price: Decimal | None,
+        currency: str | None,
         *,
         before: Decimal | None = None,
         seat: int | None = None,
         packages: Sequence[SupplyPackage] = (),
-        others: Sequence[Decimal | None] = (),
+        others: Sequence[ListPrice] = (),
     ) -> str:
-        """Why a price has to be confirmed, with both figures; empty for a usual one.
+        """Why a price in this currency (None: the usual one) has to be confirmed, with both figures and the
+        unit; empty for a usual price.
 
-        `before` is the price that it replaces. A new one is compared with what the seat won in the medium of
-        its `packages`, else with the prices of their deals and the `others` that are created with it.
+        `before` is the price that it replaces, in the same currency. A new one is compared with what the seat
+        won in the medium of its `packages`, else with the prices of their deals and the `others` that are
+        created with it, as far as they are in its currency.
         """
+        money = self._money.of(currency)
 
         def scales() -> Iterator[PriceScale | None]:
             yield PriceScale.before(before)
             media = [package.media_type for package in packages if package.media_type]
-            yield self._win_scales.find(seat, media)
+            yield self._win_scales.find(seat, media) if money == self._money else None
             list_prices = [price for package in packages for price in self._prices_of(package.id)]
-            yield PriceScale.of_package([*list_prices, *others])
+            yield PriceScale.of_package(
+                price for price, own in [*list_prices, *others] if self._money.of(own) == money
+            )
 
-        return price_slip(price, scales())
+        slip = price_slip(price, scales())
+        return f"{slip} ({money.terms})" if slip else ""
 
     @cached_property
     def _win_scales(self) -> WinScales:
@@ -79,7 +90,7 @@ class PriceGuard:
         cache = session_cache.of(SCALES, partial(SessionCache, SECONDS, 1))
         return cache.get((context.person.username, context.person.grants), partial(_ask_for_scales, context))
 
-    def _prices_of(self, package: int | None) -> tuple[Decimal, ...]:
+    def _prices_of(self, package: int | None) -> tuple[ListPrice, ...]:
         """The list prices of a package's deals; of the first packages alone, as each is a request."""
         prices = self._prices_by_package
         if package is not None and package not in prices and len(prices) < MOST_PACKAGES:
@@ -88,33 +99,32 @@ class PriceGuard:
 
 
 def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> str:
-    """The prices of new deals of a package to confirm: `a price of 0 for Alpha (USD CPM)`; empty without any.
+    """The prices of new deals of a package to confirm: `a price of 0 (USD CPM) for Alpha`; empty without any.
 
     Of the package the medium counts, and its id where it has one already.
     """
     seats, guard = catalog.seats(context), PriceGuard(context)
-    prices = {seat: terms.amount for seat, terms in deals.seats.items()}
+    prices = {seat: (terms.amount, deals.of(seat)[CURRENCY]) for seat, terms in deals.seats.items()}
     sentences = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
-        for seat, price in prices.items()
+        for seat, (price, currency) in prices.items()
         if (
             doubt := guard.doubt(
-                price, seat=seat, packages=[package],
+                price, currency, seat=seat, packages=[package],
                 others=[other for buyer, other in prices.items() if buyer != seat],
             )
         )
     ]  # fmt: skip
-    return with_unit(context, ", ".join(sentences))
+    return ", ".join(sentences)
 
 
 def of_change(context: PageContext, change: PlannedChange) -> list[str]:
-    """What has to be confirmed of a change: its price, terms at odds, and an end in the past."""
+    """What has to be confirmed of a change: its price and currency, terms at odds, and an end in the past."""
     if not change.is_change:
         return []
     sentences = []
-    if PRICE in change.after:
-        doubt = PriceGuard(context).doubt(change.after[PRICE], before=change.before.get(PRICE))
-        sentences.append(with_unit(context, doubt))
+    if change.after.keys() & {PRICE, CURRENCY}:
+        sentences.append(of_price(context, change.before, {**change.before, **change.after}))
     if change.after.keys() & {PRICE, "units", "budget"}:
         sentences += doubts.of_terms({**change.before, **change.after})
     if isinstance(end := change.after.get(END), datetime):
@@ -122,12 +132,34 @@ def of_change(context: PageContext, change: PlannedChange) -> list[str]:
     return [*filter(None, sentences)]
 
 
+def of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """What has to be confirmed of a deal's new price or currency, given its fields before and after."""
+    money = facts.prices_of(context)
+    currency_before, currency = (money.of(values.get(CURRENCY)).currency for values in (before, after))
+    price_before, price = before.get(PRICE), after.get(PRICE)
+    if price == price_before:
+        return currency_slip(currency_before, currency)
+    is_same = currency == currency_before
+    return PriceGuard(context).doubt(price, currency, before=price_before if is_same else None)
+
+
+def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
+    """What has to be confirmed of changes together: one price for deals in several currencies."""
+    priced = [change for change in changes if change.is_change and PRICE in change.after]
+    currencies = [{**change.before, **change.after}.get(CURRENCY) for change in priced]
+    mixed = facts.prices_of(context).mixed(currencies)
+    has_one_price = len({change.after[PRICE] for change in priced}) == 1
+    return [f"the same price for {mixed}"] if mixed and has_one_price else []
+
+
 def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     """What has to be confirmed before a proposal is approved: its prices, and an end in the past."""
     if not proposal.is_new:
         model = model_of(proposal.entity)
         before, after = (
-            model.model_validate({name: part[name] for name in (PRICE, END) if part.get(name) is not None})
+            model.model_validate(
+                {name: part[name] for name in (PRICE, CURRENCY, END) if part.get(name) is not None}
+            )
             for part in (proposal.before, proposal.fields)
         )
         key, values = (proposal.entity, proposal.entity_id or 0), after.model_dump(exclude_unset=True)
@@ -135,9 +167,14 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     package = SupplyPackage.model_validate(proposal.fields)
     new_deals = package.create_demand_deals
     options = new_deals.demand_deals_options if new_deals is not None else ()
-    prices = {option.seat.id: Terms(amounts.to_text(option.price)) for option in options}
-    doubt = of_deals(context, NewDeals(prices), package)
     common = dict(new_deals) if new_deals is not None else {}
+    prices = {
+        option.seat.id: Terms(
+            amounts.to_text(option.price), own={CURRENCY: option.currency or common.get(CURRENCY)}
+        )
+        for option in options
+    }
+    doubt = of_deals(context, NewDeals(prices), package)
     of_terms = [
         sentence
         for option in options
@@ -152,11 +189,6 @@ def price_factor(before: Any, after: Any) -> str:
         return ""
     old, new = Decimal(str(before)), Decimal(str(after))  # as Undo has them they may be floats
     return f"×{factor(new, old)}" if new > old else f"÷{factor(old, new)}"
-
-
-def with_unit(context: PageContext, doubt: str) -> str:
-    """The doubt about prices, with their unit."""
-    return f"{doubt} ({facts.prices_of(context).terms})" if doubt else ""
 
 
 def confirm(doubt: str, prefix: str, refusal: str = "") -> bool:
@@ -203,14 +235,14 @@ def _ask_for_scales(context: PageContext) -> WinScales:
         return WinScales({})  # a report that can't answer raises no question, and keeps nobody from saving
 
 
-def _list_prices(client: Deals, package: int) -> tuple[Decimal, ...]:
+def _list_prices(client: Deals, package: int) -> tuple[ListPrice, ...]:
     if not client.abilities.finds:
         return ()
     try:
         deals = client.list(DemandDeal, supply_deals=package, limit=LARGEST_PAGE).results
     except TrancheError:
         return ()
-    return tuple(deal.price for deal in deals if deal.price)
+    return tuple((deal.price, deal.currency) for deal in deals if deal.price)
 
 
 def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
@@ -218,36 +250,37 @@ def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
     packages = {entry.line: entry.request for entry in entries if isinstance(entry.request, SupplyPackage)}
     targetings = [targeting_of(package) for package in packages.values()]
     marks = words.marks(context, catalog.usual_days(context), targetings, with_gaps=True) if packages else {}
-    prices_of_line: dict[int, list[Decimal | None]] = {}
+    prices_of_line: dict[int, list[ListPrice]] = {}
     for entry in entries:
         if entry.package_line is not None:
-            prices_of_line.setdefault(entry.package_line, []).append(entry.request.price)
+            price = entry.request.price, entry.request.currency
+            prices_of_line.setdefault(entry.package_line, []).append(price)
     guard = PriceGuard(context)
     return [
         [*_of_package(entry.request, marks)]
         if isinstance(entry.request, SupplyPackage)
-        else _of_deal(context, guard, entry, packages, prices_of_line)
+        else _of_deal(guard, entry, packages, prices_of_line)
         for entry in entries
     ]
 
 
 def _of_deal(
-    context: PageContext,
     guard: PriceGuard,
     entry: Any,
     packages: Mapping[int, SupplyPackage],
-    prices_of_line: Mapping[int, Sequence[Decimal | None]],
+    prices_of_line: Mapping[int, Sequence[ListPrice]],
 ) -> list[str]:
     """The question about the price of a deal to create; the others of its package in the file count too."""
-    package, price = entry.package or packages.get(entry.package_line), entry.request.price
+    package = entry.package or packages.get(entry.package_line)
+    price, currency = entry.request.price, entry.request.currency
     others = [*prices_of_line.get(entry.package_line, ())]
-    if price in others:
-        others.remove(price)
+    if (price, currency) in others:
+        others.remove((price, currency))
     doubt = guard.doubt(
-        price, seat=entry.seat and entry.seat.id, packages=[package] if package is not None else [],
-        others=others,
+        price, currency, seat=entry.seat and entry.seat.id,
+        packages=[package] if package is not None else [], others=others,
     )  # fmt: skip
-    return [*filter(None, [with_unit(context, doubt)]), *doubts.of_terms(dict(entry.request))]
+    return [*filter(None, [doubt]), *doubts.of_terms(dict(entry.request))]
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:

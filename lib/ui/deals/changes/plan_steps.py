@@ -11,6 +11,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
@@ -61,7 +62,8 @@ class PlanSteps:
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
-        is_sure = confirmations.confirm_all(_sentences(changes, questions), self.prefix)
+        sentences = [*_sentences(changes, questions), *confirmations.of_all(context, changes)]
+        is_sure = confirmations.confirm_all(sentences, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(
@@ -117,22 +119,29 @@ def field_columns(
 ) -> Columns:
     """A column for each field: `2.50 → 2.75`; with `has_same` the value alone where it stays."""
 
+    money = facts.prices_of(context)
+
     def cell(change: PlannedChange, name: str) -> str:
         if name in change.after:
-            return arrow(change, name)
+            return arrow(change, name, money)
         return facts.value(name, change.before[name]) if has_same and name in change.before else ""
 
-    money = facts.prices_of(context)
     return {facts.title(name, money): [cell(change, name) for change in changes] for name in names}
 
 
-def arrow(change: PlannedChange, name: str) -> str:
-    """`even → fast`; of a price with the factor: `2.16 → 19.00 (×8.8)`."""
-    before, after = change.before[name], change.after[name]
-    sentence = f"{facts.value(name, before)} → {facts.value(name, after)}"
+def arrow(change: PlannedChange, name: str, money: Prices) -> str:
+    """`even → fast`; of a price with the factor and a currency that is not the usual one:
+    `2.16 → 19.00 (×8.8)`, `2.16 EUR → 2.20 EUR (×1.02)`."""
+    sides = change.before, {**change.before, **change.after}
+    before, after = (side[name] for side in sides)
     if name != confirmations.PRICE:
-        return sentence
-    factor = confirmations.price_factor(before, after)
+        return f"{facts.value(name, before)} → {facts.value(name, after)}"
+    currencies = [money.of(side.get(confirmations.CURRENCY)).currency for side in sides]
+    sentence = " → ".join(
+        facts.value(name, price) if currency == money.currency else f"{facts.value(name, price)} {currency}"
+        for price, currency in zip((before, after), currencies, strict=True)
+    )
+    factor = confirmations.price_factor(before, after) if currencies[0] == currencies[1] else ""
     return f"{sentence} ({factor})" if factor else sentence
 
 

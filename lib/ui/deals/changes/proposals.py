@@ -150,7 +150,7 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
 
 def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     """The change in words, a line for each field; a new package as its form says it."""
-    money = facts.prices_of(context)
+    money = catalog.prices_of(context, proposal.entity, proposal.entity_id or 0)
     seats = catalog.seats(context)
     if proposal.is_new:
         draft = draft_of(proposal.fields)
@@ -163,7 +163,8 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     lines = []
     for name, value in after.items():
         before = proposal.before.get(name)
-        factor = confirmations.price_factor(before, value) if name == confirmations.PRICE else ""
+        is_price = name == confirmations.PRICE and confirmations.CURRENCY not in after
+        factor = confirmations.price_factor(before, value) if is_price else ""
         lines.append(
             plain(f"{history.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
         )
@@ -189,7 +190,7 @@ def _drifts(context: PageContext, proposal: Proposal) -> list[Drift]:
     drifts = proposal.drifts(ClientWriter(context.deals).read(proposal.entity, entity_id)[0])
     if not drifts:
         return []
-    lines = [_drift_line(drift, facts.prices_of(context)) for drift in drifts]
+    lines = [_drift_line(drift, catalog.prices_of(context, proposal.entity, entity_id)) for drift in drifts]
     st.warning(
         "\n".join(f"- {plain(line)}" for line in lines), title="Changed since it was proposed",
         icon=":material/group:",

@@ -62,7 +62,7 @@ class SharedChange:
             refusal = str(error)
         if after.get(FEE_TYPE) == NO_FEE:
             after[FEE] = None
-        before = {name: getattr(deal, name) for name in (*after, "price", "units", "budget")}
+        before = {name: getattr(deal, name) for name in (*after, "price", "currency", "units", "budget")}
         after = {name: value for name, value in after.items() if value != before[name]}
         whole = {name: getattr(deal, name) for name in fields.writable(DEALS)} | after
         refusal = refusal or " ".join(terms_faults(whole, after))

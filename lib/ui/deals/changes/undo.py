@@ -16,6 +16,7 @@ from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import merge, plan_steps
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, arrow, count_changes, count_label, number
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
 from lib.ui.kit.frame import PageContext
@@ -93,7 +94,8 @@ def way_back(entity: PackageOrDeal, row: ActionRow) -> PlannedChange:
     why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
     back = {name: row.before[name] for name, value in now.items() if not _same(value, row.before[name])}
     note = "" if back or why else "It is as it was before."
-    return PlannedChange(row.key, title_of(entity), now, {} if why else back, entity.etag, why, note)
+    before = {"currency": getattr(entity, "currency", None), **now}
+    return PlannedChange(row.key, title_of(entity), before, {} if why else back, entity.etag, why, note)
 
 
 def _same(value: Any, other: Any) -> bool:
@@ -169,7 +171,7 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
         elif plan.is_running:
             plan_steps.run(context, plan, _end)
         elif plan.phase == "preview":
-            _preview(undo_view, plan)
+            _preview(undo_view, facts.prices_of(context), plan)
         else:
             _result(undo_view, plan)
 
@@ -219,7 +221,7 @@ def _state(action: BulkAction) -> str:
     return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
 
 
-def _preview(undo_view: UndoView, plan: ChangePlan[UndoSource]) -> None:
+def _preview(undo_view: UndoView, money: Prices, plan: ChangePlan[UndoSource]) -> None:
     back = [change for change in plan.changes if change.is_change]
     stays = [change for change in plan.changes if change.refusal]
     same, action = len(plan.changes) - len(back) - len(stays), plan.source.action
@@ -231,7 +233,7 @@ def _preview(undo_view: UndoView, plan: ChangePlan[UndoSource]) -> None:
         _draw_table([(change, change.refusal) for change in stays], "Why", "What stays as it is now")
     if back:
         st.markdown(f"**{number(len(back))} put back**")
-        _draw_table([(change, _arrows(change)) for change in back], "Change", "What is put back")
+        _draw_table([(change, _arrows(change, money)) for change in back], "Change", "What is put back")
     with st.container(horizontal=True):
         st.button(
             f"Put back {count_changes(back)}".strip(), type="primary", key="undo_start", disabled=not back,
@@ -263,9 +265,9 @@ def _draw_table(texts: Sequence[tuple[PlannedChange, str]], column: str, alt: st
     plan_steps.draw_table({"Name": names, column: cells}, alt)
 
 
-def _arrows(change: PlannedChange) -> str:
+def _arrows(change: PlannedChange, money: Prices) -> str:
     """`Price: 2.75 → 2.50`."""
-    return "; ".join(f"{facts.title(name)}: {arrow(change, name)}" for name in change.after)
+    return "; ".join(f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
 
 
 def _back_button(undo_view: UndoView) -> None:

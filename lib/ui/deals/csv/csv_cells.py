@@ -57,4 +57,6 @@ def _value(entry: CsvEntry, field: DealField) -> str:
     """The value that is stored: what the file leaves empty as it is by default."""
     value = getattr(entry.request, field.name, None)
     default = BY_NAME[field.name].default
+    if field.name == "price" and (currency := getattr(entry.request, "currency", None)):
+        return f"{facts.value(field.name, value)} {currency}"
     return facts.value(field.name, default if value is None and isinstance(default, bool) else value)

@@ -18,11 +18,12 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals import catalog
+from lib.ui.deals.changes.confirmations import CURRENCY, PRICE
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
 from lib.ui.deals.csv import csv_text
-from lib.ui.deals.csv.csv_deals import COLUMNS
+from lib.ui.deals.csv.csv_deals import COLUMNS, pasted_currency
 from lib.ui.deals.csv.csv_dialog import close, draw_button, draw_faults, draw_file
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
@@ -156,7 +157,8 @@ class _Lines:
         """What a line makes of its deal, and of the deal's package."""
         key, wrong = (DEALS, deal.id or 0), list[str]()
         cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
-        before = {name: getattr(deal, name) for name in [*cells, ACTIVE]}
+        cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
+        before = {name: getattr(deal, name) for name in [*cells, PRICE, CURRENCY, ACTIVE]}
         after = {name: value for name, value in cells.items() if value is not None and value != before[name]}
         status = row["Status"].casefold()
         if status not in ("", *STATUSES, (deal.status or "").casefold()):

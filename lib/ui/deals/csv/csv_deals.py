@@ -22,6 +22,7 @@ from lib.deals.models import (
     generated_name,
 )
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
+from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
@@ -151,6 +152,7 @@ def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[s
     }
     if not row["Price"]:
         faults.append("Price is empty.")
+    values |= pasted_currency(row["Price"], values["currency"], None, faults)
     dsp = seat.dsp if seat is not None else None
     if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
         faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
@@ -158,6 +160,20 @@ def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[s
     broken = broken_rules(values).items()
     faults += [f"{fields.BY_NAME[name].column}: {rule.sentence}" for name, rule in broken]
     return values
+
+
+def pasted_currency(
+    price: str, currency: str | None, before: str | None, faults: list[str]
+) -> dict[str, str]:
+    """The currency of a price cell like `2,10 €`, if the deal would have another; a fault beside one that the
+    row names. `before` is the deal's own."""
+    code = amounts.currency(price)
+    if not code or code == (currency or before or Settings.current().price_currency):
+        return {}
+    if currency:
+        faults.append(f"Price: '{price}' is in {code}, and the row's currency is {currency}.")
+        return {}
+    return {"currency": code}
 
 
 def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         _start(prefix, key, edit, edit.base)
     form = _form(context, key)
     mine = form.read()
-    _meetings(edit, facts.prices_of(context))
+    _meetings(edit, facts.prices_of(context).of(getattr(entity, "currency", None)))
     faults, is_tried = form.faults(edit.base), f"{prefix}_tried" in st.session_state
     wrong = faults.all if is_tried else faults.wrong
     refusals = edit.problems.still(mine)

@@ -61,19 +61,24 @@ def doubt(form: EntityForm, base: Fields) -> str:
     if form.entity == SUPPLY:
         end = mine.get("end_date")
         return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
-    before, price = base.get("price"), inputs.value("price", form.contents.get("price"))
-    names = [name for name in ("price", "units", "budget") if name in mine and mine[name] != base.get(name)]
-    if not names:
+    changes: Fields = {
+        name: inputs.value(name, form.contents.get(name))
+        for name in ("price", "currency", "units", "budget")
+        if name in mine and mine[name] != base.get(name)
+    }
+    if not changes:
         return ""
     state = st.session_state
     packages = [*catalog.by_id(form.context, SupplyPackage, state.get(f"{form.prefix}supply_deals", ()))]
     of_price = ""
-    if "price" in names:
+    if base.get("price"):
+        of_price = confirmations.of_price(form.context, base, {**base, **changes})
+    elif "price" in changes:
         of_price = confirmations.PriceGuard(form.context).doubt(
-            price, before=before, seat=state.get(f"{form.prefix}seat"), packages=[] if before else packages
+            changes["price"], mine.get("currency"), seat=state.get(f"{form.prefix}seat"), packages=packages
         )
     of_terms = term_questions.of_change(form.context, form.contents, packages)
-    return "; ".join(filter(None, [confirmations.with_unit(form.context, of_price), of_terms]))
+    return "; ".join(filter(None, [of_price, of_terms]))
 
 
 def draw(form: EntityForm, problems: FieldProblems) -> None:
@@ -102,7 +107,8 @@ def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems)
     amount, sync = st.columns(2, vertical_alignment="bottom")
     if "price" in names:
         with amount:
-            form.draw_field("price", problems, Look(facts.prices_of(context).title))
+            money = facts.prices_of(context).of(state.get(f"{prefix}currency"))
+            form.draw_field("price", problems, Look(money.title))
     with sync, st.container(horizontal=True):
         for name in fields.writable(DEALS, fields.SWITCH):
             if name in names:
@@ -111,8 +117,9 @@ def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems)
         packages = state.get(f"{prefix}supply_deals", ())
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
-            is_fixed = seat_guide.is_fixed(context, state.get(f"{prefix}price_type"))
-            _draw_guides(context, _deal_of(prefix), seat, SeatPrice(price, is_fixed), packages)
+            terms = (state.get(f"{prefix}{name}") for name in ("price_type", "currency"))
+            of_seat = seat_guide.seat_price(context, price, *terms)
+            _draw_guides(context, _deal_of(prefix), seat, of_seat, packages)
     form.draw_terms(problems, [name for name in TERMS if name in names])
     for name in OTHERS:
         if name in names:

@@ -33,7 +33,7 @@ OWN = "Kept by Tranche beside the deals API."
 NO_DEFAULTS: Mapping[str, str] = {}
 NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
 OTHER_PLACES = frozenset(
-    {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
+    {"name", "price", "currency", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
     | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
 )
 LINKS, RECEIPT = "linked_list", "linked_taken"
@@ -247,6 +247,7 @@ def deal_facts(
 ) -> dict[str, str]:
     """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
+    money = money.of(deal.currency)
     return {
         "Seat": seat_of(deal) or facts.NOTHING,
         "DSP": (dsp and dsp.name) or facts.NOTHING,
@@ -287,11 +288,11 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
     if not rows:
         st.caption(nothing)
         return
-    names = deal_rows.BRIEF[rows[0].entity]
+    names, money = deal_rows.BRIEF[rows[0].entity], facts.prices_of(context)
     table = listing.Listing(
         label=title,
-        columns=deal_rows.list_columns(names, facts.prices_of(context).title),
-        rows=deal_rows.list_rows(catalog.mark_rows(context, rows), names, frozenset(), None),
+        columns=deal_rows.list_columns(names, money.title),
+        rows=deal_rows.list_rows(catalog.mark_rows(context, rows), names, frozenset(), None, money),
         count=len(rows),
     )
     with st.container(key="linked_table"):

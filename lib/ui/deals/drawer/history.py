@@ -17,7 +17,7 @@ from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import ChartLine
-from lib.ui.deals import facts
+from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.deals.insight import report
@@ -316,9 +316,9 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
     with report_errors("The history", effect="Nothing was changed."):
-        changes = context.deals.history(*key)
+        changes, money = context.deals.history(*key), catalog.prices_of(context, *key)
         st.dataframe(
-            straighten(table(changes, facts.prices_of(context))),
+            straighten(table(changes, money)),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(
@@ -329,7 +329,7 @@ def draw(context: PageContext, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
-        words = ["; ".join(sentences(one, facts.prices_of(context))) for one in changes]
+        words = ["; ".join(sentences(one, money)) for one in changes]
         draw_evidence(context, key, changes, words)
 
 

@@ -13,7 +13,6 @@ from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.facts import amount
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
 from lib.ui.deals.list import list_state
@@ -164,12 +163,15 @@ def _two_prices(
         )
         return
     words = Numbers.of(st.context.locale)
-    rows = [_row(one, names, words) for one in two_pricess]
-    titles = ("Seat", "Packages", facts.prices_of(context).title, f"Shared {numbers.title(field).lower()}")
+    money = facts.prices_of(context)
+    rows = [_row(one, names, words, money) for one in two_pricess]
+    titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
-def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
+def _row(
+    two_prices: TwoPrices, names: list[str], words: Numbers, money: facts.Prices
+) -> tuple[str, str, str, str]:
     both = " and ".join(names[place] for place in (two_prices.pair.first, two_prices.pair.second))
-    prices = " and ".join(map(amount, two_prices.prices))
+    prices = " and ".join(money.price(price, two_prices.currency) for price in two_prices.prices)
     return two_prices.seat, both, prices, _volume(two_prices.pair.volume, words)

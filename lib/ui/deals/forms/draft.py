@@ -62,10 +62,18 @@ class NewDeals:
         return {**whole, **terms.own, "price": terms.price, "deal_sync": terms.deal_sync}
 
     def total(self, name: str) -> Decimal | None:
-        """What a term that adds up over deals comes to in all; None where no seat has a readable amount."""
+        """What a term that adds up over deals comes to in all; None where no seat has a readable amount.
+
+        Money has a sum only where `currencies` are alike.
+        """
         amounts = [inputs.value(name, self.of(seat)[name]) for seat in self.seats]
         readable = [amount for amount in amounts if amount is not None]
         return sum(readable, Decimal(0)) if readable else None
+
+    @property
+    def currencies(self) -> list[str | None]:
+        """The currency of each deal; None: the usual one."""
+        return [self.of(seat)["currency"] for seat in self.seats]
 
     def request(self) -> CreateDemandDeals:
         """The request. What is missing or can't be read is left out."""

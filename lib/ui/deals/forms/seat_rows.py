@@ -5,7 +5,7 @@ several rows stands a field that fills all of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -181,12 +181,7 @@ class SeatRows:
         """Draw what the amounts that add up come to, as each seat has its own."""
         if len(deals.seats) < 2:
             return
-        sums = [
-            f"{facts.value(row.name, total)} {row.title.lower()}"
-            for row in fields.FIELDS
-            if row.is_summed and (total := deals.total(row.name)) is not None
-        ]
-        if sums:
+        if sums := facts.sums(deals, facts.prices_of(self.context)):
             st.caption(f"In all, for {len(deals.seats)} seats: {plain(', '.join(sums))}.")
 
     def _draw_undo(self) -> None:
@@ -230,7 +225,10 @@ class SeatRows:
 
     def _title(self, name: str) -> str:
         if name == "price":
-            return facts.prices_of(self.context).title
+            money = facts.prices_of(self.context)
+            if "currency" in self.columns:
+                return replace(money, currency="").title
+            return money.of(st.session_state.get(f"{self.prefix}currency")).title
         row = fields.BY_NAME[name]
         return f"{SHORT_TITLES.get(name, row.form_label)}{EACH if row.is_summed else ''}"
 

@@ -38,11 +38,11 @@ class Supply:
 
 def of_new(context: PageContext, deals: NewDeals, supply: Supply) -> str:
     """What is to be confirmed of new deals, each seat's terms and all of them together; empty without any."""
-    seats, currency = catalog.seats(context), context.clients.currency
+    seats = catalog.seats(context)
     sentences: list[str] = []
     for seat in deals.seats:
         terms = deals.of(seat)
-        of_seat = [*doubts.of_terms(_values(terms)), *_of_currency(terms["price"], currency)]
+        of_seat = [*doubts.of_terms(_values(terms)), *_of_currency(context, terms)]
         sentences += [f"{sentence} ({seat_name(seats.get(seat), seat)})" for sentence in of_seat]
     return "; ".join([*sentences, *_of_guarantee(context, deals.total("units"), supply)])
 
@@ -50,7 +50,7 @@ def of_new(context: PageContext, deals: NewDeals, supply: Supply) -> str:
 def of_change(context: PageContext, terms: inputs.FormValues, packages: Sequence[SupplyPackage]) -> str:
     """What is to be confirmed of the terms of a deal, as typed, that is sold in these packages."""
     values = _values(terms)
-    sentences = [*doubts.of_terms(values), *_of_currency(terms.get("price"), context.clients.currency)]
+    sentences = [*doubts.of_terms(values), *_of_currency(context, terms)]
     if len(packages) == 1:
         sentences += _of_guarantee(context, values.get("units"), Supply.of(packages[0]))
     return "; ".join(sentences)
@@ -60,10 +60,11 @@ def _values(terms: inputs.FormValues) -> dict[str, Any]:
     return {name: inputs.value(name, terms.get(name)) for name in ("price", "units", "budget")}
 
 
-def _of_currency(text: str | None, currency: str) -> list[str]:
-    """A pasted currency that is another than that of prices here."""
-    code = amounts.currency(text or "")
-    return [f"{(text or '').strip()} as {currency}"] if code and currency and code != currency else []
+def _of_currency(context: PageContext, terms: inputs.FormValues) -> list[str]:
+    """A pasted currency that is another than the deal's."""
+    text, currency = (terms.get("price") or "").strip(), terms.get("currency") or context.clients.currency
+    code = amounts.currency(text)
+    return [f"{text} as {currency}"] if code and currency and code != currency else []
 
 
 def _of_guarantee(context: PageContext, units: Any, supply: Supply) -> list[str]:

@@ -67,7 +67,10 @@ def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
     """The slicer that is looked at, asked through this client."""
     audience = partial(reporting.audience, slicer=context.slicer)
     today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
-    return DealReport(context.project, context.slicer_name, context.slicer, today, audience, seats is None)
+    return DealReport(
+        context.project, context.slicer_name, context.slicer, today, audience, seats is None,
+        context.clients.currency,
+    )  # fmt: skip
 
 
 def question(

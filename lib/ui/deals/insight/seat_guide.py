@@ -6,6 +6,7 @@ when it is there. Another targeting gives up what was asked before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import streamlit as st
 
@@ -18,7 +19,7 @@ from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, facts
 from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.insight import report
@@ -30,9 +31,16 @@ MOST, DAYS = 12, 30
 NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
 
 
-def is_fixed(context: PageContext, price_type: str | None) -> bool:
-    """Whether a deal with this price type has a fixed price, else a floor; without one, the setting says."""
-    return (price_type or context.clients.usual_terms.get("price_type")) == "fixed"
+def seat_price(
+    context: PageContext, price: Decimal | None, price_type: str | None, currency: str | None
+) -> SeatPrice:
+    """A deal's price to compare with the report's; one in another currency can't be compared.
+
+    Without a price type of its own it is a floor or fixed as the setting says.
+    """
+    usual, money = context.clients.usual_terms, facts.prices_of(context)
+    is_comparable = money.of(currency) == money
+    return SeatPrice(price if is_comparable else None, (price_type or usual.get("price_type")) == "fixed")
 
 
 def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
@@ -42,20 +50,27 @@ def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
     if draft.deals == "none":
         return {}
     return {
-        seat: SeatPrice(terms.amount, is_fixed(context, draft.new_deals.of(seat)["price_type"]))
+        seat: seat_price(context, terms.amount, whole["price_type"], whole["currency"])
         for seat, terms in draft.seats.items()
+        for whole in [draft.new_deals.of(seat)]
     }
 
 
 def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
-    """By the id of the seat: that of its cheapest deal among these that is not paused."""
+    """By the id of the seat: that of its cheapest deal among these that is not paused, by the prices that can
+    be compared."""
     price_of_seat: dict[int, SeatPrice] = {}
     for deal in catalog.by_id(context, DemandDeal, ids):
         if deal.is_active is False or deal.seat is None or deal.seat.id is None:
             continue
-        lowest, price = price_of_seat.get(deal.seat.id), deal.price
-        if lowest is None or lowest.amount is None or (price is not None and price < lowest.amount):
-            price_of_seat[deal.seat.id] = SeatPrice(price, is_fixed(context, deal.price_type))
+        price = seat_price(context, deal.price, deal.price_type, deal.currency)
+        lowest = price_of_seat.get(deal.seat.id)
+        if (
+            lowest is None
+            or lowest.amount is None
+            or (price.amount is not None and price.amount < lowest.amount)
+        ):
+            price_of_seat[deal.seat.id] = price
     return price_of_seat
 
 

@@ -13,6 +13,7 @@ from lib.people import Person
 from lib.settings import Settings
 from lib.ui.deals.buyers.answers import offer_terms
 from lib.ui.deals.drawer.supply_path import Filters
+from lib.ui.deals.facts import Prices
 from lib.wire.errors import TrancheError
 
 ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
@@ -72,6 +73,11 @@ def _read(person: Person) -> tuple[int, ...]:
         for number, deal in deal_of.items()
         if (number, seat_number(deal)) in rounds
         and clients.negotiations.of(
-            deal, offer_terms(deal, [packages[one.id] for one in deal.supply_deals if one.id in packages])
+            deal,
+            offer_terms(
+                deal,
+                [packages[package.id] for package in deal.supply_deals if package.id in packages],
+                Prices(clients.currency, clients.price_unit),
+            ),
         ).waits_for_house
     )

@@ -13,7 +13,7 @@ from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts
-from lib.ui.deals.facts import amount
+from lib.ui.deals.facts import Prices, amount
 from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.targeting import words
 from lib.ui.kit import listing
@@ -21,7 +21,7 @@ from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
 from lib.wire.text import csv_text
 
 KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
-ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price")
+ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price", "currency")
 Key = tuple[str, int]
 PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
@@ -104,10 +104,13 @@ def title_of(entity: PackageOrDeal) -> str:
 
 @dataclass(frozen=True)
 class DealRow:
-    """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
-    for a deal those of its first one. `more` are the plain fields that have a column and no attribute here;
-    `package` is the package whose targeting it is, `health` the words and the tone of a deal's health, and
-    `delivery` its figures of the last days, as texts by name."""
+    """One of the list.
+
+    `prices` are those of the deals with their currencies, empty for the usual one, by currency and
+    ascending; dates and targeting those of a package, for a deal those of its first one. `more` are the plain
+    fields that have a column and no attribute here; `package` is the package whose targeting it is, `health`
+    the words and the tone of a deal's health, and `delivery` its figures of the last days, as texts by name.
+    """
 
     entity: str
     id: int
@@ -120,7 +123,7 @@ class DealRow:
     targeting: str = ""
     seats: tuple[str, ...] = ()
     dsps: tuple[str, ...] = ()
-    prices: tuple[Decimal, ...] = ()
+    prices: tuple[tuple[str, Decimal], ...] = ()
     others: tuple[str, ...] = ()
     deal_id: str = ""
     more: tuple[tuple[str, Any], ...] = ()
@@ -155,7 +158,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
         targeting=words.sentence(package),
         seats=tuple(dict.fromkeys(_seat(deal) for deal in deals)),
         dsps=tuple(dict.fromkeys(dsp for deal in deals if (dsp := _dsp(deal)))),
-        prices=tuple(sorted(deal.price for deal in deals if deal.price is not None)),
+        prices=_prices(deals),
         others=tuple(one.name or "" for one in package.demand_deals),
         more=_more(package),
         package=package,
@@ -183,7 +186,7 @@ def of_deal(
         targeting=sentence(packages[first.id]) if first is not None and first.id in packages else "",
         seats=(_seat(deal),),
         dsps=tuple(filter(None, (_dsp(deal),))),
-        prices=() if deal.price is None else (deal.price,),
+        prices=_prices([deal]),
         others=tuple(one.name or "" for one in deal.supply_deals),
         deal_id=deal.deal_id or "",
         more=_more(deal),
@@ -191,20 +194,25 @@ def of_deal(
     )
 
 
-def csv(deal_rows: Iterable[DealRow], price: str = "price") -> Iterator[bytes]:
+def csv(deal_rows: Iterable[DealRow], money: Prices = facts.USUAL) -> Iterator[bytes]:
     """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
-    would run; the first has the header too. Without rows it is empty."""
+    would run or add to prices in another currency; the first has the header too. Without rows it is empty."""
     header: list[Sequence[object]] = []
     for place, row in enumerate(deal_rows):
-        values = _values(row, price)
+        values = _values(row, money)
         if place == 0:
             header = [[*values]]
         yield csv_text([*header, [*values.values()]]).encode()
         header = []
 
 
-def _values(row: DealRow, price: str) -> dict[str, object]:
+def _values(row: DealRow, money: Prices) -> dict[str, object]:
     """A row of the file by title."""
+    ranges = prices_by_currency(row.prices, money)
+    lowest, highest = (
+        [_number(prices[end], currency, money) for currency, prices in ranges] for end in (0, -1)
+    )
+    price = money.title[:1].lower() + money.title[1:]
     return {
         "Id": row.id,
         "Kind": KINDS[row.entity],
@@ -216,12 +224,18 @@ def _values(row: DealRow, price: str) -> dict[str, object]:
         "End": moments.end_text(row.end),
         "Seats": "; ".join(row.seats),
         "DSPs": "; ".join(row.dsps),
-        f"Lowest {price}": row.prices[0] if row.prices else "",
-        f"Highest {price}": row.prices[-1] if row.prices else "",
+        f"Lowest {price}": lowest[0] if len(lowest) == 1 else "; ".join(map(str, lowest)),
+        f"Highest {price}": highest[0] if len(highest) == 1 else "; ".join(map(str, highest)),
+        "Currency": "; ".join(currency for currency, _ in ranges),
         **{fields.BY_NAME[name].column: _word(name, value) for name, value in row.more},
         "Targeting": row.targeting,
         "Linked with": "; ".join(row.others),
     }
+
+
+def _number(price: Decimal, currency: str, money: Prices) -> Decimal | str:
+    """A price under a title with the usual currency; one in another is no number."""
+    return price if currency == money.currency else f"{price} {currency}"
 
 
 def _word(name: str, value: object) -> object:
@@ -231,6 +245,10 @@ def _word(name: str, value: object) -> object:
 
 def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
     return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
+
+
+def _prices(deals: Iterable[DemandDeal]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple(sorted((deal.currency or "", deal.price) for deal in deals if deal.price is not None))
 
 
 def _seat(deal: DemandDeal) -> str:
@@ -305,11 +323,15 @@ def list_columns(
 
 
 def list_rows(
-    deal_rows: Sequence[DealRow], names: Sequence[str], selection: frozenset[Key], open_key: Key | None
+    deal_rows: Sequence[DealRow],
+    names: Sequence[str],
+    selection: frozenset[Key],
+    open_key: Key | None,
+    money: Prices,
 ) -> tuple[listing.ListRow, ...]:
     """The rows with these cells."""
     return tuple(
-        listing.ListRow(as_text(row.key), cells(row, names), row.key in selection, row.key == open_key)
+        listing.ListRow(as_text(row.key), cells(row, names, money), row.key in selection, row.key == open_key)
         for row in deal_rows
     )
 
@@ -319,14 +341,15 @@ def as_text(key: Key) -> str:
     return f"{key[0]}-{key[1]}"
 
 
-def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
+def cells(row: DealRow, names: Sequence[str], money: Prices = facts.USUAL) -> tuple[ListCell, ...]:
     """The cells of a row."""
     texts = {
         "name": row.name,
         "status": row.status.capitalize(),
         "seat": list_text(row.seats),
         "health": row.health[0],
-        "price": span(row.prices),
+        "price": span(row.prices, money),
+        "currency": ", ".join(currency for currency, _ in prices_by_currency(row.prices, money)),
         "deals": str(len(row.others)),
         "deal_id": row.deal_id,
         "media_type": row.media_type.capitalize(),
@@ -359,12 +382,26 @@ def list_text(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def span(prices: Sequence[Decimal]) -> str:
-    """`2.50`, or `2.50 – 7.00` if they differ."""
-    if not prices:
-        return ""
-    low = amount(prices[0])
-    return low if prices[0] == prices[-1] else f"{low} – {amount(prices[-1])}"
+def span(prices: Iterable[tuple[str, Decimal]], money: Prices) -> str:
+    """`2.50`, or `2.50 – 7.00` if they differ; of several currencies each: `2.50 – 7.00, 2.00 EUR`."""
+    ranges = prices_by_currency(prices, money)
+    return ", ".join(
+        f"{f'{amount(own[0])} – ' if own[0] < own[-1] else ''}{money.price(own[-1], currency)}"
+        for currency, own in ranges
+    )
+
+
+def prices_by_currency(
+    prices: Iterable[tuple[str, Decimal]], money: Prices
+) -> list[tuple[str, list[Decimal]]]:
+    """The prices in each currency, ascending; the usual currency first."""
+    by_currency: dict[str, list[Decimal]] = {}
+    for currency, price in prices:
+        by_currency.setdefault(currency or money.currency, []).append(price)
+    return sorted(
+        ((currency, sorted(own)) for currency, own in by_currency.items()),
+        key=lambda pair: (pair[0] != money.currency, pair[0]),
+    )
 
 
 def day(at: datetime | None) -> str:

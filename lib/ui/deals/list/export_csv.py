@@ -12,6 +12,7 @@ from lib.deals.client import Deals
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.plan_steps import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, csv
 from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
 from lib.ui.kit import job, sign_in
@@ -54,10 +55,10 @@ class CsvExport(PartsJob):
         return self.content or b""
 
 
-def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], None]) -> Iterator[bytes]:
+def lines(client: Deals, search: ListSearch, money: Prices, check: Callable[[], None]) -> Iterator[bytes]:
     """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
     check()
-    for count, line in enumerate(csv(catalog.all_rows(client, search), price), 1):
+    for count, line in enumerate(csv(catalog.all_rows(client, search), money), 1):
         yield line
         if count % PART == 0:
             check()
@@ -66,9 +67,8 @@ def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], Non
 
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
-    price = facts.prices_of(context).title
     check = sign_in.session_check()
-    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], check)
+    make = partial(lines, context.deals, search, facts.prices_of(context), check)
     look: dict[str, Any] = {
         "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
     }  # fmt: skip

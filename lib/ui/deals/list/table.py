@@ -233,7 +233,7 @@ def _listing(
     does = catalog.abilities(context)
     rows = health.add_health(context, catalog.mark_rows(context, part.rows))
     rows = details.add_owners(context, rows) if "owner" in names else rows
-    title = facts.prices_of(context).title
+    money = facts.prices_of(context)
     selection = (
         frozenset(row.key for row in part.rows)
         if list_view.all_of == bulk.question(search)
@@ -242,9 +242,9 @@ def _listing(
     listing_table = listing.Listing(
         label=PLURALS[search.entity],
         columns=deal_rows.list_columns(
-            names, title, _orders(context, search.entity), search.order, search.entity
+            names, money.title, _orders(context, search.entity), search.order, search.entity
         ),
-        rows=deal_rows.list_rows(rows, names, selection, open_key()),
+        rows=deal_rows.list_rows(rows, names, selection, open_key(), money),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
     )
