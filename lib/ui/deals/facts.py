@@ -349,8 +349,11 @@ def sums(deals: NewDeals, prices: Prices, columns: Collection[str] = TERMS) -> l
 
 
 def _others(terms: FormValues, seats: int = 1, mixed: str = "") -> list[str]:
-    """The terms beside fee, contact and currency that are set: `price type: fixed price`; for several seats, what one
-    that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `mixed` is why money has no sum."""
+    """The terms beside fee, contact and currency that are set: `price type: fixed price`.
+
+    For several seats, what one that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `mixed` is
+    why money has no sum.
+    """
     sentences = []
     for name in TERMS:
         if name in (FEE, FEE_TYPE, EMAIL, "currency") or terms.get(name) in (None, ""):
