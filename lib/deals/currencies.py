@@ -27,7 +27,7 @@ def check(code: str) -> str:
     return code
 
 
-def mixed(codes: Iterable[str]) -> str:
+def currency_counts(codes: Iterable[str]) -> str:
     """Why there is no sum of money in these currencies, one per deal: `3 deals in EUR, 12 in USD`.
 
     Empty where all are the same.

@@ -174,8 +174,8 @@ class Negotiations:
                 raise Conflict("The offer has changed since you saw it: look at it again")
             _check(answer, before)
             if answer.act == "proposes" and answer.terms.price is not None:
-                priced = replace(answer.terms, currency=before.offer.currency)
-                answer = replace(answer, terms=priced)
+                proposal = replace(answer.terms, currency=before.offer.currency)
+                answer = replace(answer, terms=proposal)
             number = len(before.rounds) + 1
             values = {
                 "service": self.service, "deal_id": deal.id, "seat_id": seat_number(deal), "number": number,

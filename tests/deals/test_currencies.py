@@ -10,7 +10,7 @@ import pytest
 
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.compat.listing import page
-from lib.deals.currencies import mixed
+from lib.deals.currencies import currency_counts
 from lib.deals.models import DemandDeal
 from lib.deals.sync.documents import SellingSide, document
 
@@ -135,6 +135,6 @@ def test_deal_sync_has_the_currency_of_the_deal() -> None:
 
 def test_a_mixed_sum_is_said() -> None:
     """How many deals there are in each currency; nothing where all are alike."""
-    assert mixed(["USD"] * 12 + ["EUR"] * 3) == "3 deals in EUR, 12 in USD"
-    assert mixed(["USD", "EUR"]) == "1 deal in EUR, 1 in USD"
-    assert mixed(["EUR", "EUR"]) == mixed([]) == ""
+    assert currency_counts(["USD"] * 12 + ["EUR"] * 3) == "3 deals in EUR, 12 in USD"
+    assert currency_counts(["USD", "EUR"]) == "1 deal in EUR, 1 in USD"
+    assert currency_counts(["EUR", "EUR"]) == currency_counts([]) == ""

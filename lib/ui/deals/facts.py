@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lib.deals import fields, moments
-from lib.deals.currencies import mixed
+from lib.deals.currencies import currency_counts
 from lib.deals.fields import BY_NAME, FIELDS, SUPPLY, TERMS
 from lib.deals.models import (
     CPM,
@@ -67,9 +67,9 @@ class Prices:
         is_usual = currency in (None, "", self.currency)
         return amount(price) if is_usual else f"{amount(price)} {currency}"
 
-    def mixed(self, currencies: Iterable[str | None]) -> str:
+    def currency_counts(self, currencies: Iterable[str | None]) -> str:
         """Why amounts of deals in these currencies have no sum; empty where all are alike."""
-        return mixed(currency or self.currency for currency in currencies)
+        return currency_counts(currency or self.currency for currency in currencies)
 
     @property
     def terms(self) -> str:
@@ -325,8 +325,8 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
     if EMAIL not in columns and draft[EMAIL].strip():
         parts.append(f"Contact: {plain(draft[EMAIL].strip())}.")
     common = {name: content for name, content in draft.terms.items() if name not in columns}
-    mixed = prices.mixed(draft.new_deals.currencies)
-    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats), mixed)]
+    counts = prices.currency_counts(draft.new_deals.currencies)
+    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats), counts)]
     parts += [f"{plain(capital(total))} in all." for total in sums(draft.new_deals, prices, columns)]
     return [" ".join(parts)] if parts else []
 
@@ -340,18 +340,18 @@ def sums(deals: NewDeals, prices: Prices, columns: Collection[str] = TERMS) -> l
             continue
         if row.kind is not fields.AMOUNT:
             sentences.append(f"{value(row.name, total)} {row.title.lower()}")
-        elif mixed := prices.mixed(deals.currencies):
-            sentences.append(f"no sum of {row.title.lower()}s ({mixed})")
+        elif counts := prices.currency_counts(deals.currencies):
+            sentences.append(f"no sum of {row.title.lower()}s ({counts})")
         else:
             currency = next(iter(deals.currencies), None)
             sentences.append(f"{prices.price(total, currency)} {row.title.lower()}")
     return sentences
 
 
-def _others(terms: FormValues, seats: int = 1, mixed: str = "") -> list[str]:
+def _others(terms: FormValues, seats: int = 1, counts: str = "") -> list[str]:
     """The terms beside fee, contact and currency that are set: `price type: fixed price`.
 
-    For several seats, what one that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `mixed` is
+    For several seats, what one that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `counts` is
     why money has no sum.
     """
     sentences = []
@@ -361,8 +361,8 @@ def _others(terms: FormValues, seats: int = 1, mixed: str = "") -> list[str]:
         row, content = fields.BY_NAME[name], inputs.value(name, terms[name])
         words = value(name, terms[name] if content is None else content)
         if row.is_summed and seats > 1 and content is not None:
-            has_sum = not mixed or row.kind is not fields.AMOUNT
-            total = f"{value(name, content * seats)} in all" if has_sum else f"no sum ({mixed})"
+            has_sum = not counts or row.kind is not fields.AMOUNT
+            total = f"{value(name, content * seats)} in all" if has_sum else f"no sum ({counts})"
             words = f"{words} each, {total}"
         sentences.append(f"{row.title.lower()}: {words}")
     return sentences

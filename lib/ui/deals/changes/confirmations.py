@@ -145,11 +145,11 @@ def of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str
 
 def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
     """What has to be confirmed of changes together: one price for deals in several currencies."""
-    priced = [change for change in changes if change.is_change and PRICE in change.after]
-    currencies = [{**change.before, **change.after}.get(CURRENCY) for change in priced]
-    mixed = facts.prices_of(context).mixed(currencies)
-    has_one_price = len({change.after[PRICE] for change in priced}) == 1
-    return [f"the same price for {mixed}"] if mixed and has_one_price else []
+    price_changes = [change for change in changes if change.is_change and PRICE in change.after]
+    currencies = [{**change.before, **change.after}.get(CURRENCY) for change in price_changes]
+    counts = facts.prices_of(context).currency_counts(currencies)
+    has_one_price = len({change.after[PRICE] for change in price_changes}) == 1
+    return [f"the same price for {counts}"] if counts and has_one_price else []
 
 
 def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
