@@ -15,7 +15,11 @@ from lib.wire.deadline import Deadline
 
 def drawn(desk: AppTest) -> list[dict[str, Any]]:
     """The tables that the script was given to draw."""
-    tables = [table for data in components(desk) for table in data.get("tables", ())]
+    tables = []
+    for data in components(desk):
+        tables += data.get("tables", ())
+        if "asked" in data:
+            tables += parts(desk, data["asked"]["params"], [data["asked"]["part"]])[data["asked"]["part"]]
     return [*tables, *answer(desk).get("cards", ())]
 
 

@@ -140,23 +140,21 @@ def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     return replace(rows, against=against)
 
 
-def _table(focus: Focus, data: ChartData) -> Table:
-    return (
-        split_charts.table(focus, data.split) if data.pivot is None else split_charts.pivot(focus, data.pivot)
-    )
-
-
 def rows_of(focus: Focus) -> Table | None:
     """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
     own_kind = kind(focus)
     if not focus.query.split_by or own_kind not in (KINDS["table"], KINDS["pivot"]):
         return None
     data = own_kind.ask(focus)
-    return _table(focus, data) if headline.is_there(data.answer) else None
+    if not headline.is_there(data.answer):
+        return None
+    if data.pivot is None:
+        return split_charts.table(focus, data.split)
+    return split_charts.pivot(focus, data.pivot)
 
 
 def _draw_table(focus: Focus, data: ChartData) -> None:
-    split_charts.draw_rows(focus, _table(focus, data))
+    split_charts.draw_rows(focus.context)
     _more(focus, data.answer, len(data.answer), MOST_ROWS)
 
 
@@ -205,7 +203,7 @@ def _ask_pivot(focus: Focus) -> ChartData:
 
 def _draw_pivot(focus: Focus, data: ChartData) -> None:
     if data.pivot is not None:
-        split_charts.draw_rows(focus, _table(focus, data))
+        split_charts.draw_rows(focus.context)
         level = data.pivot.levels[0]
         _more(focus, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
 

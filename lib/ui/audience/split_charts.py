@@ -16,22 +16,25 @@ from lib.ui.charts import numbers, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.kit import rows
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Table
 from lib.ui.query import clicks, export_menu, filters, focus, history, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
 
-def draw_rows(focus: Focus, table: Table) -> None:
+def draw_rows(context: PageContext) -> None:
     """Draw table or pivot. A click on a value keeps it alone, a click on a figure keeps its whole row."""
-    context = focus.context
-    about = {
+    # What is drawn acknowledges these clicks: they are read before the state, so that it has them at least.
+    receipt = history.receipt(clicks.BOARD)
+    request = {
         "project": context.project,
         "slicer": context.slicer_name,
         "params": history.current(context).params,
+        "part": "split",
     }
-    request = {**about, "part": "split"}
-    rows.draw(clicks.BOARD, [table], focus.receipt, partial(clicks.follow, context), request)
+    edition = [context.slicer.as_of, [field.model_dump() for field in context.slicer.own_fields]]
+    rows.draw_from_route(clicks.BOARD, request, edition, receipt, partial(clicks.follow, context))
 
 
 def table(focus: Focus, split: SplitRows) -> Table:

@@ -26,7 +26,7 @@ NO_RECEIPT: ActReceipt = ("", 0)
 
 _mount = st.components.v2.component(
     "tranche_rows",
-    html='<div class="board"></div>',
+    html='<div class="board"></div><div class="message" hidden></div>',
     css=STYLE,
     js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
 )
@@ -194,22 +194,22 @@ class Navigation:
 Act = Choice | CardChoice | Ordering | Search | Opening | Setting | Zoom | RecordLimit | Navigation
 
 
-def draw(
-    key: str,
-    tables: Sequence[Table],
-    receipt: ActReceipt,
-    on_acts: Callable[[], None],
-    request: Mapping[str, Any] | None = None,
-) -> None:
-    """Draw tables in one component. `receipt` is the last act that is already applied to them.
+def draw(key: str, tables: Sequence[Table], receipt: ActReceipt, on_acts: Callable[[], None]) -> None:
+    """Draw tables in one component. `receipt` is the last act that is already applied to them."""
+    data = {"taken": receipt, "tables": [as_json(table) for table in tables]}
+    _mount(key=key, data=data, on_acts_change=on_acts)
 
-    `request` is what the board's route is asked for to return them too: project, slicer, params and part.
+
+def draw_from_route(
+    key: str, request: Mapping[str, Any], edition: Any, receipt: ActReceipt, on_acts: Callable[[], None]
+) -> None:
+    """Draw the tables that the board's route returns; `receipt` is the last act that `request` contains.
+
+    `request` is what it is asked for: project, slicer, params and part. Another `edition` (of the data, of
+    own metrics) makes other tables of the same request.
     """
-    _mount(
-        key=key,
-        data={"taken": receipt, "tables": [as_json(table) for table in tables], "asked": request},
-        on_acts_change=on_acts,
-    )
+    data = {"taken": receipt, "asked": request, "edition": edition}
+    _mount(key=key, data=data, on_acts_change=on_acts)
 
 
 def straighten(part: Any) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from lib.reporting.models import (
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query import ask, clicks, history, own_cards, periods, state
+from lib.ui.query import ask, history, own_cards, periods, state
 from lib.ui.query.periods import Comparison
 from lib.ui.query.state import Card, PageState, ValueLines, View, granularities
 
@@ -31,8 +30,6 @@ class Focus:
     `whole` are the days from which the page was zoomed in to its period; None without a zoom.
     `comparison` is the part of these two that can be compared, where there is any. `days_together` are all
     that the page asks about where they are several: its answers have one precision.
-    `receipt` is the last click on the split's rows that the state comes from, `cards_receipt` that on the
-    leaderboards.
     """
 
     context: PageContext
@@ -47,8 +44,6 @@ class Focus:
     field: DataField
     numbers: Numbers
     days_together: tuple[Days, ...] = ()
-    receipt: ActReceipt = NO_RECEIPT
-    cards_receipt: ActReceipt = NO_RECEIPT
 
     @property
     def comparisons(self) -> "tuple[Focus, ...]":
@@ -146,12 +141,9 @@ class Focus:
 
 def current(context: PageContext) -> Focus:
     """The focus of the current state, with the leaderboards that the person chose where it names none."""
-    # What is drawn acknowledges these clicks: they are read before the state, so that it has them at least.
-    receipt, cards_receipt = history.receipt(clicks.BOARD), history.receipt(clicks.CARDS)
     page_state = history.current(context)
     cards = page_state.view.cards or own_cards.get(context)
-    focus = resolve(context, page_state.with_view(cards=cards))
-    return replace(focus, receipt=receipt, cards_receipt=cards_receipt)
+    return resolve(context, page_state.with_view(cards=cards))
 
 
 def resolve(context: PageContext, page_state: PageState) -> Focus:
