@@ -20,7 +20,7 @@ from pydantic_settings import SettingsError
 from lib.settings.local import PREFIX
 from lib.settings.optional import CALLBACK, CompanyProvider, SigningIn
 from lib.settings.remote import SECRETS, ConfiguredSeat
-from lib.wire.errors import Misconfigured, UnknownName
+from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement
 from lib.wire.text import suggestion
 
 __all__ = [
@@ -195,5 +195,8 @@ def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
             continue
         source = sources.get(str(problem["loc"][0]), "default") if name else ""
         where = f"Setting {name} ({source})" if name else "Settings"
-        lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
+        reason = problem["msg"]
+        if problem["type"] in WORDS:
+            reason = requirement(problem["type"], problem.get("ctx"))
+        lines.append(f"{where}: {reason}")
     return "\n".join(lines)

@@ -51,8 +51,8 @@ def test_where_people_are_sent_back_to(home: Path) -> None:
     ("text", "match"),
     [
         (PROVIDER + RULE, "oidc needs oidc_secret"),
-        (SECRET + PROVIDER, r"Setting oidc\.rules \(in .*\): Field required"),
-        (SECRET + PROVIDER + "rules = []\n", r"Setting oidc\.rules .*at least 1"),
+        (SECRET + PROVIDER, r"Setting oidc\.rules \(in .*\): is required"),
+        (SECRET + PROVIDER + "rules = []\n", r"Setting oidc\.rules .*: may not be empty"),
         (SECRET + PROVIDER + RULE + 'grant = "x"\n', r"Setting oidc\.rules\.0\.grant"),
         (SECRET + PROVIDER.replace("https", "http") + RULE, r"Setting oidc\.issuer .*https address"),
         (SECRET + PROVIDER.replace("corp/", "corp/?x") + RULE, r"Setting oidc\.issuer .*no \?"),
