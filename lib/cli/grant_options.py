@@ -6,8 +6,7 @@ from dataclasses import replace
 import click
 
 from lib.people import DealsGrant, Grant
-from lib.people.grant import parse_filters
-from lib.people.person import LEVELS
+from lib.people.person import LEVELS, parse_filters
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter

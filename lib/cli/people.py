@@ -9,7 +9,7 @@ import click
 from lib.cli.grant_options import FILTERS, DealsGrantType, with_filters
 from lib.cli.options import caller, table
 from lib.people import NO_DEALS, ROLES, DealsGrant, Grant, Person, Role, passwords
-from lib.people.grant import EVERYTHING, labels
+from lib.people.person import EVERYTHING, labels
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter

@@ -7,7 +7,7 @@ import click
 from lib.cli.grant_options import FILTERS, DealsGrantType, with_filters
 from lib.cli.options import Duration, caller, table
 from lib.people import DealsGrant, Grant
-from lib.people.grant import labels
+from lib.people.person import labels
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Event

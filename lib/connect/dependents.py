@@ -10,7 +10,7 @@ from lib.database import DatabaseScope
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
-from lib.people.grant import without_places
+from lib.people.person import without_places
 from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens

@@ -2,7 +2,6 @@
 
 from lib.people.attempts import Attempts
 from lib.people.credentials import People
-from lib.people.grant import Grant
 from lib.people.person import (
     ALL_DEALS,
     NO_DEALS,
@@ -10,6 +9,7 @@ from lib.people.person import (
     ROLES,
     DealsAccess,
     DealsGrant,
+    Grant,
     Person,
     Role,
     cap_grant,

@@ -18,12 +18,12 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from lib.database import DatabaseScope
 from lib.people.credentials import People
-from lib.people.grant import Grant
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
     READERS,
     DealsGrant,
+    Grant,
     Person,
     Role,
     Username,

@@ -14,19 +14,22 @@ from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, select
 
 from lib.database import DatabaseScope
 from lib.people.attempts import Attempts
-from lib.people.grant import Grant, labels, with_grants, without_places
 from lib.people.passwords import BCRYPT_BYTES, digest
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
     ROLES,
     DealsGrant,
+    Grant,
     Person,
     Role,
     cap_grant,
     email_fault,
+    labels,
     name_fault,
     usual,
+    with_grants,
+    without_places,
 )
 from lib.people.records import (
     BLOCK_KEY,

@@ -15,8 +15,7 @@ from sqlalchemy import Connection, Engine, insert, select
 
 from lib import private
 from lib.database import DatabaseScope
-from lib.people.grant import Grant
-from lib.people.person import ROLES, DealsGrant, Person, Role, cap_grant, usual
+from lib.people.person import ROLES, DealsGrant, Grant, Person, Role, cap_grant, usual
 from lib.people.tables import people
 from lib.wire.errors import BadRequest, Damaged, TrancheError
 from lib.wire.shallow_yaml import ShallowLoader

@@ -8,8 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import intervals
-from lib.reporting.answers import Audience, Precision, Total, Values
-from lib.reporting.answers.as_arrow import number_frame, texts_at
+from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, texts_at
 from lib.reporting.digits import settle
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges

@@ -14,7 +14,7 @@ from lib import database
 from lib.database import DatabaseScope, numbered_table, required
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
-from lib.people.grant import labels
+from lib.people.person import labels
 from lib.people.records import carry_over, person_of
 from lib.settings import Settings
 from lib.tokens.audit import Audit

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from lib.people import DealsGrant, Grant, Person
-from lib.people.grant import row_filters
+from lib.people.person import row_filters
 from lib.wire.filters import Filter
 
 Kind = Literal["permanent", "temporary"]

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pandas as pd
 import pytest
 from conftest import LAST_DAY, small_rows
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import PHONE, Visitor, enter, settled, sideways
 from browser.distance import far_away
@@ -209,3 +209,22 @@ def width(node: Locator) -> float:
     box = node.bounding_box()
     assert box is not None
     return box["width"]
+
+
+def test_a_table_that_cannot_be_read_says_so(address: str, page: Page) -> None:
+    """Where the route of the split's table fails, that is said in its place, and it can be asked again."""
+
+    def fail_split(route: Route) -> None:
+        if '"parts":["split"]' in (route.request.post_data or ""):
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/board/answer", fail_split)
+    enter(page, f"{address}/{LINK}")
+    split = page.locator(".st-key-split_rows")
+    expect(split.get_by_role("alert")).to_contain_text("The desk can't be reached", timeout=30_000)
+    page.unroute("**/board/answer")
+    split.get_by_role("button", name="Try again").click()
+    expect(split.get_by_role("grid")).to_be_visible()
+    expect(split.get_by_role("alert")).to_have_count(0)

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, update
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person
 from lib.people.company import ClaimRule, rights
-from lib.people.grant import MOST_FILTERS, parse_filters
+from lib.people.person import MOST_FILTERS, parse_filters
 from lib.people.records import carry_over
 from lib.people.tables import people
 from lib.tokens.access import Access

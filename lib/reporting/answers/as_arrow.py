@@ -4,16 +4,12 @@ Columns are named `name:<key field>`, `description:<key field>`, `value:<data fi
 `high:…`, `n_eff:…` and `confidence_range`; all the rest of the answer is JSON in the schema's metadata.
 """
 
-from collections.abc import Iterable
-from functools import lru_cache
-
 import numpy as np
-import numpy.typing as npt
 import orjson
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, number_frame
 from lib.reporting.answers.as_json import (
     EXTRAS,
     decode_precision,
@@ -27,28 +23,6 @@ REST = b"tranche"
 END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
 NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
 TEXTS = {"names": "name", "descriptions": "description"}
-
-
-def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.DataFrame:
-    """The columns of a block (rows × names) of float64."""
-    return pd.DataFrame(block, index=pd.RangeIndex(len(block)), columns=_index(tuple(names)))
-
-
-def texts_at(categories: pd.DataFrame, places: npt.NDArray[np.intp]) -> pd.DataFrame:
-    """The rows at these places of a frame of categories, as texts."""
-    columns = {}
-    for name, column in categories.items():
-        texts = column.array.categories.array.take(np.asarray(column.array.codes)[places])
-        columns[name] = texts if isinstance(texts.dtype, pd.StringDtype) else texts.astype("str")
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(places)))
-
-
-@lru_cache(maxsize=1024)
-def _index(names: tuple[str, ...]) -> pd.Index:
-    """Shared by frames, and among threads: its table of places is made before anybody has it."""
-    index = pd.Index(names) if names else pd.RangeIndex(0)
-    index.get_indexer(index)
-    return index
 
 
 def encode(audience: Audience) -> bytes:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.people import Person
-from lib.people.grant import labels
+from lib.people.person import labels
 from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui.kit import notes, sign_in
