@@ -234,7 +234,7 @@ def test_filters_come_and_go(board: Page) -> None:
 
 
 def test_the_tab_in_sight_alone_is_asked(board: Page) -> None:
-    """Below the chart is one tab, kept in the link; split and leaderboards are asked once they are in sight."""
+    """Below the chart is one tab, kept in the link; each asks for its figures once it is in sight."""
     asked_parts: list[list[str]] = []
     board.on(
         "request",
