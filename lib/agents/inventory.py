@@ -143,11 +143,11 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     return inventory.head(inventory.report.period(DAYS), link_query) | {"win_cpm": guides, "method": note}
 
 
-def _guide(seat: Seat | None, of: SeatPrices, price: Decimal | None) -> Json:
-    guide: Json = {"seat": "all" if seat is None else seat.id, "win_rate_percent": number(of.win_rate)}
-    if of.win_prices is None:
+def _guide(seat: Seat | None, prices: SeatPrices, price: Decimal | None) -> Json:
+    guide: Json = {"seat": "all" if seat is None else seat.id, "win_rate_percent": number(prices.win_rate)}
+    if prices.win_prices is None:
         return guide | {"wins": "none"}
-    wins = of.win_prices
+    wins = prices.win_prices
     guide |= {"quartile_1": number(wins.low), "median": number(wins.median), "quartile_3": number(wins.high)}
     guide |= {"precision": EXACT if wins.is_exact else "estimated from a sample", "groups": wins.groups}
     if price is not None:

@@ -71,8 +71,8 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     if arguments.seats:
         seats = [require(desk, Seat, terms.seat).id for terms in arguments.seats]
         options = [
-            {"seat": {"id": seat}, "price": one.price}
-            for seat, one in zip(seats, arguments.seats, strict=True)
+            {"seat": {"id": seat}, "price": terms.price}
+            for seat, terms in zip(seats, arguments.seats, strict=True)
         ]
         fields["create_demand_deals"] = {"demand_deals_options": options}
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}

@@ -134,8 +134,10 @@ class Watch:
     def look(self, now: datetime) -> list[Alert]:
         """Check what is due, then send what is to be sent; returns the alerts that were checked."""
         alerts = self.store.everything()
-        versions = {pair: self._version(*pair) for pair in {(one.project, one.slicer) for one in alerts}}
-        due = [one for one in alerts if self._is_due(one, versions, now)]
+        versions = {
+            pair: self._version(*pair) for pair in {(alert.project, alert.slicer) for alert in alerts}
+        }
+        due = [alert for alert in alerts if self._is_due(alert, versions, now)]
         for alert in due:
             verdict = check(alert, self._settings)
             if self.store.settle(alert, verdict, now, self._webhook.is_set):

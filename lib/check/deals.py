@@ -66,8 +66,8 @@ def _check_token(client: Deals, lists: bool) -> Iterator[Step]:
 def _entities(client: Deals) -> Iterator[tuple[Entity, Body]]:
     """A few packages and deals, each as the service gives it."""
     for model in LOOKED_INTO:
-        for one in client.list(model, limit=LOOKED_AT).results:
-            yield model, client.get(model, one.id or 0).raw
+        for entity in client.list(model, limit=LOOKED_AT).results:
+            yield model, client.get(model, entity.id or 0).raw
 
 
 def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:

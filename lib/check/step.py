@@ -79,7 +79,7 @@ class ServiceSetting:
     def _way(self, reason: str) -> str:
         if CERTIFICATE in reason:
             return "If your own certificate authority signed it, set ca_file to that authority's certificate."
-        if any(words in reason for words in NO_HOST):
+        if any(phrase in reason for phrase in NO_HOST):
             return f"Check the host in {self.address}."
         return f"Check host and port in {self.address}, and whether a firewall or a proxy is between."
 

@@ -57,7 +57,7 @@ def with_filters(
     """The grants with these filters. UnknownName for a field that a slicer of this desk has not."""
     from lib.reporting.warehouse import Warehouse
 
-    more = tuple(filter_ for some in filters for filter_ in some)
+    more = tuple(filter_ for option in filters for filter_ in option)
     result = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)
     warehouse = Warehouse(settings.warehouse)
     for grant in result:

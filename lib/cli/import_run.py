@@ -212,10 +212,10 @@ def tell_rejects(rejects: Rejects) -> None:
     """Print the number of rejected rows by reason, with examples."""
     kinds = [(reason, count) for reason, count in rejects.counts.most_common() if reason not in LEFT_OUT]
     left_out = [(reason, count) for reason, count in rejects.counts.most_common() if reason in LEFT_OUT]
-    for counts, words in ((left_out, "left out"), (kinds, "can't be read")):
+    for counts, label in ((left_out, "left out"), (kinds, "can't be read")):
         if counts:
             total = sum(count for _, count in counts)
-            click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {words}:")
+            click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {label}:")
         for reason, count in counts:
             click.echo(f"{count:>9,}  {reason}")
             for example in rejects.examples[reason]:

@@ -216,10 +216,10 @@ def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
     pairs = map("/".join, Warehouse(settings.warehouse).slicers())
     slicers = {*(settings.slicers if settings.base_url else pairs)}
     names = slicers | {name.partition("/")[0] for name in slicers}
-    for one in grants:
-        target = one.project if one.slicer is None else f"{one.project}/{one.slicer}"
-        if one.project != EVERYTHING and target not in names:
-            reason = UnknownName("project" if one.slicer is None else "slicer", target, names).reason
+    for grant in grants:
+        target = grant.project if grant.slicer is None else f"{grant.project}/{grant.slicer}"
+        if grant.project != EVERYTHING and target not in names:
+            reason = UnknownName("project" if grant.slicer is None else "slicer", target, names).reason
             click.confirm(f"{reason.rstrip('.?')}. Grant it anyway?", abort=True, err=True)
 
 

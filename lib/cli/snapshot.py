@@ -46,7 +46,7 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     """
     kind = output.suffix.lower().removeprefix(".")
     if kind not in render.KINDS:
-        raise click.UsageError(f"Write a file that ends in {', '.join(f'.{one}' for one in render.KINDS)}")
+        raise click.UsageError(f"Write a file that ends in {', '.join(f'.{kind}' for kind in render.KINDS)}")
     settings = Settings.load()
     question = _of_link(view) or _of_view(settings, view)
     username = person or question.owner
@@ -76,7 +76,7 @@ def _of_view(settings: Settings, text: str) -> _Question:
     if not views:
         raise BadRequest(f"There is no saved view '{text}'")
     if len(views) > 1:
-        several = "; ".join(f"{one.id} ({one.project}/{one.slicer}, by {one.owner})" for one in views)
+        several = "; ".join(f"{view.id} ({view.project}/{view.slicer}, by {view.owner})" for view in views)
         raise BadRequest(f"Several views are named '{text}'. Name one by its number: {several}")
     view = views[0]
     return _Question((view.project, view.slicer), view.params, view.name, view.owner)

@@ -33,9 +33,9 @@ def supply(folder: Path) -> None:
     files = SupplyFiles(resources.access.store.engine, None, note, caller())
     outcomes = files.add(names)
     _report(outcomes, others)
-    refusals = [one for one in outcomes if one.refusal]
+    refusals = [outcome for outcome in outcomes if outcome.refusal]
     if refusals:
-        sentences = "\n".join(one.refusal for one in refusals[:MOST_LINES])
+        sentences = "\n".join(outcome.refusal for outcome in refusals[:MOST_LINES])
         more = f"\nand {len(refusals) - MOST_LINES:,} more" if len(refusals) > MOST_LINES else ""
         raise ImportRefused(f"{len(refusals):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
 
@@ -46,20 +46,20 @@ def _note(audit: Audit, event: Event, detail: str) -> None:
 
 def _report(outcomes: list[ImportOutcome], others: int) -> None:
     """Print what was imported, and the lines that were not read."""
-    read = [one for one in outcomes if not one.refusal]
-    kinds = sorted({one.kind for one in read})
+    read = [outcome for outcome in outcomes if not outcome.refusal]
+    kinds = sorted({outcome.kind for outcome in read})
     rows = [
         (
             kind,
-            f"{len(some):,}",
-            f"{sum(one.records for one in some):,}",
-            f"{sum(one.problem_count for one in some):,}",
+            f"{len(outcomes_of_kind):,}",
+            f"{sum(outcome.records for outcome in outcomes_of_kind):,}",
+            f"{sum(outcome.problem_count for outcome in outcomes_of_kind):,}",
         )
         for kind in kinds
-        for some in [[one for one in read if one.kind == kind]]
+        for outcomes_of_kind in [[outcome for outcome in read if outcome.kind == kind]]
     ]
     click.echo(table(("KIND", "FILES", "RECORDS", "LINES NOT READ"), rows))
-    lines = [f"{one.name}, line {each.line}: {each.why}" for one in read for each in one.problems]
+    lines = [f"{outcome.name}, line {each.line}: {each.why}" for outcome in read for each in outcome.problems]
     for line in lines[:MOST_LINES]:
         click.echo(line, err=True)
     if others:

@@ -88,7 +88,7 @@ def list_tokens(person: str | None) -> None:
         "LAST USED",
         "STATE",
     )
-    click.echo(table(header, [_row(one, datetime.now(UTC)) for one in tokens]))
+    click.echo(table(header, [_row(token, datetime.now(UTC)) for token in tokens]))
 
 
 @token.command()
@@ -100,12 +100,12 @@ def revoke(token_id: int) -> None:
     click.echo(f"Token {token_id} is revoked", err=True)
 
 
-def _row(one: Token, now: datetime) -> tuple[str, ...]:
-    opens = str(one.deals or "") or labels(one.grants) or "all that its owner can see"
-    ends = "never" if one.expires is None else _time(one.expires)
-    last_use = "never" if one.last_used is None else _time(one.last_used)
-    times = (_time(one.created), ends, last_use, one.state(now))
-    return (str(one.id), f"{one.prefix}…", one.owner, one.service, one.name, opens, *times)
+def _row(token: Token, now: datetime) -> tuple[str, ...]:
+    opens = str(token.deals or "") or labels(token.grants) or "all that its owner can see"
+    ends = "never" if token.expires is None else _time(token.expires)
+    last_use = "never" if token.last_used is None else _time(token.last_used)
+    times = (_time(token.created), ends, last_use, token.state(now))
+    return (str(token.id), f"{token.prefix}…", token.owner, token.service, token.name, opens, *times)
 
 
 def _time(moment: datetime) -> str:
@@ -131,8 +131,15 @@ def show_log(person: str | None, events: tuple[Event, ...], since: timedelta | N
     about = person.strip().lower() if person else None
     count, entries = Access.of(Settings.load()).audit.entries(limit, 0, about, earliest, events or EVENTS)
     rows = [
-        (f"{one.at:%Y-%m-%d %H:%M:%S}", one.event, one.about, one.who, one.address or "", one.detail)
-        for one in entries
+        (
+            f"{entry.at:%Y-%m-%d %H:%M:%S}",
+            entry.event,
+            entry.about,
+            entry.who,
+            entry.address or "",
+            entry.detail,
+        )
+        for entry in entries
     ]
     click.echo(table(("TIME", "EVENT", "PERSON", "BY", "FROM", "DETAILS"), rows))
     if count > len(entries):

@@ -193,8 +193,8 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     )
     sync = DealSync(access.store.engine, selling_side(settings))
     router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
-    of = partial(_proposals_of, access, settings.base_url)
-    router.include_router(proposal_routes.routes(deals, of, admission, settings.deadline_seconds))
+    proposals_of = partial(_proposals_of, access, settings.base_url)
+    router.include_router(proposal_routes.routes(deals, proposals_of, admission, settings.deadline_seconds))
     return router
 
 

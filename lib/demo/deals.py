@@ -79,7 +79,7 @@ def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
     """Let what was created `since` date from before the report, and what was changed then from its days."""
     since = since.replace(microsecond=0)  # as times are stored
     began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
-    days = {(demand_deals, deal): one.days for deal, one in stories.PRICE_CHANGES.items()}
+    days = {(demand_deals, deal): change.days for deal, change in stories.PRICE_CHANGES.items()}
     days[supply_packages, stories.NARROWED_PACKAGE] = stories.NARROWED_DAYS
     with engine.begin() as connection:
         for table in (supply_packages, demand_deals):

@@ -41,8 +41,8 @@ def _domain(publisher: Publisher) -> str:
 
 def _sellers(publishers: dict[str, Publisher], domains: dict[str, str]) -> dict[str, object]:
     own = [
-        {"seller_id": number, "seller_type": "PUBLISHER", "name": one.name, "domain": domains[number]}
-        for number, one in publishers.items()
+        {"seller_id": number, "seller_type": "PUBLISHER", "name": publisher.name, "domain": domains[number]}
+        for number, publisher in publishers.items()
     ]
     house = {"seller_id": SALES_HOUSE, "seller_type": "INTERMEDIARY", "name": "Pilot Sales"}
     sellers = [*own, house | {"domain": SALES_DOMAIN}]

@@ -124,7 +124,10 @@ def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> Emai
 
 def one_line(text: str) -> str:
     """The text in one line, without control characters and marks that change the direction of reading."""
-    visible = "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
+    visible = "".join(
+        " " if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") else character
+        for character in text
+    )
     return " ".join(straight(visible).split())
 
 

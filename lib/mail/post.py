@@ -203,14 +203,16 @@ def _of_alerts(
     last_firing: Mapping[str, str] = subscription.mark.get("firing", {})
     firing = {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
     starts = [
-        one
-        for one in alerts
-        if firing.get(str(one.id), "") != last_firing.get(str(one.id), "") and str(one.id) in firing
+        alert
+        for alert in alerts
+        if firing.get(str(alert.id), "") != last_firing.get(str(alert.id), "") and str(alert.id) in firing
     ]
-    ends = [one for one in alerts if str(one.id) in last_firing and str(one.id) not in firing]
+    ends = [alert for alert in alerts if str(alert.id) in last_firing and str(alert.id) not in firing]
     if firing == last_firing:
         return None
-    latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - BATCH_WAIT)
+    latest = max(
+        (alert.since for alert in (*starts, *ends) if alert.since is not None), default=now - BATCH_WAIT
+    )
     if timedelta(0) <= now - latest < BATCH_WAIT:
         return None
     letter = writer.of_alerts(starts, ends) if starts or ends else Letter("", ())

@@ -157,7 +157,7 @@ class Cookies:
         digests = current.name_digests
         if username:
             digest = self._digest(username)
-            digests = (digest, *(one for one in digests if one != digest))[:MOST_NAMES]
+            digests = (digest, *(other for other in digests if other != digest))[:MOST_NAMES]
         return self._sign("browser", {"id": current.id, "known": digests})
 
     def fresh_sign_in(self, values: Values) -> SignIn | None:

@@ -147,7 +147,7 @@ class Desk:
         earlier = self.query(slicer, start=other[0], end=other[1])
         days = answer.days_of(earlier, about)
         names = [key_fields] if isinstance(key_fields, str) else list(key_fields)
-        every_name = [one.name for one in about.key_fields if one.name not in TIME_KEY_FIELDS]
+        every_name = [field.name for field in about.key_fields if field.name not in TIME_KEY_FIELDS]
         for name in names:
             if name not in every_name:
                 raise UnknownName("key field", name, every_name)
@@ -213,7 +213,9 @@ class Desk:
         except AccessError:
             if pair in (slicers := self._clients.slicers()):
                 raise
-            raise UnknownName("slicer", "/".join(pair), ["/".join(one) for one in slicers]) from None
+            raise UnknownName(
+                "slicer", "/".join(pair), ["/".join(slicer_pair) for slicer_pair in slicers]
+            ) from None
 
     def _names(self) -> str:
         return f"there are {', '.join(self.slicers()) or 'none that you may see'}"
@@ -223,7 +225,7 @@ class Desk:
             entities = list(self.deals_api.list(model, **params).results)
         else:
             entities = list(self.deals_api.everything(model, **params))
-        rows = [one.model_dump(exclude_unset=True) for one in entities]
+        rows = [entity.model_dump(exclude_unset=True) for entity in entities]
         return pd.json_normalize(cast(Any, rows))
 
 

@@ -61,7 +61,7 @@ class SomeSeats(Deals):
         does = deals.abilities
         self.abilities = replace(
             does,
-            creates=does.creates & (ONE_BY_ONE | {one.entity for one in LISTS}),
+            creates=does.creates & (ONE_BY_ONE | {model.entity for model in LISTS}),
             changes=does.changes & ONE_BY_ONE,
             removes=does.removes & ONE_BY_ONE,
             finds=True,
@@ -87,7 +87,7 @@ class SomeSeats(Deals):
         model = model_of(entity)
         if model in LISTS:
             return self._all.list(model, **params)
-        visible = [self._redact(one) for one in self._everything(model)]
+        visible = [self._redact(resource) for resource in self._everything(model)]
         return listed(model, visible, params, self._links())
 
     def create(
@@ -126,7 +126,7 @@ class SomeSeats(Deals):
         self.abilities.check("delete", model.entity)
         current = self.get(model, entity_id)
         if model is SupplyPackage and self._hidden_deals(entity_id):
-            own = [f"{one.id} '{one.name}'" for one in current.demand_deals]
+            own = [f"{deal.id} '{deal.name}'" for deal in current.demand_deals]
             raise InUse(f"The supply package {entity_id} can't be deleted: {', '.join([*own, OTHERS])}")
         self._all.remove(model, entity_id, if_match)
         self._forget()
@@ -155,42 +155,42 @@ class SomeSeats(Deals):
             body["demand_deals"] = [*fields["demand_deals"], *({"id": deal_id} for deal_id in hidden_ids)]
         return body
 
-    def _is_visible(self, one: Resource) -> bool:
-        if isinstance(one, DemandDeal):
-            return one.seat is not None and one.seat.id in self._seats
-        if isinstance(one, SupplyPackage):
-            return one.id in self._ids(SupplyPackage) or bool(self._own(one))
-        if isinstance(one, Seat):
-            return one.id in self._seats
-        if isinstance(one, Dsp):
-            return one.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
-        return isinstance(one, LISTS)
+    def _is_visible(self, resource: Resource) -> bool:
+        if isinstance(resource, DemandDeal):
+            return resource.seat is not None and resource.seat.id in self._seats
+        if isinstance(resource, SupplyPackage):
+            return resource.id in self._ids(SupplyPackage) or bool(self._own(resource))
+        if isinstance(resource, Seat):
+            return resource.id in self._seats
+        if isinstance(resource, Dsp):
+            return resource.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
+        return isinstance(resource, LISTS)
 
-    def _redact(self, one: Any) -> Any:
-        if isinstance(one, SupplyPackage):
-            return one.model_copy(update={"demand_deals": self._own(one), "packages": ()})
-        return one
+    def _redact(self, resource: Any) -> Any:
+        if isinstance(resource, SupplyPackage):
+            return resource.model_copy(update={"demand_deals": self._own(resource), "packages": ()})
+        return resource
 
     def _own(self, package: SupplyPackage) -> tuple[Any, ...]:
         """Its visible deals, as far as the service includes them in the package."""
         ids = {deal.id for deal in self._deals()}
-        return tuple(one for one in package.demand_deals if one.id in ids)
+        return tuple(deal for deal in package.demand_deals if deal.id in ids)
 
     def _everything(self, model: type[Resource]) -> Sequence[Any]:
         if model is DemandDeal:
             return self._deals()
         if model is Dsp:
             dsps = {seat.dsp.id: seat.dsp for seat in self._everything(Seat) if seat.dsp}
-            return [one for _, one in sorted(dsps.items(), key=str)]
+            return [dsp for _, dsp in sorted(dsps.items(), key=str)]
         if model not in (Seat, SupplyPackage):
             return ()
-        return [one for one in self._all.everything(model) if self._is_visible(one)]
+        return [resource for resource in self._all.everything(model) if self._is_visible(resource)]
 
     def _deals(self) -> tuple[DemandDeal, ...]:
         """The deals of these seats, read again after some seconds and after a change."""
         at, deals = self._cache
         if time.monotonic() - at > SECONDS:
-            deals = tuple(one for one in self._list_deals() if self._is_visible(one))
+            deals = tuple(deal for deal in self._list_deals() if self._is_visible(deal))
             self._cache = (time.monotonic(), deals)
         return deals
 
@@ -202,36 +202,36 @@ class SomeSeats(Deals):
             return self._all.everything(DemandDeal)
 
     def _links(self) -> Links:
-        deals = {one.id: one for one in self._deals()}
+        deals = {deal.id: deal for deal in self._deals()}
 
-        def links(one: Resource) -> Sequence[Resource]:
-            if isinstance(one, SupplyPackage):
-                return [deals[deal.id] for deal in one.demand_deals if deal.id in deals]
-            return one.supply_deals if isinstance(one, DemandDeal) else ()
+        def links(resource: Resource) -> Sequence[Resource]:
+            if isinstance(resource, SupplyPackage):
+                return [deals[deal.id] for deal in resource.demand_deals if deal.id in deals]
+            return resource.supply_deals if isinstance(resource, DemandDeal) else ()
 
         return links
 
     def _hidden_deals(self, package_id: int) -> Sequence[int]:
         whole: SupplyPackage = self._all.get(SupplyPackage, package_id)
-        ids = {one.id for one in self._own(whole)}
-        return [one.id for one in whole.demand_deals if one.id is not None and one.id not in ids]
+        ids = {deal.id for deal in self._own(whole)}
+        return [deal.id for deal in whole.demand_deals if deal.id is not None and deal.id not in ids]
 
     def _check(self, fields: Mapping[str, Any]) -> None:
         """Raise Invalid for a seat, a deal or a package that this caller can't see."""
         new_deals = fields.get("create_demand_deals") or {}
-        options = [one.get("seat") for one in new_deals.get("demand_deals_options", ())]
+        options = [option.get("seat") for option in new_deals.get("demand_deals_options", ())]
         for seat in (*options, fields.get("seat")):
             if seat and seat["id"] not in self._seats:
                 raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
         for field, model in (("demand_deals", DemandDeal), ("supply_deals", SupplyPackage)):
             ids_of = partial(self._ids, model)
-            for one in fields.get(field) or ():
-                if one["id"] not in ids_of():
-                    raise Invalid({field: [f"There is no {model.noun} {one['id']}."]})
+            for reference in fields.get(field) or ():
+                if reference["id"] not in ids_of():
+                    raise Invalid({field: [f"There is no {model.noun} {reference['id']}."]})
 
     def _ids(self, model: type[Resource]) -> set[int | None]:
         if model is SupplyPackage:
-            return {*self._own_ids, *(of.id for deal in self._deals() for of in deal.supply_deals)}
+            return {*self._own_ids, *(package.id for deal in self._deals() for package in deal.supply_deals)}
         return {deal.id for deal in self._deals()}
 
     def _changes_since_seat(self, changes: Changes) -> Changes:
@@ -249,7 +249,7 @@ class SomeSeats(Deals):
         sides = {
             side: {
                 **fields,
-                "demand_deals": [one for one in fields["demand_deals"] or () if one["id"] in ids],
+                "demand_deals": [deal for deal in fields["demand_deals"] or () if deal["id"] in ids],
             }
             for side in ("before", "after")
             if (fields := getattr(change, side)) and "demand_deals" in fields

@@ -57,12 +57,12 @@ def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> ChartDraw
         axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 38 / height))
         curves = plot(axes, chart, width - 96, 12)
         figure.patch.set_visible(False)
-        places = [one.transData.transform(points) for one, points in curves]
+        places = [axes_of_curve.transData.transform(points) for axes_of_curve, points in curves]
         file = io.StringIO()
         mpl.rcParams["svg.hashsalt"] = name
         figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    x = [round(float(one), 1) for one in places[0][:, 0]] if places else []
-    y = [[_place(height - one) for one in points[:, 1]] for points in places]
+    x = [round(float(pixel), 1) for pixel in places[0][:, 0]] if places else []
+    y = [[_place(height - pixel) for pixel in points[:, 1]] for points in places]
     return ChartDrawing(_inline(file.getvalue(), name), x, y)
 
 
@@ -91,9 +91,9 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
         values = _numbers(line.values, len(starts))
         _course(own, line, np.array(starts), values, chart.parts, 10 - rank)
         curves.append((own, np.column_stack([starts, values])))
-    for one in {axes, second_axes}:
-        lines = [line for line in chart.lines if line.is_beside == (one is not axes)]
-        _frame(one, lines, chart.has_zero, font)
+    for panel in {axes, second_axes}:
+        lines = [line for line in chart.lines if line.is_beside == (panel is not axes)]
+        _frame(panel, lines, chart.has_zero, font)
     if starts:
         margin = (starts[-1] - starts[0]) / 60 or 1.0
         axes.set_xlim(starts[0] - margin, starts[-1] + margin)

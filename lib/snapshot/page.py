@@ -46,7 +46,7 @@ def html(
         policy=policy(has_form=any(part is not None for part in (form, answer, code))),
         style=Markup(colors.style() + _read("snapshot.css")),  # noqa: S704  (a file of ours)
         script=Markup(_read("snapshot.js")),  # noqa: S704
-        drawings={name: Markup(one.svg) for name, one in drawings.items()},  # noqa: S704
+        drawings={name: Markup(drawing.svg) for name, drawing in drawings.items()},  # noqa: S704
         points=_json(_points(snapshot.chart, drawings)) if snapshot.chart else None,
     )
     return text
@@ -98,7 +98,7 @@ def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -
         f"{name} ({part})" if part else name
         for name, part in zip(time_chart.names, time_chart.parts, strict=True)
     ]
-    places = {name: {"x": one.x, "y": one.y} for name, one in drawings.items()}
+    places = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
     return {"names": names, "lines": lines, "drawings": places}
 
 

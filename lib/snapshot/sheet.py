@@ -115,7 +115,7 @@ def _sheets(blocks: Sequence[Block], height: float) -> list[list[Block]]:
         if block.height > rest and sheets[-1]:
             above = [] if block.head is None else [block.head]
             sheets.append(above)
-            rest = height - sum(one.height for one in above)
+            rest = height - sum(block.height for block in above)
         sheets[-1].append(block)
         rest -= block.height
     return sheets
@@ -137,7 +137,7 @@ def _blocks(snapshot: Snapshot, width: float) -> Iterator[Block]:
         yield from _paragraph(note, width)
     half = (width - GAP) / 2
     for start in range(0, len(snapshot.cards), 2):
-        yield _beside([_card(one, half) for one in snapshot.cards[start : start + 2]], half + GAP)
+        yield _beside([_card(card, half) for card in snapshot.cards[start : start + 2]], half + GAP)
     for table in snapshot.tables:
         yield from _table(table, width)
 

@@ -94,8 +94,8 @@ class Audit:
 
     def note(self, event: Event, who: str, about: str, detail: str = "", address: str | None = None) -> None:
         """Add an entry. If that fails, the entry is written to the log instead, and nothing is raised."""
-        words = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
-        log.info("Audit: %s", words)
+        sentence = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
+        log.info("Audit: %s", sentence)
         row: dict[str, Any] = {"at": self._now(), "who": who[:100], "event": event, "about": about[:100]}
         row |= {"detail": detail[:LONGEST_DETAIL], "address": None if address is None else address[:64]}
         try:
@@ -104,7 +104,7 @@ class Audit:
                 if event == REFUSAL:
                     _delete_refusals(connection)
         except TrancheError:
-            log.exception("The audit log could not be written: %s", words)
+            log.exception("The audit log could not be written: %s", sentence)
 
     def entries(
         self,

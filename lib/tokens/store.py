@@ -103,15 +103,15 @@ class TokenStore:
         self._scope.execute(_expired_long_ago(now), insert(tokens).values(row))
         return prefix + secret
 
-    def lend(self, owner: str, service: str, lifetime: timedelta, of: Token | None = None) -> str:
+    def lend(self, owner: str, service: str, lifetime: timedelta, within: Token | None = None) -> str:
         """A new temporary token's text, for this process alone: it is not in the database.
 
-        It has the number of the token `of`, and opens no more, if there is one.
+        It has the number of the token `within`, and opens no more, if there is one.
         """
         prefix, now = _prefix(service), self._now()
         text = prefix + secrets.token_urlsafe(SECRET_BYTES)
         ends = now + lifetime
-        number, grants, deals = (of.id, of.grants, of.deals) if of else (0, (), None)
+        number, grants, deals = (within.id, within.grants, within.deals) if within else (0, (), None)
         token = Token(
             number, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals
         )

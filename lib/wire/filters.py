@@ -57,8 +57,8 @@ def describe(filters: Iterable[Filter]) -> str:
 
 def _describe(filter_: Filter) -> str:
     options = " ".join(
-        words
-        for words, is_on in (
+        sentence
+        for sentence, is_on in (
             ("in any case", filter_.case_insensitive),
             ("or by description", filter_.search_mappings),
         )

@@ -58,7 +58,7 @@ def fault(text: str) -> str:
     """
     if character := unstorable(text):
         return character
-    if text.strip() and not any(_is_visible(one) for one in text):
+    if text.strip() and not any(_is_visible(character) for character in text):
         return "has no visible character"
     for found_at in INVISIBLE.finditer(text):
         if not _is_needed(text, at := found_at.start()):
@@ -71,7 +71,7 @@ def fault(text: str) -> str:
 
 def unstorable(text: str) -> str:
     """Why a text is refused even where it only repeats a stored one, as the end of a sentence."""
-    if any(unicodedata.category(one) in CONTROL for one in text):
+    if any(unicodedata.category(character) in CONTROL for character in text):
         return "must not contain control characters"
     if not TURNS.isdisjoint(text):
         return "must not contain characters that change the reading direction"
@@ -108,18 +108,18 @@ def _tails(name: str) -> list[str]:
     return [".".join(parts[start:]) for start in range(1, len(parts))]
 
 
-def _is_visible(one: str) -> bool:
-    return one not in BLANK and unicodedata.category(one) not in UNSEEN
+def _is_visible(character: str) -> bool:
+    return character not in BLANK and unicodedata.category(character) not in UNSEEN
 
 
 def _is_needed(text: str, at: int) -> bool:
     """Whether the invisible character at this place shapes what is before it, or its direction."""
-    one, before = text[at], text[at - 1 : at]
-    if re.match(f"[{ALWAYS_INVISIBLE}]", one):
+    character, before = text[at], text[at - 1 : at]
+    if re.match(f"[{ALWAYS_INVISIBLE}]", character):
         return False
-    if one in DIRECTION:
+    if character in DIRECTION:
         return any(unicodedata.bidirectional(other) in ("R", "AL") for other in text)
-    if "\U000e0000" <= one < "\U000e0100":
+    if "\U000e0000" <= character < "\U000e0100":
         flag = next((match for match in FLAG.finditer(text[:at]) if match.end() == at), None)
         return flag is not None
     if KEYCAP.match(text, max(at - 1, 0)):

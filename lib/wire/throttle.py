@@ -31,7 +31,7 @@ class _Caller:
         while self.times and now - self.times[0] >= WINDOW_SECONDS:
             self.times.popleft()
         if self.other_counts:
-            self.other_counts = tuple(one for one in self.other_counts if now - one[0] < WINDOW_SECONDS)
+            self.other_counts = tuple(count for count in self.other_counts if now - count[0] < WINDOW_SECONDS)
 
     @property
     def count(self) -> int:
@@ -107,8 +107,8 @@ class Throttle:
     def _sweep(self, now: float) -> None:
         """Remove callers without a request in the last minute."""
         idle = [
-            one
-            for one, state in self._callers.items()
+            caller
+            for caller, state in self._callers.items()
             if not state.times or now - state.times[-1] >= WINDOW_SECONDS
         ]
         for caller in idle:

@@ -82,7 +82,9 @@ class SupplyFile:
         """Note a line that can't be read."""
         self.problem_count += 1
         if len(self.problems) < MOST_PROBLEMS:
-            excerpt = "".join(one if one.isprintable() else "�" for one in str(text)[:LONGEST_EXCERPT])
+            excerpt = "".join(
+                character if character.isprintable() else "�" for character in str(text)[:LONGEST_EXCERPT]
+            )
             self.problems.append(LineProblem(line, excerpt, f"{why}."))
 
 
@@ -141,7 +143,7 @@ def _read_ads(supply_file: SupplyFile, text: str) -> Iterator[None]:
 
 def _take_record(supply_file: SupplyFile, content: str) -> None:
     """`exchange.example, 1234, DIRECT, f08c47fec0942fa0; extension`; the fourth field is optional."""
-    fields = [one.strip() for one in content.partition(";")[0].split(",")]
+    fields = [part.strip() for part in content.partition(";")[0].split(",")]
     if len(fields) < 3:
         raise ValueError("A record has three fields or four, with commas between them")
     system, account, relation = _system(fields[0]), fields[1], fields[2].upper()
@@ -217,8 +219,8 @@ def _read_apps(supply_file: SupplyFile, text: str) -> Iterator[None]:
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", restval="", strict=True)
         titles = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
-        app_name = next((titles[one] for one in APP_COLUMNS if one in titles), None)
-        domain_name = next((titles[one] for one in DOMAIN_COLUMNS if one in titles), None)
+        app_name = next((titles[column] for column in APP_COLUMNS if column in titles), None)
+        domain_name = next((titles[column] for column in DOMAIN_COLUMNS if column in titles), None)
         if app_name is None or domain_name is None:
             raise _refusal(supply_file, "its first line must name the columns app and domain")
         for row in rows:

@@ -25,7 +25,7 @@ def domain(text: str) -> str:
 
 def app(text: str) -> str:
     """A bundle or a store's number as it is; ValueError says what is wrong."""
-    if any(one.isspace() for one in text):
+    if any(character.isspace() for character in text):
         raise ValueError("An app id has no spaces")
     if not text.isprintable() or len(text) > LONGEST_APP:
         raise ValueError("Not an app id")

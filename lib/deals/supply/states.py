@@ -65,10 +65,14 @@ class SupplyIndex:
     def _site(self, host: str) -> SupplyState:
         """By the file of the root domain, or that of the subdomain that it refers to (SUBDOMAIN)."""
         hosts = [*_parents(host)][::-1]
-        root = next((one for one in hosts if (ADS, one) in self.files), "")
+        root = next((candidate for candidate in hosts if (ADS, candidate) in self.files), "")
         if not root:
             return SupplyState("unknown", f"No ads.txt of {host} is imported.")
-        referrals = [one for one in hosts if one in self.files[ADS, root].variables.get(SUBDOMAIN, ())]
+        referrals = [
+            candidate
+            for candidate in hosts
+            if candidate in self.files[ADS, root].variables.get(SUBDOMAIN, ())
+        ]
         if referrals and (ADS, referrals[-1]) not in self.files:
             return SupplyState("unknown", f"{root} refers to the ads.txt of {referrals[-1]}: not imported.")
         return self._judge(ADS, self.files[ADS, referrals[-1] if referrals else root])
@@ -78,9 +82,9 @@ class SupplyIndex:
         host = self.developers.get(bundle)
         if host is None:
             return SupplyState("unknown", "Its developer's domain is not known (apps.csv).")
-        for one in _parents(host):
-            if (APP_ADS, one) in self.files:
-                return self._judge(APP_ADS, self.files[APP_ADS, one])
+        for parent in _parents(host):
+            if (APP_ADS, parent) in self.files:
+                return self._judge(APP_ADS, self.files[APP_ADS, parent])
         return SupplyState("unknown", f"No app-ads.txt of {host} is imported.")
 
     def _judge(self, kind: str, ads_file: AdsFile) -> SupplyState:
@@ -93,11 +97,11 @@ class SupplyIndex:
             partner_file = self.files.get((ADS, partner))
             if partner_file and (state := self._by_lines(partner_file, f"ads.txt of {partner}, a partner")):
                 return state
-        if missing := [one for one in partners if (ADS, one) not in self.files]:
+        if missing := [partner for partner in partners if (ADS, partner) not in self.files]:
             return SupplyState("unknown", f"{where} refers to the ads.txt of {missing[0]}: not imported.")
         if not ads_file.has_records and not partners:
             return SupplyState("unknown", f"The {where} has no record.")
-        wrong = next((f"{one.system}, {one.account}" for one in ads_file.accounts), "")
+        wrong = next((f"{record.system}, {record.account}" for record in ads_file.accounts), "")
         why = f"names {wrong}: no such seller in our sellers.json" if wrong else "does not name us"
         return SupplyState("unauthorized", f"The {where} {why}.")
 
@@ -109,7 +113,7 @@ class SupplyIndex:
                 why = f"{line.system}, {line.account}, {line.relation} in the {where}."
                 state: State = "direct" if line.relation == DIRECT else "reseller"
                 states.append(SupplyState(state, why, _doubt(line, seller, ads_file)))
-        return min(states, key=lambda one: (one.state != "direct", bool(one.doubt)), default=None)
+        return min(states, key=lambda state: (state.state != "direct", bool(state.doubt)), default=None)
 
 
 def _doubt(line: Account, seller: Account, ads_file: AdsFile) -> str:

@@ -94,13 +94,13 @@ def earlier_periods(days: tuple[Days, Days], slicer: Slicer) -> list[Periods]:
 def earlier_differences(
     ask: Ask,
     about: About,
-    of: Quantity,
+    quantity: Quantity,
     codes: Mapping[str, Sequence[str]],
     pairs: Sequence[Periods],
     segmented: Collection[str],
 ) -> EarlierDifferences:
     """The placebos of these values per key field, one for each earlier pair of periods."""
-    if not pairs or isinstance(of, Own):
+    if not pairs or isinstance(quantity, Own):
         nothing = {name: np.empty((len(values), 0)) for name, values in codes.items()}
         fields = {name: Placebos(empty, empty) for name, empty in nothing.items()}
         return EarlierDifferences(fields, 0, 0.0, np.empty(0), 0.0)
@@ -116,14 +116,16 @@ def earlier_differences(
             Pair(about.weight * daily.over(before), daily.over(now), *sums)
             for (before, now), sums in zip(pairs, wholes, strict=True)
         ]
-        differences[name] = _placebos(of, earlier_pairs, name in segmented)
+        differences[name] = _placebos(quantity, earlier_pairs, name in segmented)
         persistence.append(_persistence(daily.series()))
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
-    return EarlierDifferences(differences, len(pairs), degrees, *_whole_differences(about, of, whole, pairs))
+    return EarlierDifferences(
+        differences, len(pairs), degrees, *_whole_differences(about, quantity, whole, pairs)
+    )
 
 
 def _whole_differences(
-    about: About, of: Quantity, whole: _Daily, pairs: Sequence[Periods]
+    about: About, quantity: Quantity, whole: _Daily, pairs: Sequence[Periods]
 ) -> tuple[Numbers, float]:
     """The earlier differences of the whole and their degrees of freedom: of whole weeks, at each day from the
     last pair to the first."""
@@ -131,16 +133,18 @@ def _whole_differences(
     shifts = [timedelta(days=days * number) for number in range(WEEK // days * (len(pairs) - 1) + 1)]
     (before, now), persistence = pairs[0], _persistence(whole.series())
     moves = [
-        float(values(of, whole.over(_back(now, by)))[0])
-        - float(values(of, about.weight * whole.over(_back(before, by)))[0])
+        float(values(quantity, whole.over(_back(now, by)))[0])
+        - float(values(quantity, about.weight * whole.over(_back(before, by)))[0])
         for by in shifts
     ]
     return np.nan_to_num(np.array(moves)), noise.freedom(len(moves), _weights(pairs[0]), persistence, days)
 
 
-def _placebos(of: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:
-    differences = [contributions(of, pair, is_segmented).whole for pair in pairs]
-    more = [beyond(of, pair, one, is_segmented) for pair, one in zip(pairs, differences, strict=True)]
+def _placebos(quantity: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:
+    differences = [contributions(quantity, pair, is_segmented).whole for pair in pairs]
+    more = [
+        beyond(quantity, pair, whole, is_segmented) for pair, whole in zip(pairs, differences, strict=True)
+    ]
     return Placebos(np.stack(differences, axis=1), np.stack(more, axis=1))
 
 

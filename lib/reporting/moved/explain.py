@@ -59,7 +59,7 @@ class Moved:
     @property
     def scale(self) -> float:
         """The largest contribution of all that are shown: the bars of all key fields are parts of it."""
-        return max((abs(one.contribution) for moves in self.top for one in moves.movers), default=0.0)
+        return max((abs(mover.contribution) for moves in self.top for mover in moves.movers), default=0.0)
 
     @property
     def difference(self) -> float:
@@ -82,25 +82,33 @@ def explain(
     """
     fields = [name for name in names if name not in TIME_KEY_FIELDS][:MOST_FIELDS]
     segmented = {name for name in fields if slicer.key_field(name).is_segmented}
-    about, of, whole = _figure(ask, query, slicer, field, days, fields)
+    about, quantity, whole = _figure(ask, query, slicer, field, days, fields)
     first = [
-        movers.candidate(of, one, whole, one.name in segmented)
-        for one in sides.ask_sides(ask, about, fields)
-        if len(one.codes) > 1
+        movers.candidate(quantity, field_sides, whole, field_sides.name in segmented)
+        for field_sides in sides.ask_sides(ask, about, fields)
+        if len(field_sides.codes) > 1
     ]
-    complete = sides.complete(ask, about, [one.sides for one in _strongest(first)])
-    candidates = [movers.candidate(of, one, whole, one.name in segmented) for one in complete]
-    codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
+    complete = sides.complete(ask, about, [candidate.sides for candidate in _strongest(first)])
+    candidates = [
+        movers.candidate(quantity, field_sides, whole, field_sides.name in segmented)
+        for field_sides in complete
+    ]
+    codes = {
+        candidate.sides.name: [candidate.sides.codes[place] for place in candidate.largest]
+        for candidate in candidates
+    }
     pairs = earlier_periods(days, slicer)
-    earlier = earlier_differences(ask, about, of, codes, pairs, segmented)
-    value_count = sum(len(one.sides.codes) for one in first)
-    before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
+    earlier = earlier_differences(ask, about, quantity, codes, pairs, segmented)
+    value_count = sum(len(candidate.sides.codes) for candidate in first)
+    before, now = (float(values(quantity, sums)[0]) for sums in (whole.whole_before, whole.whole_now))
     all_moves = _moves(candidates, earlier, value_count)
-    moves = tuple(one for one in all_moves if one.alike is None and one.movers)
+    moves = tuple(moves for moves in all_moves if moves.alike is None and moves.movers)
     alike = tuple(
-        one for one in all_moves if one.alike is not None and not earlier.is_usual(now - before, WHOLE_RATE)
+        moves
+        for moves in all_moves
+        if moves.alike is not None and not earlier.is_usual(now - before, WHOLE_RATE)
     )
-    return Moved(of, before, now, moves, earlier.steps, value_count, alike)
+    return Moved(quantity, before, now, moves, earlier.steps, value_count, alike)
 
 
 def _figure(
@@ -122,10 +130,10 @@ def _figure(
     return about, of, Pair(before, now, before, now)
 
 
-def _by_volume(of: Quantity) -> tuple[str, ...]:
+def _by_volume(quantity: Quantity) -> tuple[str, ...]:
     """The data fields of a figure, that by which values are large first."""
-    first = sorted(of.below.fields()) if isinstance(of, Ratio) else []
-    return tuple(dict.fromkeys((*first, *sorted(of.expression.fields()))))
+    first = sorted(quantity.below.fields()) if isinstance(quantity, Ratio) else []
+    return tuple(dict.fromkeys((*first, *sorted(quantity.expression.fields()))))
 
 
 def _days(answer: Audience, days: Days) -> int:
@@ -135,7 +143,7 @@ def _days(answer: Audience, days: Days) -> int:
 
 def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The key fields to analyze in detail."""
-    return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
+    return sorted(candidates, key=lambda candidate: candidate.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
 def _moves(
@@ -149,17 +157,19 @@ def _moves(
     if not candidates:
         return ()
     error, volume = (_of_largest(candidates, name) for name in ("error", "volume"))
-    parts = [earlier.fields[one.sides.name] for one in candidates]
+    parts = [earlier.fields[candidate.sides.name] for candidate in candidates]
     earlier_contribution, beyond = (
-        np.concatenate(of) for of in zip(*((p.contribution, p.beyond) for p in parts), strict=True)
+        np.concatenate(arrays) for arrays in zip(*((p.contribution, p.beyond) for p in parts), strict=True)
     )
-    movement = np.concatenate([one.parts.whole[one.largest] for one in candidates])
+    movement = np.concatenate([candidate.parts.whole[candidate.largest] for candidate in candidates])
     p = p_values(movement, error, earlier_contribution, volume, earlier.freedom)
     more = p_values(_of_largest(candidates, "beyond"), error, beyond, volume, earlier.freedom)
     spread, _ = spreads(error, beyond, volume, earlier.freedom)
-    ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
-    differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
-    p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
+    ends = np.cumsum([len(candidate.largest) for candidate in candidates])[:-1]
+    differ = [
+        together(field_values) <= DIFFERENT_RATE / len(candidates) for field_values in np.split(more, ends)
+    ]
+    p = np.where(np.repeat(differ, [len(candidate.largest) for candidate in candidates]), p, 1.0)
     is_mover = np.split(discoveries(p, value_count), ends)
     results = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
     return tuple(
@@ -169,14 +179,16 @@ def _moves(
 
 def _of_largest(candidates: Sequence[Candidate], name: str) -> Numbers:
     """An attribute of the values that are tested, of all key fields."""
-    return np.concatenate([getattr(one, name)[one.largest] for one in candidates])
+    return np.concatenate([getattr(candidate, name)[candidate.largest] for candidate in candidates])
 
 
-def _of_field(one: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
+def _of_field(candidate: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
     """The moves of a key field; `is_mover` and `spread` are of its largest values."""
-    of_all = one.error.copy()
-    of_all[one.largest] = spread
-    return one.moves([place for place, moves in zip(one.largest, is_mover, strict=True) if moves], of_all)
+    of_all = candidate.error.copy()
+    of_all[candidate.largest] = spread
+    return candidate.moves(
+        [place for place, moves in zip(candidate.largest, is_mover, strict=True) if moves], of_all
+    )
 
 
 def p_values(

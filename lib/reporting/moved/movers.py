@@ -49,9 +49,9 @@ class Explanation:
         return self.power >= ENOUGH, self.surprise
 
 
-def surprise(of: Quantity, pair: Pair) -> Numbers:
+def surprise(quantity: Quantity, pair: Pair) -> Numbers:
     """Per value its part of the divergence; of what is put together from sums, of those of all of them."""
-    sums = [Additive(part) for part in _sums(of)]
+    sums = [Additive(part) for part in _sums(quantity)]
     parts = [_divergence(values(part, pair.before), values(part, pair.now)) for part in sums]
     every: Numbers = np.sum(parts, axis=0)
     return every
@@ -72,14 +72,14 @@ def explanation(
     return Explanation(tuple(subset), power, mean)
 
 
-def _sums(of: Quantity) -> list[Expression]:
-    match of:
+def _sums(quantity: Quantity) -> list[Expression]:
+    match quantity:
         case Ratio():
-            return [of.above, of.below]
+            return [quantity.above, quantity.below]
         case Formula():
-            return [Field(name) for name in sorted(of.expression.fields())]
+            return [Field(name) for name in sorted(quantity.expression.fields())]
         case Additive() | Own():
-            return [of.expression]
+            return [quantity.expression]
 
 
 def _divergence(before: Numbers, now: Numbers) -> Numbers:
@@ -260,7 +260,7 @@ class Candidate:
         """The share of the difference; only meaningful if nothing moved in the opposite direction."""
         whole = difference(self.of, self.pair)
         movements = [*self.parts.whole, rest(self)]
-        is_one_way = all(one * whole >= -1e-9 * whole * whole for one in movements)
+        is_one_way = all(movement * whole >= -1e-9 * whole * whole for movement in movements)
         return float(self.parts.whole[place] / whole) if self._adds_up and whole and is_one_way else None
 
 
@@ -269,42 +269,44 @@ def _sum(parts: Iterable[float | None]) -> float | None:
     return None if None in numbers else float(sum(part or 0.0 for part in numbers))
 
 
-def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:
+def candidate(quantity: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:
     """A key field's figures."""
     pair = sides.pair(whole)
-    parts = contributions(of, pair, is_overlapping)
-    return Candidate(of, sides, pair, parts, _error(of, sides, pair, is_overlapping), is_overlapping)
+    parts = contributions(quantity, pair, is_overlapping)
+    return Candidate(
+        quantity, sides, pair, parts, _error(quantity, sides, pair, is_overlapping), is_overlapping
+    )
 
 
-def rest(one: Candidate) -> float:
+def rest(candidate: Candidate) -> float:
     """The contribution of unknown values: the difference less the contributions of the others."""
-    return difference(one.of, one.pair) - float(one.parts.whole.sum())
+    return difference(candidate.of, candidate.pair) - float(candidate.parts.whole.sum())
 
 
-def _explain(one: Candidate, places: Sequence[int]) -> Explanation:
-    whole = difference(one.of, one.pair)
-    surprising = surprise(one.of, one.pair)
-    return explanation(one.parts.whole, surprising, places, whole)
+def _explain(candidate: Candidate, places: Sequence[int]) -> Explanation:
+    whole = difference(candidate.of, candidate.pair)
+    surprising = surprise(candidate.of, candidate.pair)
+    return explanation(candidate.parts.whole, surprising, places, whole)
 
 
-def _error(of: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numbers:
+def _error(quantity: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numbers:
     """By sampling: each sum is moved by its own error, and the contributions' movements added in quadrature.
 
     Sums of the same records move together, so that this errs on the wide side for ratios.
     """
-    base = contributions(of, pair, is_overlapping).whole
+    base = contributions(quantity, pair, is_overlapping).whole
     variance = np.zeros(len(base))
     codes = sides.codes
     for which, side in (("before", sides.before), ("now", sides.now)):
         errors = side.errors_of(codes)
         for name in errors:
-            variance += (_shift(of, pair, which, errors[name], is_overlapping) - base) ** 2
+            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - base) ** 2
     return np.sqrt(variance)
 
 
-def _shift(of: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
+def _shift(quantity: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
     sums: pd.DataFrame = getattr(pair, which)
     sums_now = sums.assign(**{str(error.name): sums[error.name].to_numpy() + error.to_numpy()})
     sides = {"before": pair.before, "now": pair.now} | {which: sums_now}
     new_pair = Pair(sides["before"], sides["now"], pair.whole_before, pair.whole_now)
-    return contributions(of, new_pair, is_overlapping).whole
+    return contributions(quantity, new_pair, is_overlapping).whole

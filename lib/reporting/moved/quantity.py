@@ -76,10 +76,10 @@ def quantity(field: DataField, slicer: Slicer, additive: Collection[str]) -> Qua
     return _ratio(expression) or Formula(expression)
 
 
-def values(of: Quantity, sums: pd.DataFrame) -> np.ndarray:
+def values(quantity: Quantity, sums: pd.DataFrame) -> np.ndarray:
     """The figure of each row of sums (a column per data field); NaN where it has none."""
-    columns = {name: sums[name].to_numpy(dtype=float) for name in of.expression.fields()}
-    return np.broadcast_to(of.expression.evaluate(columns), len(sums))
+    columns = {name: sums[name].to_numpy(dtype=float) for name in quantity.expression.fields()}
+    return np.broadcast_to(quantity.expression.evaluate(columns), len(sums))
 
 
 def _expression(field: DataField, slicer: Slicer) -> Expression:
@@ -163,37 +163,39 @@ class Contributions:
     adds_up: bool = True
 
 
-def contributions(of: Quantity, pair: Pair, is_segmented: bool = False) -> Contributions:
+def contributions(quantity: Quantity, pair: Pair, is_segmented: bool = False) -> Contributions:
     """By the kind of figure. Of a segmented key field a ratio is divided by leaving each value out.
 
     Of figures that are not made of sums: each value's own difference, which adds up to nothing.
     """
-    match of:
+    match quantity:
         case Additive() | Own():
-            differences = np.nan_to_num(values(of, pair.now)) - np.nan_to_num(values(of, pair.before))
-            return Contributions(differences, adds_up=isinstance(of, Additive))
+            differences = np.nan_to_num(values(quantity, pair.now)) - np.nan_to_num(
+                values(quantity, pair.before)
+            )
+            return Contributions(differences, adds_up=isinstance(quantity, Additive))
         case Ratio() if not is_segmented:
-            return _ratio_contributions(of, pair)
+            return _ratio_contributions(quantity, pair)
         case Ratio() | Formula():
-            return Contributions(np.nan_to_num(_left_out(of, pair)), adds_up=False)
+            return Contributions(np.nan_to_num(_left_out(quantity, pair)), adds_up=False)
 
 
-def beyond(of: Quantity, pair: Pair, contribution: Numbers, is_segmented: bool = False) -> Numbers:
+def beyond(quantity: Quantity, pair: Pair, contribution: Numbers, is_segmented: bool = False) -> Numbers:
     """What values contribute beyond what they would, had each figure changed as most did.
 
     The usual change is the median of the relative changes, weighted by volume. Of figures that are divided by
     leaving values out, all of a contribution counts.
     """
-    match of:
+    match quantity:
         case Additive():
-            before, now = values(of, pair.before), values(of, pair.now)
+            before, now = values(quantity, pair.before), values(quantity, pair.now)
             return contribution - _usual_change(before, now, np.abs(before) + np.abs(now)) * before
         case Ratio() if not is_segmented:
-            share0, _, before, _ = _side(of, pair.before, pair.whole_before)
-            share1, _, now, _ = _side(of, pair.now, pair.whole_now)
+            share0, _, before, _ = _side(quantity, pair.before, pair.whole_before)
+            share1, _, now, _ = _side(quantity, pair.now, pair.whole_now)
             share = np.nan_to_num(share0 + share1) / 2
             alike = _usual_change(before, now, share) * share * np.nan_to_num(before)
-            return contribution - of.factor * alike
+            return contribution - quantity.factor * alike
     return contribution
 
 
@@ -208,38 +210,38 @@ def _usual_change(before: Numbers, now: Numbers, weight: Numbers) -> float:
     return float(changes[order][np.searchsorted(totals, totals[-1] / 2)])
 
 
-def difference(of: Quantity, pair: Pair) -> float:
+def difference(quantity: Quantity, pair: Pair) -> float:
     """The difference of the whole; NaN where one of the periods has no figure."""
-    return float(values(of, pair.whole_now)[0] - values(of, pair.whole_before)[0])
+    return float(values(quantity, pair.whole_now)[0] - values(quantity, pair.whole_before)[0])
 
 
-def _ratio_contributions(of: Ratio, pair: Pair) -> Contributions:
+def _ratio_contributions(ratio: Ratio, pair: Pair) -> Contributions:
     """rate = ½(s₀ + s₁)(r₁ - r₀), mix = (s₁ - s₀)(½(r₀ + r₁) - ½(R₀ + R₁)), with s = x/Σx and r = y/x.
 
     Their sum is y₁/Σx₁ - y₀/Σx₀ - (s₁ - s₀)·½(R₀ + R₁), which needs no r: a value without any x on one side
     has none, and takes that of the other.
     """
-    s0, y0, r0, whole0 = _side(of, pair.before, pair.whole_before)
-    s1, y1, r1, whole1 = _side(of, pair.now, pair.whole_now)
+    s0, y0, r0, whole0 = _side(ratio, pair.before, pair.whole_before)
+    s1, y1, r1, whole1 = _side(ratio, pair.now, pair.whole_now)
     middle = (whole0 + whole1) / 2
     whole = y1 - y0 - (s1 - s0) * middle
     first, second = np.where(np.isnan(r0), r1, r0), np.where(np.isnan(r1), r0, r1)
     mix = np.nan_to_num((s1 - s0) * ((first + second) / 2 - middle))
     whole = np.nan_to_num(whole)
-    return Contributions(of.factor * whole, of.factor * mix, of.factor * (whole - mix))
+    return Contributions(ratio.factor * whole, ratio.factor * mix, ratio.factor * (whole - mix))
 
 
-def _side(of: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Numbers, Numbers, Numbers, float]:
+def _side(ratio: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Numbers, Numbers, Numbers, float]:
     """Per value its share of Σx, y as a share of Σx, and its ratio; and the ratio of the whole."""
-    y, x = (values(Additive(part), sums) for part in (of.above, of.below))
-    all_y, all_x = (float(values(Additive(part), whole)[0]) for part in (of.above, of.below))
+    y, x = (values(Additive(part), sums) for part in (ratio.above, ratio.below))
+    all_y, all_x = (float(values(Additive(part), whole)[0]) for part in (ratio.above, ratio.below))
     with np.errstate(all="ignore"):
         return x / all_x, y / all_x, np.where(x == 0, np.nan, y / x), all_y / all_x
 
 
-def _left_out(of: Quantity, pair: Pair) -> Numbers:
+def _left_out(quantity: Quantity, pair: Pair) -> Numbers:
     """The difference less the one that is left without the records that have the value."""
     rest0 = pair.before.rsub(pair.whole_before.iloc[0], axis="columns")
     rest1 = pair.now.rsub(pair.whole_now.iloc[0], axis="columns")
-    change: Numbers = values(of, rest1) - values(of, rest0)
-    return difference(of, pair) - change
+    change: Numbers = values(quantity, rest1) - values(quantity, rest0)
+    return difference(quantity, pair) - change

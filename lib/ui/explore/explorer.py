@@ -63,7 +63,7 @@ def board(top: TopValues, numbers: Numbers) -> Table:
     columns += [Column("id", "ID")] if in_words else []
     for field in top.columns:
         columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
-        columns += [Column(name, words, about=about) for name, words, about in _beside(frame, field)]
+        columns += [Column(name, title, about=about) for name, title, about in _beside(frame, field)]
     rows = [
         Row(_cells(top, record, numbers), ((key.name, value),), (False,))
         for value, record in zip(top.values, frame.to_dict("records"), strict=True)
@@ -73,11 +73,11 @@ def board(top: TopValues, numbers: Numbers) -> Table:
 
 
 def _column(
-    top: TopValues, name: str, words: str, orders: bool, is_key: bool = False, about: str | None = None
+    top: TopValues, name: str, title: str, orders: bool, is_key: bool = False, about: str | None = None
 ) -> Column:
     return Column(
         id=name,
-        title=words,
+        title=title,
         is_key=is_key,
         order=("asc" if is_key else "desc") if orders else None,
         sorted=top.by.direction if top.by.name == name else None,
@@ -153,7 +153,8 @@ def explorer(context: PageContext) -> None:
         lists = _lists(context)
         with st.container(key="fields"):
             names = [
-                _choose(of, text or "", name) for of, name in zip(lists, (old.key, old.data), strict=True)
+                _choose(field_list, text or "", name)
+                for field_list, name in zip(lists, (old.key, old.data), strict=True)
             ]
         fields = _remember(context, old, [*zip(lists, names, strict=True)])
     with right_side:
@@ -170,38 +171,38 @@ def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     )
 
 
-def _choose(of: FieldList, text: str, old: str) -> str:
+def _choose(field_list: FieldList, text: str, old: str) -> str:
     """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
-    matches = screen.matching(of.fields, text)
-    name = old or st.session_state.get(of.key, of.usual)
-    name = screen.chosen_field(matches, name) if of.follows_search else name
+    matches = screen.matching(field_list.fields, text)
+    name = old or st.session_state.get(field_list.key, field_list.usual)
+    name = screen.chosen_field(matches, name) if field_list.follows_search else name
     if not matches:
-        st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
+        st.caption(f"None of the {len(field_list.fields)} {plain(field_list.what.lower())}s matches.")
         return name
-    receipt = st.session_state.get(of.taken_key, NO_RECEIPT)
-    acts, receipt = listing.new_acts(st.session_state.get(of.list_key), receipt)
-    names = {field.name for field in of.fields}
+    receipt = st.session_state.get(field_list.taken_key, NO_RECEIPT)
+    acts, receipt = listing.new_acts(st.session_state.get(field_list.list_key), receipt)
+    names = {field.name for field in field_list.fields}
     keys = [act.key for act in acts if isinstance(act, OpenRow) and act.key in names]
     name = keys[-1] if keys else name
-    st.session_state[of.taken_key] = receipt
-    listing.draw(of.list_key, _page(of, matches, name), receipt, follow)
+    st.session_state[field_list.taken_key] = receipt
+    listing.draw(field_list.list_key, _page(field_list, matches, name), receipt, follow)
     return name
 
 
-def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
-    of_all = f" of {len(of.fields)}" if len(matches) < len(of.fields) else ""
+def _page(field_list: FieldList, matches: Sequence[Any], name: str) -> Listing:
+    of_all = f" of {len(field_list.fields)}" if len(matches) < len(field_list.fields) else ""
     columns = (
-        ListColumn("field", f"{of.what} ({len(matches)}{of_all})", 10.0),
+        ListColumn("field", f"{field_list.what} ({len(matches)}{of_all})", 10.0),
         ListColumn("type", "Type", 5.5),
-        ListColumn("source", of.source, 6.5),
+        ListColumn("source", field_list.source, 6.5),
         ListColumn("name", "Name", 11.0, keeps_end=True),
     )
     rows = [
         ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)
         for field in matches
     ]
-    label = f"{of.what}s of the slicer: choose one"
-    return Listing(label, columns, rows, len(rows), most_in_sight=of.most)
+    label = f"{field_list.what}s of the slicer: choose one"
+    return Listing(label, columns, rows, len(rows), most_in_sight=field_list.most)
 
 
 def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[FieldList, str]]) -> Exploration:
@@ -209,11 +210,11 @@ def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[Fiel
     (_, key), (_, data) = names
     order = old.order if (key, data) == (old.key, old.data) else None
     fields = Exploration(key, data, order)
-    is_usual = all(name == of.usual for of, name in names)
+    is_usual = all(name == field_list.usual for field_list, name in names)
     if fields != old and not (old == Exploration() and is_usual):
         history.change_view(context, exploration=fields)
-    for of, name in names:
-        st.session_state[of.key] = name
+    for field_list, name in names:
+        st.session_state[field_list.key] = name
     return fields
 
 

@@ -84,8 +84,12 @@ def _dialog(context: PageContext) -> None:
     pair = (context.project, context.slicer_name)
     installation = connect.installation(Settings.current())
     source = installation.warehouse.definition(*pair).source
-    words = dependents.count(installation.access, pair).sentence()
-    uses = f"Depends on {'/'.join(pair)}: {words}." if words else f"Nothing depends on {'/'.join(pair)}."
+    uses_sentence = dependents.count(installation.access, pair).sentence()
+    uses = (
+        f"Depends on {'/'.join(pair)}: {uses_sentence}."
+        if uses_sentence
+        else f"Nothing depends on {'/'.join(pair)}."
+    )
     st.markdown(plain(f"{uses} Renaming keeps all of it; links to the old name stop working."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         project = st.text_input("Project", value=pair[0], key=PROJECT)
@@ -113,7 +117,7 @@ def _carry_out(context: PageContext, to: dependents.Pair | None) -> None:
     except TrancheError as error:
         st.error(plain(error.reason))
         return
-    others = [one for one in context.clients.slicers if one != pair]
+    others = [slicer_pair for slicer_pair in context.clients.slicers if slicer_pair != pair]
     if after := to or next(iter(others), None):
         slicer_info.pick(*after)
     notes.say(f"Removed {'/'.join(pair)}" if to is None else f"Renamed to {'/'.join(to)}")

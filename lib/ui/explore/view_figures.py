@@ -88,8 +88,8 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             _answer(focus)
         if alert is not None and alert.state == "firing":
             condition = change.condition_text(alert, focus.numbers)
-            words = f"{condition} · {change.alert_state(alert, focus.numbers)}"
-            st.markdown(f":small[:material/notifications_active: {plain(words)}]")
+            sentence = f"{condition} · {change.alert_state(alert, focus.numbers)}"
+            st.markdown(f":small[:material/notifications_active: {plain(sentence)}]")
 
 
 def _answer(focus: Focus) -> None:

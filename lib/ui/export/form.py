@@ -74,18 +74,21 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
 
 def _format(context: PageContext) -> ExportFormat:
     is_plain = precision.is_plain(context.slicer)
-    words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
+    labels = {
+        name: file_format.plain_words if is_plain else file_format.words
+        for name, file_format in FORMATS.items()
+    }
     formats = [
         name
-        for name, one in FORMATS.items()
-        if words[name] and (one.plain_words or context.slicer.knows(name))
+        for name, file_format in FORMATS.items()
+        if labels[name] and (file_format.plain_words or context.slicer.knows(name))
     ]
     choice = st.segmented_control(
         "Format", formats, default="csv", required=True, format_func=plain, key="export_format",
         persist_state="session",
     )  # fmt: skip
     format_name = choice if choice in formats else formats[0]
-    st.caption(plain(words[format_name]))
+    st.caption(plain(labels[format_name]))
     return format_name
 
 

@@ -141,8 +141,8 @@ def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:
 def _worst(line: ReceiptLine, numbers: Numbers) -> str:
     kind = f"an estimate, {_off(line, numbers)}" if line.is_estimate else "exact"
     screen, exact = (numbers.plain(value, line.field) for value in (line.screen, line.exact))
-    of = f"{title(line.field)}, {line.row}"
-    return f"{of}: {screen} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
+    cell = f"{title(line.field)}, {line.row}"
+    return f"{cell}: {screen} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
 
 
 def receipt_table(receipt: Receipt, numbers: Numbers) -> pd.DataFrame:

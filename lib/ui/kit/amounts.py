@@ -90,17 +90,17 @@ def _mark(key: str) -> None:
 
 def _plain_digits(text: str) -> str:
     """The digits with a point, where the currency beside them says how it writes them; else the text."""
-    words = " ".join(text.split())
-    code, match = currency(words), PASTED.fullmatch(words)
+    typed = " ".join(text.split())
+    code, match = currency(typed), PASTED.fullmatch(typed)
     if not code or match is None or (match["before"] and match["after"]):
-        return words
+        return typed
     digits = match["digits"]
     if code == "EUR" and COMMA.fullmatch(digits):
         return digits.replace(".", "").replace(",", ".")
     if code != "EUR" and GROUPS.fullmatch(digits):
         return digits.replace(",", "")
     is_ambiguous = code == "EUR" and re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", digits)
-    return words if is_ambiguous else digits
+    return typed if is_ambiguous else digits
 
 
 def _no_number(text: str) -> str:

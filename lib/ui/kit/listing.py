@@ -114,7 +114,7 @@ def draw(key: str, listing: Listing, receipt: ActReceipt, on_acts: Callable[[], 
 def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:
     """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
     raw, last = fresh(state, receipt)
-    return [act for one in raw if (act := _act(one)) is not None], last
+    return [act for raw_act in raw if (act := _act(raw_act)) is not None], last
 
 
 def _act(raw: list[Any]) -> Act | None:

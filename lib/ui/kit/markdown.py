@@ -48,7 +48,7 @@ def _texts(frame: pd.DataFrame) -> list[str]:
     cells = [frame.iloc[:, at] for at in range(frame.shape[1])]
     texts = (column for column in cells if column.dtype.kind == "O")
     parts = [frame.columns, frame.index, *texts]
-    return [one for part in parts for one in part if isinstance(one, str)]
+    return [word for part in parts for word in part if isinstance(word, str)]
 
 
 def _straight(value: Any) -> Any:

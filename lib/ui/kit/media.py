@@ -60,7 +60,9 @@ class OwnedMedia:
         with self._owning:
             ids = streamlit_compat.media_ids(self._files)
             if ids is not None:
-                self._owners = {one: owners for one, owners in self._owners.items() if one in ids}
+                self._owners = {
+                    media_id: owners for media_id, owners in self._owners.items() if media_id in ids
+                }
 
     def _own(self, file_id: str, owners: Iterable[Owner]) -> None:
         with self._owning:

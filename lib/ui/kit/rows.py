@@ -227,7 +227,7 @@ def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]
     What can't be read is passed over: it comes from a browser.
     """
     raw, last = fresh(state, receipt)
-    return [act for one in raw for act in parse(one)], last
+    return [act for raw_act in raw for act in parse(raw_act)], last
 
 
 def fresh(state: object, receipt: ActReceipt) -> tuple[list[list[Any]], ActReceipt]:

@@ -189,7 +189,7 @@ def bind(issuer: str, client_id: str, algorithms: Collection[str]) -> bool:
                 self, token: Any, nonce: str, claims_options: Any = None, **more: Any
             ) -> Any:
                 offers = (await self.load_server_metadata()).get(ALGORITHMS) or USUAL
-                usable = [one for one in offers if one in algorithms]
+                usable = [algorithm for algorithm in offers if algorithm in algorithms]
                 if not usable:
                     raise OAuthError(description=NO_ALGORITHM)
                 self.server_metadata[ALGORITHMS] = usable

@@ -32,9 +32,9 @@ def offset() -> int:
     return -(st.context.timezone_offset or 0)
 
 
-def day(one: date) -> str:
+def day(moment: date) -> str:
     """A day in words: `20 Nov 2026`."""
-    return f"{one.day} {one:%b %Y}"
+    return f"{moment.day} {moment:%b %Y}"
 
 
 def read(text: str) -> datetime | None:
@@ -43,15 +43,15 @@ def read(text: str) -> datetime | None:
     `31.12.2026` is read too, and `12/31/2026`: where it could be two days, as the browser's locale has dates.
     ValueError, with a sentence for the reader, for anything else.
     """
-    words = " ".join(text.split())
-    if not words:
+    typed = " ".join(text.split())
+    if not typed:
         return None
-    if foreign := FOREIGN.fullmatch(words):
-        words = _as_iso(foreign)
-    if not SHAPE.fullmatch(words):
+    if foreign := FOREIGN.fullmatch(typed):
+        typed = _as_iso(foreign)
+    if not SHAPE.fullmatch(typed):
         raise ValueError(f"Not a date: write it like {FORM}.")
     try:
-        moment = datetime.fromisoformat(words)
+        moment = datetime.fromisoformat(typed)
     except ValueError:
         raise ValueError(f"There is no such day or time: write it like {FORM}.") from None
     if moment.year not in YEARS:
