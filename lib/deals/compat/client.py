@@ -62,8 +62,8 @@ def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: da
     """The status that the service returns, or else the one by its known packages (by id)."""
     if deal.status is not None or deal.is_active is None:
         return deal.status
-    mine = [packages.get(one.id or 0, one) for one in deal.supply_deals]
-    statuses = [status for one in mine if (status := package_status(one, now)) in BY_RANK]
+    mine = [packages.get(package.id or 0, package) for package in deal.supply_deals]
+    statuses = [status for package in mine if (status := package_status(package, now)) in BY_RANK]
     furthest = min(statuses, key=lambda status: [*BY_RANK].index(status), default="pending")
     return "paused" if not deal.is_active and furthest != "complete" else furthest
 
@@ -91,18 +91,23 @@ class Journal:
 
     def _links(self) -> listing.Links:
         """Links between packages and deals, as far as known here; either may name the other."""
-        packages: dict[int, SupplyPackage] = {one.id: one for one in self._everything(SupplyPackage)}
-        deals: dict[int, DemandDeal] = {one.id: one for one in self._everything(DemandDeal)}
-        pairs = {(of.id, deal) for deal, one in deals.items() for of in one.supply_deals}
-        pairs |= {(package, one.id) for package, entity in packages.items() for one in entity.demand_deals}
+        packages: dict[int, SupplyPackage] = {
+            package.id: package for package in self._everything(SupplyPackage)
+        }
+        deals: dict[int, DemandDeal] = {deal.id: deal for deal in self._everything(DemandDeal)}
+        pairs = {(package.id, deal_id) for deal_id, deal in deals.items() for package in deal.supply_deals}
+        pairs |= {
+            (package_id, deal.id) for package_id, package in packages.items() for deal in package.demand_deals
+        }
         of_package: dict[int | None, list[Resource]] = defaultdict(list)
         of_deal: dict[int | None, list[Resource]] = defaultdict(list)
-        for package, deal in sorted(
-            (one for one in pairs if one[0] in packages and one[1] in deals), key=str
-        ):
-            of_package[package].append(deals[deal])
-            of_deal[deal].append(packages[package or 0])
-        return lambda one: (of_package if isinstance(one, SupplyPackage) else of_deal).get(one.id, ())
+        for package_id, deal_id in sorted(pairs, key=str):
+            if package_id in packages and deal_id in deals:
+                of_package[package_id].append(deals[deal_id])
+                of_deal[deal_id].append(packages[package_id])
+        return lambda resource: (of_package if isinstance(resource, SupplyPackage) else of_deal).get(
+            resource.id, ()
+        )
 
     def one(self, model: type[Resource], entity_id: int) -> Any:
         """An entity's last known state. NotFound if it is unknown or deleted."""
@@ -144,19 +149,21 @@ class Journal:
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
-        packages = [self.codec.read(SupplyPackage, one.body) for one in self.memory.latest(SupplyPackage)]
-        return [one.model_copy(update={"status": package_status(one, now)}) for one in packages]
+        packages = [self.codec.read(SupplyPackage, entry.body) for entry in self.memory.latest(SupplyPackage)]
+        return [package.model_copy(update={"status": package_status(package, now)}) for package in packages]
 
     def _deals(self) -> list[DemandDeal]:
-        packages = {one.id: one for one in self._packages() if one.id is not None}
+        packages = {package.id: package for package in self._packages() if package.id is not None}
         now = datetime.now(UTC)
         read = [self.codec.read(DemandDeal, entry.body) for entry in self.memory.latest(DemandDeal)]
-        return [self._deal(one, packages, now) for one in read]
+        return [self._deal(deal, packages, now) for deal in read]
 
     def _packages_of(self, deal: DemandDeal) -> dict[int, SupplyPackage]:
         """The packages of a deal, as far as they are known here."""
-        ids = [one.id for one in deal.supply_deals if one.id is not None]
-        entries = [entry for one in ids if (entry := self.memory.last(SupplyPackage, one)) is not None]
+        ids = [package.id for package in deal.supply_deals if package.id is not None]
+        entries = [
+            entry for package_id in ids if (entry := self.memory.last(SupplyPackage, package_id)) is not None
+        ]
         return {entry.entity_id: self.codec.read(SupplyPackage, entry.body) for entry in entries}
 
     def _deal(self, deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> DemandDeal:
@@ -309,13 +316,13 @@ class PlainDeals(Deals):
                 yield self._in_brief(kind, whole, deal)
 
     def _in_brief(self, kind: type[Resource], whole: Body, deal: Body) -> Body:
-        of = {"id": whole["id"], "name": whole.get("name")}
-        return {**deal, "supply_deals": [of]} if kind is SupplyPackage else deal
+        package = {"id": whole["id"], "name": whole.get("name")}
+        return {**deal, "supply_deals": [package]} if kind is SupplyPackage else deal
 
     def _was_there(self, model: type[Resource], entity_id: int) -> bool:
         """Whether the service has ever returned it; if not, a 404 means that it returns none of its kind."""
         entries = self._memory.entries(model, entity_id)
-        return bool(entries) and (model is DemandDeal or any(one.action == "seen" for one in entries))
+        return bool(entries) and (model is DemandDeal or any(entry.action == "seen" for entry in entries))
 
     def _note_removal(self, model: type[Model], entity_id: int) -> None:
         last = self._memory.last(model, entity_id)

@@ -52,13 +52,13 @@ class Dialect:
     """The shape of each targeting array, and their number for each fee type of ours. By default our own."""
 
     shapes: Mapping[str, ElementShape] = field(default_factory=lambda: OWN)
-    fee_types: Mapping[int, int] = field(default_factory=lambda: {one: one for one in FEE_TYPES})
+    fee_types: Mapping[int, int] = field(default_factory=lambda: {number: number for number in FEE_TYPES})
 
     @classmethod
     def of(cls, targeting_names: Mapping[str, Mapping[str, str]], fee_types: Mapping[int, int]) -> "Dialect":
         """As the settings say (see shapes.py). Misconfigured for what they can't mean."""
-        if unknown := [one for one in fee_types if one not in FEE_TYPES]:
-            options = ", ".join(f"{number} {words}" for number, words in FEE_TYPES.items())
+        if unknown := [number for number in fee_types if number not in FEE_TYPES]:
+            options = ", ".join(f"{number} {label}" for number, label in FEE_TYPES.items())
             raise Misconfigured(f"fee_types: there is no fee type {unknown[0]}; there are {options}")
         if len(set(fee_types.values())) < len(fee_types):
             raise Misconfigured("fee_types: two of our fee types have the same number at the service")
@@ -68,20 +68,21 @@ class Dialect:
     @property
     def fees(self) -> dict[int, str]:
         """Our fee types that the service supports, with their labels."""
-        return {one: FEE_TYPES[one] for one in FEE_TYPES if one in self.fee_types}
+        return {number: FEE_TYPES[number] for number in FEE_TYPES if number in self.fee_types}
 
     def read(self, model: type[Model], raw: Any) -> Model:
         """The resource that the JSON stands for. Unreadable for what is none at all."""
         if not isinstance(raw, Mapping):
             raise Unreadable(f"The service's {model.__name__} does not follow the API")
         fields, unread = dict(raw), Unread()
-        for name in (one for one in raw if one in self.shapes and one in model.model_fields):
-            fields[name] = self._targets(name, raw[name], unread)
+        for name in raw:
+            if name in self.shapes and name in model.model_fields:
+                fields[name] = self._targets(name, raw[name], unread)
         if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
             fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
         for name, inner in _nested_resources(model).items():
             if isinstance(raw.get(name), list):
-                fields[name] = [self._element(inner, one) for one in raw[name]]
+                fields[name] = [self._element(inner, element) for element in raw[name]]
         return _validate(model, fields, raw, unread).known_as(unread=unread.fields_by_name)
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
@@ -107,20 +108,20 @@ class Dialect:
         sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
         for name, inner in _nested_resources(model).items():
             inside = raw.get(name)
-            for one in inside if isinstance(inside, list) else ():
-                sentences += self.misfits(inner, one) if isinstance(one, Mapping) else []
+            for element in inside if isinstance(inside, list) else ():
+                sentences += self.misfits(inner, element) if isinstance(element, Mapping) else []
         return list(dict.fromkeys(sentences))
 
     def _targets(self, name: str, raw: Any, unread: "Unread") -> list[Fields]:
         if not isinstance(raw, list | None):
             unread.fields_by_name[name] = raw
             return []
-        read = [(self.shapes[name].read(one), one) for one in raw or ()]
-        unread.add(name, (one for fields, one in read if fields is None))
+        read = [(self.shapes[name].read(element), element) for element in raw or ()]
+        unread.add(name, (element for fields, element in read if fields is None))
         return [fields for fields, _ in read if fields is not None]
 
     def _fee_type(self, raw: Any, unread: "Unread") -> int | None:
-        ours = next((one for one, theirs in self.fee_types.items() if str(theirs) == str(raw)), None)
+        ours = next((number for number, theirs in self.fee_types.items() if str(theirs) == str(raw)), None)
         if ours is None:
             unread.fields_by_name[FEE_TYPE] = raw
         return ours
@@ -149,11 +150,15 @@ class Dialect:
         if name not in self.shapes:
             return [*value]
         shape, elements = self.shapes[name], []
-        by_key = [(_target_key(fields), one) for one in current if (fields := shape.read(one)) is not None]
-        for place, one in enumerate(value):
-            same = next((at for at, (fields, _) in enumerate(by_key) if fields == _target_key(one)), None)
+        by_key = [
+            (_target_key(fields), element)
+            for element in current
+            if (fields := shape.read(element)) is not None
+        ]
+        for place, target in enumerate(value):
+            same = next((at for at, (fields, _) in enumerate(by_key) if fields == _target_key(target)), None)
             try:
-                elements.append(shape.write(one) if same is None else by_key.pop(same)[1])
+                elements.append(shape.write(target) if same is None else by_key.pop(same)[1])
             except BadRequest as error:
                 problems.add((name, place, "value"), error.reason)
         return elements
@@ -173,7 +178,7 @@ class Dialect:
         expected = self.shapes[name].expected
         if not isinstance(part, list):
             return f"{name} is no list but {_brief(part)}; expected is a list of {expected}"
-        fields = ", ".join(dict.fromkeys(leaf for one in part for leaf in leaves(one)))
+        fields = ", ".join(dict.fromkeys(leaf for element in part for leaf in leaves(element)))
         return f"{name}: {len(part)} of {len(raw)} elements have {fields}; expected are {expected}"
 
 
@@ -194,15 +199,15 @@ def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        places = {one["loc"][:2] for one in error.errors(include_url=False, include_input=False)}
+        places = {problem["loc"][:2] for problem in error.errors(include_url=False, include_input=False)}
     wrong = {str(place[0]) for place in places}
     if not wrong <= fields.keys() or "id" in wrong:
         raise Unreadable(f"The service's {model.__name__} does not follow the API")
     for name in wrong:
         odd = {place[1] for place in places if place[0] == name and len(place) > 1}
-        if odd and isinstance(raw[name], list) and all(isinstance(one, int) for one in odd):
-            unread.add(name, (one for number, one in enumerate(raw[name]) if number in odd))
-            fields[name] = [one for number, one in enumerate(fields[name]) if number not in odd]
+        if odd and isinstance(raw[name], list) and all(isinstance(index, int) for index in odd):
+            unread.add(name, (element for number, element in enumerate(raw[name]) if number in odd))
+            fields[name] = [element for number, element in enumerate(fields[name]) if number not in odd]
         else:
             unread.fields_by_name[name] = fields.pop(name)
     return _validate(model, fields, raw, unread)

@@ -163,7 +163,7 @@ def _change(before: MemoryEntry | None, after: MemoryEntry) -> EntityChange | No
 def _brief(value: Any) -> Any:
     if isinstance(value, Mapping) and "id" in value:
         return {name: value[name] for name in ("id", "name") if name in value}
-    return [_brief(one) for one in value] if isinstance(value, list) else value
+    return [_brief(element) for element in value] if isinstance(value, list) else value
 
 
 def digest(resource: Resource) -> str:
@@ -188,7 +188,7 @@ def unchanged_fields(
 ) -> list[str]:
     """The fields of a request that are as they were, and not as they were asked to be."""
     names = [name for name in body if name in after.raw and name in type(after).model_fields]
-    values = {name: [getattr(one, name) for one in (before, resource, after)] for name in names}
+    values = {name: [getattr(state, name) for state in (before, resource, after)] for name in names}
     return [name for name, (old, target, new) in values.items() if new == old and target != old]
 
 
@@ -219,7 +219,7 @@ class SeatSetting(Protocol):
 
 def seats_of(named_seats: Iterable[SeatSetting]) -> tuple[Seat, ...]:
     """The settings' seats as the API would show them."""
-    return tuple(Seat(id=one.id, name=one.name, dsp=_dsp(one)) for one in named_seats)
+    return tuple(Seat(id=setting.id, name=setting.name, dsp=_dsp(setting)) for setting in named_seats)
 
 
 def all_seats(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
@@ -241,7 +241,7 @@ def dsps(seats: Iterable[Seat]) -> dict[int, Dsp]:
     return {seat.dsp.id: seat.dsp for seat in seats if seat.dsp is not None and seat.dsp.id is not None}
 
 
-def _dsp(one: SeatSetting) -> Dsp | None:
-    if one.dsp is None and one.dsp_id is None:
+def _dsp(setting: SeatSetting) -> Dsp | None:
+    if setting.dsp is None and setting.dsp_id is None:
         return None
-    return Dsp(id=one.dsp_id, name=one.dsp, supports_deal_sync=one.deal_sync)
+    return Dsp(id=setting.dsp_id, name=setting.dsp, supports_deal_sync=setting.deal_sync)

@@ -24,7 +24,7 @@ from lib.wire.errors import BadRequest, Misconfigured, UnknownName
 IS_EXCLUDED, TYPE, ITSELF = "is_excluded", "type", "."
 WORDS: dict[str, dict[str, Any]] = {
     IS_EXCLUDED: {"true": True, "false": False},
-    TYPE: {one: one for one in GEO_TYPES},
+    TYPE: {geo_type: geo_type for geo_type in GEO_TYPES},
 }
 ELEMENTS: dict[str, type[WireModel]] = {
     name: get_args(field.annotation)[0] for name, field in Targeting.model_fields.items()
@@ -151,7 +151,7 @@ def leaves(element: Any, path: str = "") -> Iterator[str]:
 
 
 def _place(array: str, name: str, text: str) -> FieldPlace:
-    where, has_words, words = text.partition("=")
+    where, has_words, pairs_text = text.partition("=")
     path = () if where.strip() == ITSELF else tuple(step.strip() for step in where.split("."))
     at = f"targeting_names: {array}: {name}"
     if not all(path):
@@ -161,11 +161,11 @@ def _place(array: str, name: str, text: str) -> FieldPlace:
     words_of_field = WORDS.get(name, {})
     if not words_of_field:
         raise Misconfigured(f"{at} can't have its own values: only {TYPE} and {IS_EXCLUDED} can")
-    pairs = [pair.partition(":") for pair in words.split(",")]
+    pairs = [pair.partition(":") for pair in pairs_text.split(",")]
     for ours, _, theirs in pairs:
         if ours.strip() not in words_of_field or not theirs.strip():
             raise Misconfigured(
-                f"{at} has '{ours}': words are {', '.join(f'{one}:theirs' for one in words_of_field)}"
+                f"{at} has '{ours}': words are {', '.join(f'{word}:theirs' for word in words_of_field)}"
             )
     return FieldPlace(
         path, tuple((words_of_field[ours.strip()], _literal(theirs.strip())) for ours, _, theirs in pairs)
