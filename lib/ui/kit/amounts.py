@@ -1,4 +1,4 @@
-"""Text fields for numbers, which are shown and stored digit by digit as typed."""
+"""Text fields for numbers, which are shown and stored digit by digit as entry."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ IS_TYPED = "_typed"
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
-    """The exact number typed; None for an empty text.
+    """The exact number entry; None for an empty text.
 
     Plain digits with a point, in any locale; with a currency as it is pasted, `$1,250.75` or `2,10 €`.
     ValueError, with a sentence for the reader, for anything else.
@@ -41,14 +41,14 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
 
 
 def currency(text: str) -> str:
-    """The code of the currency that was typed or pasted with a number: `EUR`; empty without one."""
+    """The code of the currency that was entry or pasted with a number: `EUR`; empty without one."""
     match = PASTED.fullmatch(text.strip())
     sign = (match["before"] or match["after"] or "") if match else ""
     return SIGNS.get(sign, sign)
 
 
 def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
-    """A typed number's error as a sentence, or empty. `missing` is for no number."""
+    """A entry number's error as a sentence, or empty. `missing` is for no number."""
     try:
         return missing if read(text, limits) is None else ""
     except ValueError as error:
@@ -90,17 +90,17 @@ def _mark(key: str) -> None:
 
 def _plain_digits(text: str) -> str:
     """The digits with a point, where the currency beside them says how it writes them; else the text."""
-    typed = " ".join(text.split())
-    code, match = currency(typed), PASTED.fullmatch(typed)
+    entry = " ".join(text.split())
+    code, match = currency(entry), PASTED.fullmatch(entry)
     if not code or match is None or (match["before"] and match["after"]):
-        return typed
+        return entry
     digits = match["digits"]
     if code == "EUR" and COMMA.fullmatch(digits):
         return digits.replace(".", "").replace(",", ".")
     if code != "EUR" and GROUPS.fullmatch(digits):
         return digits.replace(",", "")
     is_ambiguous = code == "EUR" and re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", digits)
-    return typed if is_ambiguous else digits
+    return entry if is_ambiguous else digits
 
 
 def _no_number(text: str) -> str:
