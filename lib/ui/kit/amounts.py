@@ -1,4 +1,4 @@
-"""Text fields for numbers, which are shown and stored digit by digit as entry."""
+"""Text fields for numbers, which are shown and stored digit by digit as typed."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ IS_TYPED = "_typed"
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
-    """The exact number entry; None for an empty text.
+    """The exact number typed; None for an empty text.
 
     Plain digits with a point, in any locale; with a currency as it is pasted, `$1,250.75` or `2,10 €`.
     ValueError, with a sentence for the reader, for anything else.
@@ -41,14 +41,14 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
 
 
 def currency(text: str) -> str:
-    """The code of the currency that was entry or pasted with a number: `EUR`; empty without one."""
+    """The code of the currency that was typed or pasted with a number: `EUR`; empty without one."""
     match = PASTED.fullmatch(text.strip())
     sign = (match["before"] or match["after"] or "") if match else ""
     return SIGNS.get(sign, sign)
 
 
 def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
-    """A entry number's error as a sentence, or empty. `missing` is for no number."""
+    """A typed number's error as a sentence, or empty. `missing` is for no number."""
     try:
         return missing if read(text, limits) is None else ""
     except ValueError as error:

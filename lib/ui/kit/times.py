@@ -38,7 +38,7 @@ def day(moment: date) -> str:
 
 
 def read(text: str) -> datetime | None:
-    """The time that is entry, without a zone; None for an empty text. A date alone means midnight.
+    """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
 
     `31.12.2026` is read too, and `12/31/2026`: where it could be two days, as the browser's locale has dates.
     ValueError, with a sentence for the reader, for anything else.
@@ -60,13 +60,13 @@ def read(text: str) -> datetime | None:
 
 
 def read_end(text: str) -> datetime | None:
-    """The end that is entry, without a zone, which is exclusive: a date alone means through that day."""
+    """The end that is typed, without a zone, which is exclusive: a date alone means through that day."""
     moment = read(text)
     return moment if moment is None or ":" in text else moment + timedelta(days=1)
 
 
 def fault(text: str, missing: str = "") -> str:
-    """A entry time's error as a sentence, or empty. `missing` is for no time."""
+    """A typed time's error as a sentence, or empty. `missing` is for no time."""
     try:
         return missing if read(text) is None else ""
     except ValueError as error:
@@ -92,7 +92,7 @@ def end_to_text(end: datetime | None) -> str:
 def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, empty: str = "") -> None:
     """Draw a field for a time, and its error below it. `empty` explains an empty field.
 
-    Without a help icon: it would be where the Tab key goes next, and what is entry then is lost.
+    Without a help icon: it would be where the Tab key goes next, and what is typed then is lost.
     """
     placeholder = " – ".join(filter(None, ("YYYY-MM-DD HH:MM", empty)))
     st.text_input(
