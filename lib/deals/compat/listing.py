@@ -139,7 +139,7 @@ def _order(models: Sequence[Model], ordering: str, links_of: Links) -> list[Mode
 
 
 def _currencies(resource: Resource, links_of: Links) -> list[str]:
-    """Those of its price, or of the prices of its deals, once each; an empty text is the usual resource."""
+    """Those of its price, or of the prices of its deals, once each; an empty text is the usual one."""
     deals = [resource] if isinstance(resource, DemandDeal) else links_of(resource)
     return sorted({deal.currency or "" for deal in deals if isinstance(deal, DemandDeal)})
 
