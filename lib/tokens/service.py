@@ -21,16 +21,17 @@ from lib.tokens.access import Access
 from lib.tokens.models import Caller, Token
 from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
 
-_FIELDS = {
+FIELDS = {
     "grant_type": "Always `password`.",
     "username": "The name with which you sign in to the desk.",
     "password": "The password with which you sign in to the desk.",
     "scope": "`service_id=` and the service that the token is for, here `reporting` or `deals`.",
 }
-_FORM = {
+FORM = "application/x-www-form-urlencoded"
+FORM_SCHEMA = {
     "type": "object",
-    "required": list(_FIELDS),
-    "properties": {name: {"type": "string", "description": text} for name, text in _FIELDS.items()},
+    "required": list(FIELDS),
+    "properties": {name: {"type": "string", "description": text} for name, text in FIELDS.items()},
     "example": {
         "grant_type": "password",
         "username": "viewer",
@@ -38,16 +39,13 @@ _FORM = {
         "scope": "service_id=reporting",
     },
 }
-_TOKEN_BODY = {
+TOKEN_EXAMPLE = {
     "token_type": "Bearer",
     "scope": "service_id=reporting",
     "access_token": "trn_rep_…",
     "expires_in": 3600,
 }
-
-
-_WAIT = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
-FORM = "application/x-www-form-urlencoded"
+WAIT = {"headers": {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}}
 SCOPE = "service_id="
 PASSWORD_THREADS = 2
 PLACES = 64
@@ -55,36 +53,6 @@ LARGEST_FORM = 16_384
 CLOSE = {"Connection": "close"}
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 Form = dict[str, str]
-
-
-def _refusal(error: str, description: str) -> dict[str, Any]:
-    return {"error": error, "error_description": description}
-
-
-def _response(description: str, example: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"example": example}}}
-
-
-DOCUMENTATION: dict[str, Any] = {
-    "summary": "A temporary token for a name and a password",
-    "response_model": None,
-    "openapi_extra": {
-        "requestBody": {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": _FORM}}}
-    },
-    "responses": {
-        200: _response("The token, and for how many seconds it works", _TOKEN_BODY),
-        400: _response("A field of the form is missing", _refusal("invalid_request", "Missing: scope")),
-        401: _response("No such person", _refusal("invalid_grant", "Wrong name or password")),
-        413: _response("The form is too large", _refusal("invalid_request", "The form is larger than…")),
-        429: _response("Too many failed attempts", _refusal("slow_down", "Too many failed attempts…"))
-        | {"headers": _WAIT},
-        500: _response("A failure of the service", _refusal("server_error", "The service had an error")),
-        503: _response("It is busy, or its database away", _refusal("temporarily_unavailable", "Try again"))
-        | {"headers": _WAIT},
-    },
-}
-
-
 __all__ = ["Access", "Caller", "Token", "routes"]
 
 
@@ -113,6 +81,21 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
     passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
     waiting = threading.BoundedSemaphore(PLACES)
 
+    @router.post("/oauth2/token", include_in_schema=False)
+    @router.post(
+        "/oauth2/token/",
+        summary="A temporary token for a name and a password",
+        openapi_extra={"requestBody": {"required": True, "content": {FORM: {"schema": FORM_SCHEMA}}}},
+        responses={
+            200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
+            400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
+            401: _refusal("No such person", "invalid_grant", "Wrong name or password"),
+            413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
+            429: WAIT | _refusal("Too many failed attempts", "slow_down", "Too many failed attempts…"),
+            500: _refusal("A failure of the service", "server_error", "The service had an error"),
+            503: WAIT | _refusal("It is busy, or its database away", "temporarily_unavailable", "Try again"),
+        },
+    )
     async def token(request: Request) -> JSONResponse:
         address = request.client.host if request.client else None
         try:
@@ -127,9 +110,15 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
         body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
         return JSONResponse(body, headers=NO_STORE)
 
-    router.add_api_route("/oauth2/token/", token, methods=["POST"], **DOCUMENTATION)
-    router.add_api_route("/oauth2/token", token, methods=["POST"], include_in_schema=False)
     return router
+
+
+def _response(description: str, example: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"example": example}}}
+
+
+def _refusal(description: str, error: str, reason: str) -> dict[str, Any]:
+    return _response(description, {"error": error, "error_description": reason})
 
 
 async def _body(request: Request) -> bytes:
