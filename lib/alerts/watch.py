@@ -228,7 +228,6 @@ class Webhook:
                 return
 
     def close(self) -> None:
-        """Close its connections."""
         self._http.close()
 
     @property

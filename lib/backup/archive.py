@@ -156,7 +156,6 @@ class _DigestReader:
         self._file, self.digest = file, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes."""
         read = self._file.read(size)
         self.digest.update(read)
         return read

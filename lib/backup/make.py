@@ -158,7 +158,6 @@ class HeldSlicer:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest."""
         return manifest_of(self.content, self.folder)
 
     def digests(self) -> dict[str, str]:

@@ -87,7 +87,6 @@ class ImportRequest:
 
     @property
     def target(self) -> str:
-        """`project/slicer`."""
         return f"{self.project}/{self.slicer}"
 
     @property

@@ -57,7 +57,6 @@ class EmbeddedReporting(Reporting):
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
     def info(self, query: InfoQuery) -> Slicer:
-        """The slicer's description."""
         return describe(self._answer("info", query, self._service.info))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:

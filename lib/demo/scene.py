@@ -89,7 +89,6 @@ class Scene:
 
     @property
     def rows(self) -> int:
-        """How many rows."""
         return len(self.hour)
 
     @property

@@ -40,7 +40,6 @@ class MailServer:
 
     @property
     def address(self) -> str:
-        """Its host and port."""
         return f"{self._settings.smtp_host}:{self._settings.smtp_port}"
 
     def check(self) -> None:
@@ -126,7 +125,6 @@ class _Conversation(smtplib.SMTP):
             raise
 
     def close(self) -> None:
-        """End it."""
         self._timer.cancel()
         super().close()
 

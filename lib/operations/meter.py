@@ -48,7 +48,6 @@ class Meter:
         )
 
     def note(self, kind: str, status: int, seconds: float, slicer: str) -> None:
-        """A request was answered."""
         more = {"kind": kind, "status": status, "seconds": round(seconds, 4)}
         log.debug("%s: %d in %.4f s", kind, status, seconds, extra={"more": more})
         labels = (kind, slicer) if self._names_slicers else (kind,)
@@ -75,7 +74,6 @@ class _Reading(Collector):
         self._family, self._name, self._meaning, self._read = family, name, meaning, read
 
     def collect(self) -> Iterable[Metric]:
-        """Its value now."""
         yield self._family(self._name, self._meaning, value=self._read())
 
     def describe(self) -> Iterable[Metric]:
@@ -99,7 +97,6 @@ class RequestMeter:
         self._app, self._meter = app, meter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         began, status, seconds = time.perf_counter(), NO_CLIENT, 0.0

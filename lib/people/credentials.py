@@ -118,7 +118,6 @@ class People:
         return [person.username for person in self.everyone() if self.has_demo_password(person)]
 
     def everyone(self) -> list[Person]:
-        """All people, by username."""
         return [person_of(name, record) for name, record in sorted(self._records().items())]
 
     def add(self, person: Person, password: str) -> None:

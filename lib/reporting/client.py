@@ -300,7 +300,6 @@ class Reporting:
         self._http, self._credential, self._patience = http, credential(token), patience
 
     def info(self, query: InfoQuery) -> Slicer:
-        """The slicer's description."""
         return describe(self._info(query.model_dump()))
 
     def slicers(self) -> list[tuple[str, str]]:

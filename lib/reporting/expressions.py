@@ -95,11 +95,9 @@ class Number(Expression):
         return repr(float(self.value)).removesuffix(".0")
 
     def derivative(self, field: str) -> Expression:
-        """Zero."""
         return ZERO
 
     def substitute(self, replacements: Mapping[str, Expression]) -> Expression:
-        """Itself."""
         return self
 
     def _values(self, columns: Columns) -> Floats:
@@ -116,7 +114,6 @@ class Field(Expression):
         return self.name if PLAIN_NAME.fullmatch(self.name) else "`" + self.name.replace("`", "``") + "`"
 
     def fields(self) -> frozenset[str]:
-        """Its own name."""
         return frozenset((self.name,))
 
     def is_nonnegative(self, signed: Collection[str]) -> bool:
@@ -146,7 +143,6 @@ class Negation(Expression):
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        """The operand."""
         return (self.operand,)
 
     def is_nonnegative(self, signed: Collection[str]) -> bool:
@@ -184,7 +180,6 @@ class BinaryOperation(Expression):
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        """Left and right."""
         return (self.left, self.right)
 
     def is_nonnegative(self, signed: Collection[str]) -> bool:
@@ -193,7 +188,6 @@ class BinaryOperation(Expression):
 
     @property
     def precedence(self) -> int:
-        """That of its operator."""
         return _PRECEDENCE[self.operator]
 
     def derivative(self, field: str) -> Expression:

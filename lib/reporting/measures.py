@@ -28,7 +28,6 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The data field's name."""
         return self.field.name
 
     @property

@@ -279,7 +279,6 @@ class _FileResponse(StreamingResponse):
         self._file, self._release = file, release
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
         try:
             await super().__call__(scope, receive, send)
         finally:

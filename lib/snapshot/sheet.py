@@ -47,7 +47,6 @@ class Canvas:
         self.axes.text(x, y, text, size=size, color=color, ha="right" if right else "left", weight=weight)
 
     def box(self, x: float, y: float, width: float, height: float, color: str, alpha: float = 1.0) -> None:
-        """A filled rectangle."""
         self.axes.add_patch(Rectangle((x, y), width, height, color=color, alpha=alpha, lw=0))
 
 

@@ -66,7 +66,6 @@ class TokenRefusal(TrancheError):
         self.error, self.code, self.headers = error, code, headers or {}
 
     def answer(self) -> JSONResponse:
-        """The response."""
         body = {"error": self.error, "error_description": self.reason}
         return JSONResponse(body, self.code, NO_STORE | self.headers)
 

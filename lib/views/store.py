@@ -99,17 +99,14 @@ class ViewStore:
 
     @property
     def views(self) -> SavedViews:
-        """Saved views."""
         return SavedViews(self.scope)
 
     @property
     def metrics(self) -> OwnMetrics:
-        """Own metrics."""
         return OwnMetrics(self.scope, self.note)
 
     @property
     def share_links(self) -> ShareLinks:
-        """Share links."""
         return ShareLinks(self.scope, self.deals_service, self.note)
 
     @property
@@ -129,7 +126,6 @@ class ViewStore:
 
     @property
     def start(self) -> StartView:
-        """The start page."""
         return StartView(self.scope)
 
     @property
@@ -144,12 +140,10 @@ class ViewStore:
 
     @property
     def alerts(self) -> Alerts:
-        """The person's alerts."""
         return Alerts(self.scope)
 
     @property
     def mails(self) -> Subscriptions:
-        """Mail subscriptions."""
         return Subscriptions(self.scope, self.note)
 
     @property

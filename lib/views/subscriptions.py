@@ -145,7 +145,6 @@ class Subscriptions:
         return [self._seen_by_me(row) for row in self.scope.rows(query) if is_admin or self._is_mine(row)]
 
     def mine(self) -> list[Subscription]:
-        """The person's own."""
         return [mail for mail in self.all() if self.scope.owns(mail.owner, mail.created)]
 
     def add(

@@ -124,7 +124,6 @@ class Compression:
         self._gzip = GZipMiddleware(app, SMALLEST_TO_COMPRESS, 1, exclude_content_types=exclusions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         client = scope.get("client")
         is_here = client is None or client[0] in LOOPBACK
         await (self._plain if is_here else self._gzip)(scope, receive, send)

@@ -55,7 +55,6 @@ class Permanent:
         self._text = text
 
     def token(self) -> str:
-        """The token."""
         return self._text
 
     def renew(self, old_token: str) -> str | None:

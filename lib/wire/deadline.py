@@ -56,7 +56,6 @@ class Deadline:
         return self.part(None if remaining is None else remaining / 2)
 
     def renew(self) -> None:
-        """Start again from now."""
         self._end = None if self.seconds is None else time.monotonic() + self.seconds
 
     def abandon(self) -> None:

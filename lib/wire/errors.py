@@ -227,7 +227,6 @@ class DealsError(TrancheError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of the answer."""
         return {}
 
     @property

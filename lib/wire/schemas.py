@@ -40,7 +40,6 @@ class _Schemas(GenerateJsonSchema):
     """Without a title for each field."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never."""
         return False
 
 

@@ -128,13 +128,11 @@ class BoundedStream(httpcore.NetworkStream):
         raise late
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all bytes."""
         for first in range(0, len(buffer), STEP_BYTES):
             _check()
             self._stream.write(buffer[first : first + STEP_BYTES], _within(timeout))
 
     def close(self) -> None:
-        """End the connection."""
         self._stream.close()
 
     def start_tls(

@@ -100,7 +100,6 @@ class _Book:
             self._text(place, 0, line)
 
     def close(self) -> None:
-        """Write the finished file."""
         self._book.close()
 
     def _merge(self, top: int, left: int, bottom: int, right: int, text: str, align: str) -> None:

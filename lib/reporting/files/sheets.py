@@ -171,7 +171,6 @@ class XlsxBook:
         self._sheet.write_rows(columns, text_style=0, number_styles=self._styles)
 
     def close(self) -> None:
-        """Write the finished file."""
         self._book.close()
 
 
@@ -261,7 +260,6 @@ class XlsBook:
         self._sheet.last_used_row = int(rows[-1])
 
     def close(self) -> None:
-        """Write the finished file."""
         self._book.save(self._file)
 
     def _rows(self, rows: Rows, columns: int) -> tuple[Records, npt.NDArray[np.bool_]]:

@@ -185,7 +185,6 @@ class StoredSlicer:
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
     def info(self) -> Slicer:
-        """The answer to info."""
         return self._info
 
     @cached_property

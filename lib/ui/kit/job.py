@@ -67,7 +67,6 @@ class PartsJob(Job):
         """Take a part that the iterator has made, and count it in `done_count`."""
 
     def step(self, client: Deals) -> None:
-        """Take some more parts."""
         ends = time.monotonic() + STEP_SECONDS
         try:
             for part in self.parts:
