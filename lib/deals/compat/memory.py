@@ -206,15 +206,15 @@ class SeatSetting(Protocol):
     """A seat as the settings name it: its id and name; of its DSP what is known."""
 
     @property
-    def id(self) -> int: ...  # noqa: D102
+    def id(self) -> int: ...
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str: ...
     @property
-    def dsp_id(self) -> int | None: ...  # noqa: D102
+    def dsp_id(self) -> int | None: ...
     @property
-    def dsp(self) -> str | None: ...  # noqa: D102
+    def dsp(self) -> str | None: ...
     @property
-    def deal_sync(self) -> bool | None: ...  # noqa: D102
+    def deal_sync(self) -> bool | None: ...
 
 
 def seats_of(named_seats: Iterable[SeatSetting]) -> tuple[Seat, ...]:
