@@ -61,7 +61,8 @@ def connect(
     settings = Settings.load()
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    source, descriptions = _source(connection, table, days_from), _read(mappings)
+    source = _source(connection, table, days_from)
+    descriptions = {name: read_mapping(path) for name, path in mappings.items()}
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
         slicer_definition = _infer(connected.live, source, descriptions, project, slicer)
@@ -87,10 +88,6 @@ def _source(connection: str, table: str, days_from: str | None) -> RowSource:
             f"The name of a {what} has 1 to 200 characters, no quotes and no control characters, unlike "
             f"{name!r}: {'name a view of it' if what == 'table' else 'choose one of the settings'}"
         ) from None
-
-
-def _read(mappings: Mapping[str, Path]) -> Mappings:
-    return {name: read_mapping(path) for name, path in mappings.items()}
 
 
 def _infer(

@@ -115,7 +115,11 @@ def _enter_counts(clients: connect.Clients, person: Person) -> None:
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
     with click.progressbar(
-        length=1000, label="Making the demo", show_eta=False, item_show_func=_words, file=sys.stderr
+        length=1000,
+        label="Making the demo",
+        show_eta=False,
+        item_show_func=lambda doing: doing or "",
+        file=sys.stderr,
     ) as bar:
 
         def show(share: float, doing: str) -> None:
@@ -126,10 +130,6 @@ def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer
             bar.render_progress()
 
         return build(warehouse, people, _today(), rows, show)
-
-
-def _words(doing: str | None) -> str:
-    return doing or ""
 
 
 def _report(settings: Settings, ready: tuple[StoredSlicer, ...], *, brief: bool) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from lib.demo.facts import (
     Agent,
-    City,
     Country,
     Floats,
     Ints,
@@ -98,11 +97,9 @@ def country_of_place() -> Ints:
 
 def zip_labels() -> list[str]:
     """The postal codes, ZIPS_A_CITY per place; empty where the place has none."""
-    return [_zip(place, end) for place in places() for end in range(ZIPS_A_CITY)]
-
-
-def _zip(place: City, end: int) -> str:
-    return f"{place.zip}{end + 1:02d}" if place.zip else ""
+    return [
+        f"{place.zip}{end + 1:02d}" if place.zip else "" for place in places() for end in range(ZIPS_A_CITY)
+    ]
 
 
 def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floats:

@@ -281,7 +281,7 @@ def _stage(
     mode: Mode = "replace" if warehouse.has(PROJECT, act.name) else "create"
     with warehouse.writer(PROJECT, act.name, act.definition, act.mappings(), mode) as writer:
         writer.write(table)
-        writer.commit(SOURCE, _digest(today, rows, seed))
+        writer.commit(SOURCE, hashlib.sha256(f"{today} {rows} {seed}".encode()).hexdigest())
     progress(0.6, f"{what}: building its layout")
     slicer = warehouse.open(PROJECT, act.name)
     prepare(slicer, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
@@ -290,7 +290,3 @@ def _stage(
 
 def _part(tell: Progress, begin: float, share: float) -> Progress:
     return lambda part, doing: tell(begin + share * part, doing)
-
-
-def _digest(today: dt.date, rows: int, seed: int) -> str:
-    return hashlib.sha256(f"{today} {rows} {seed}".encode()).hexdigest()

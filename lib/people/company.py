@@ -178,7 +178,7 @@ class Company:
             username = self._new_name(claims)
             if not username:
                 return NAMELESS.format(self._name_claim)
-            if connection.execute(_of(username)).one_or_none():
+            if connection.execute(select(people).where(people.c.username == username)).one_or_none():
                 return NAMESAKE.format(username)
             connection.execute(insert(people).values(username=username, record={}))
         elif record.get(BLOCK_KEY) == BY_AN_ADMIN:
@@ -254,10 +254,6 @@ def _is_text(value: object) -> bool:
 
 def _digest(claims: Claims) -> str:
     return hashlib.sha256(f"{claims['iss']} {claims['nonce']}".encode()).hexdigest()
-
-
-def _of(username: str) -> Any:
-    return select(people.c.username).where(people.c.username == username)
 
 
 def _write(connection: Connection, username: str, record: Record) -> None:

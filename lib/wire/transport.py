@@ -38,7 +38,8 @@ class InProcess(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer as soon as status and headers are there; the body streams."""
-        exchange = _Exchange(self._app, _scope(request), request.read(), _read_timeout(request))
+        read_timeout = request.extensions.get("timeout", {}).get("read")
+        exchange = _Exchange(self._app, _scope(request), request.read(), read_timeout)
         try:
             start = exchange.next_message()
         except BaseException:
@@ -122,10 +123,6 @@ def _scope(request: httpx.Request) -> Message:
         "server": (request.url.host, request.url.port),
         "extensions": {},
     }
-
-
-def _read_timeout(request: httpx.Request) -> float | None:
-    return request.extensions.get("timeout", {}).get("read")  # type: ignore[no-any-return]
 
 
 def _submit(work: Coroutine[Any, Any, Any]) -> "Future[Any]":

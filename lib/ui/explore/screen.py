@@ -158,16 +158,13 @@ def headline(context: PageContext) -> None:
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(context.slicer.data_field, names):
             with st.container(gap="xxsmall"):
-                _metric(field, numbers.short(answer.total.values.get(field.name), field))
+                value = numbers.short(answer.total.values.get(field.name), field)
+                st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
                     time_chart.draw_sparkline(course, field, "day", shown_days, numbers)
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
-
-
-def _metric(field: DataField, value: str) -> None:
-    st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
 
 
 def _everything(context: PageContext) -> AudienceQuery:

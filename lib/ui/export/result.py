@@ -17,7 +17,6 @@ import streamlit as st
 
 from lib.reporting import files, named_days
 from lib.reporting.client import Reporting
-from lib.reporting.files import FileTable
 from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
@@ -172,7 +171,8 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
             draw_download(context, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{plain(preview.summary(file, figures))}**")
-            notes = () if file.is_plain else (_columns(table), "every record is read")
+            columns = f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
+            notes = () if file.is_plain else (columns, "every record is read")
             st.caption(" · ".join((plain(name), numbers.days(first, last), *notes)))
     news(file, name)
     if problem:
@@ -180,10 +180,6 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     tables.preview(file, table)
     if file.is_plain:
         st.caption(precision.of_a_file(context.slicer, query))
-
-
-def _columns(table: FileTable) -> str:
-    return f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
 
 
 def _receipt(context: PageContext, file: Preview) -> None:
