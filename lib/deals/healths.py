@@ -72,11 +72,15 @@ class HealthBatch:
     versions: Mapping[int, Mapping[str, int]]
 
 
+@dataclass(frozen=True)
 class HealthStore:
     """The stored health. Its methods raise StoreUnavailable or DeadlineExceeded without the database."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._scope = DatabaseScope(engine)
+    engine: Engine
+
+    @property
+    def _scope(self) -> DatabaseScope:
+        return DatabaseScope(self.engine)
 
     def reports(self) -> dict[Pair, HealthReport]:
         """The reports that health was computed from."""
