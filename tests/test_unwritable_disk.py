@@ -156,7 +156,7 @@ def test_the_desk_reads_without_writing(home: Path, tmp_path: Path) -> None:
     installation = connect.installation(Settings(home=own, demo=True))
     person = installation.people.get("manager")
     assert person is not None
-    token = installation.passes.token(person, "deals")
+    token = installation.desk_tokens.token(person, "deals")
     assert installation.access.caller(token, "deals").person == person
     assert installation.access.store.everything() == []
 

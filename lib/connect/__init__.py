@@ -30,8 +30,8 @@ from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
+from lib.tokens.desk_tokens import NoToken
 from lib.tokens.models import Caller
-from lib.tokens.passes import NoToken
 from lib.views import ViewStore
 from lib.views.entries import Scope
 from lib.wire.call import Credential
@@ -255,14 +255,14 @@ def _reporting(
     line = installation.lines.reporting
     patience = replace(ONCE if line is None else line.patience, session=session_id, within=within)
     if line is None:
-        token = installation.passes.of(person, "reporting")
+        token = installation.desk_tokens.of(person, "reporting")
         service, meter = installation.reporting, installation.meter
         return EmbeddedReporting(installation.http, token, patience, service, meter)
     return LimitedReporting(line.http, line.credential, patience, person)
 
 
 def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:
-    return NoToken(api) if caller is None else installation.passes.of(caller.person, api, caller.token)
+    return NoToken(api) if caller is None else installation.desk_tokens.of(caller.person, api, caller.token)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:
@@ -270,7 +270,7 @@ def _deals(installation: Installation, person: Person) -> Deals:
     if remote_deals is not None:
         return remote_deals.of(person)
     does = Abilities(sees_all_seats=person.deals.seats is None)
-    return Deals(installation.http, installation.passes.of(person, "deals"), ONCE, abilities=does)
+    return Deals(installation.http, installation.desk_tokens.of(person, "deals"), ONCE, abilities=does)
 
 
 def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:

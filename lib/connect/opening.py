@@ -41,8 +41,8 @@ from lib.tokens import service as token_service
 from lib.tokens.access import Access
 from lib.tokens.audit import Event
 from lib.tokens.company import company_of, streamlit_secrets
+from lib.tokens.desk_tokens import DeskTokens
 from lib.tokens.models import Caller
-from lib.tokens.passes import Passes
 from lib.wire.apis import api
 from lib.wire.breaker import Breaker
 from lib.wire.call import Call, call
@@ -179,11 +179,11 @@ def operations_routes(
     return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
 
 
-def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRouter:
+def deals_routes(access: Access, desk_tokens: DeskTokens, settings: Settings) -> APIRouter:
     """The routes of the deals API, and of the documents that DSPs poll."""
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
-    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.is_own)
+    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=desk_tokens.is_own)
     deals = DealsService(access.store.engine, settings.price_currency)
     router = routes.routes(
         deals,
@@ -231,7 +231,7 @@ class Installation:
     reporting: ReportingService
     api: FastAPI
     http: httpx.Client
-    passes: Passes
+    desk_tokens: DeskTokens
     lines: Lines
     meter: operations.Meter
 
@@ -257,9 +257,11 @@ def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    passes = Passes(access, settings)
+    desk_tokens = DeskTokens(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
-    answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.is_own)
+    answering = ReportingService(
+        warehouse, access, settings, connected=connected, is_exempt=desk_tokens.is_own
+    )
     sessions = Sessions(access.people)
     cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
     meter = usage_meter(settings, answering, sessions)
@@ -273,7 +275,7 @@ def _open(settings: Settings) -> Installation:
                 settings, access, lines, meter, ConnectionChecks(settings, warehouse, connected)
             ),
             service.routes(answering),
-            deals_routes(access, passes, settings),
+            deals_routes(access, desk_tokens, settings),
         ],
         settings.max_body_bytes,
         partial(operations.RequestMeter, meter=meter),
@@ -294,7 +296,7 @@ def _open(settings: Settings) -> Installation:
             base_url="http://in-process",
             timeout=settings.deadline_seconds + GRACE_SECONDS,
         ),
-        passes=passes,
+        desk_tokens=desk_tokens,
         lines=lines,
         meter=meter,
     )

@@ -42,7 +42,7 @@ def approve(settings: Settings, number: int) -> dict[str, Any]:
     """What the deals API answers when the manager approves a proposal."""
     installation = connect.installation(settings)
     person = installation.people.require("manager")
-    headers = {"Authorization": f"Bearer {installation.passes.token(person, 'deals')}"}
+    headers = {"Authorization": f"Bearer {installation.desk_tokens.token(person, 'deals')}"}
     response = installation.http.post(f"/api/proposals/{number}/approve/", json={}, headers=headers)
     assert response.status_code == 200, response.text
     return response.json()

@@ -33,7 +33,7 @@ def make(installation: connect.Installation) -> Make:
 
     def made(token: str | None = None, within: Deadline | None = None) -> EmbeddedReporting:
         person = installation.people.get("manager")
-        credential = Permanent(token) if token else installation.passes.of(person, "reporting")
+        credential = Permanent(token) if token else installation.desk_tokens.of(person, "reporting")
         patience = replace(ONCE, within=within)
         return EmbeddedReporting(
             installation.http, credential, patience, installation.reporting, installation.meter
@@ -46,7 +46,7 @@ def make(installation: connect.Installation) -> Make:
 def over_http(installation: connect.Installation) -> Reporting:
     """The same client over the API."""
     person = installation.people.get("manager")
-    return Reporting(installation.http, installation.passes.of(person, "reporting"))
+    return Reporting(installation.http, installation.desk_tokens.of(person, "reporting"))
 
 
 def question(draw: np.random.Generator) -> AudienceQuery:

@@ -52,7 +52,7 @@ class Place:
     def api(self, method: str, path: str, body: object) -> Any:
         """The answer of the deals API over HTTP."""
         installation = connect.installation(Settings(home=self.home, demo=True))
-        token = installation.passes.token(installation.people.require("manager"), "deals")
+        token = installation.desk_tokens.token(installation.people.require("manager"), "deals")
         headers = {"Authorization": f"Bearer {token}"}
         response = installation.http.request(method, f"/api/{path}", json=body, headers=headers)
         assert response.is_success, response.text

@@ -11,7 +11,7 @@ from lib import connect
 from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
-from lib.tokens.passes import Passes
+from lib.tokens.desk_tokens import DeskTokens
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def passes(installation: connect.Installation, clock: Clock) -> Passes:
-    """Passes of the shared data directory."""
-    return Passes(installation.access, installation.settings, clock)
+def desk_tokens(installation: connect.Installation, clock: Clock) -> DeskTokens:
+    """The desk's tokens, over the shared data directory."""
+    return DeskTokens(installation.access, installation.settings, clock)
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def manager(installation: connect.Installation) -> Person:
 
 
 def test_a_page_may_stand_open_for_hours(
-    passes: Passes, clock: Clock, manager: Person, embedded: httpx.Client
+    desk_tokens: DeskTokens, clock: Clock, manager: Person, embedded: httpx.Client
 ) -> None:
     """A client that was kept asks with a fresh token once half of the last one's life is over."""
-    credential = passes.of(manager, "reporting")
+    credential = desk_tokens.of(manager, "reporting")
     kept, first = Reporting(embedded, credential), credential.token()
     clock.now += timedelta(minutes=29)
     assert credential.token() == first
@@ -45,13 +45,15 @@ def test_a_page_may_stand_open_for_hours(
     assert credential.token() != first
 
 
-def test_refused_for_good(passes: Passes, manager: Person) -> None:
+def test_refused_for_good(desk_tokens: DeskTokens, manager: Person) -> None:
     """A refused token is not exchanged: somebody has taken it away."""
-    credential = passes.of(manager, "deals")
+    credential = desk_tokens.of(manager, "deals")
     assert credential.renew(credential.token()) is None
 
 
-def test_its_own_tokens_are_known(passes: Passes, manager: Person, token: Callable[[str], str]) -> None:
+def test_its_own_tokens_are_known(
+    desk_tokens: DeskTokens, manager: Person, token: Callable[[str], str]
+) -> None:
     """The desk knows the tokens that it made itself from those of scripts."""
-    assert passes.is_own(passes.token(manager, "deals"))
-    assert not passes.is_own(token("manager"))
+    assert desk_tokens.is_own(desk_tokens.token(manager, "deals"))
+    assert not desk_tokens.is_own(token("manager"))

@@ -18,7 +18,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Passes:
+class DeskTokens:
     """Short-lived tokens, one for each person and API at a time.
 
     They are this process's alone, and in no database: people read on where it can't be written.
@@ -35,7 +35,7 @@ class Passes:
 
         It opens no more than the token `within`, which its caller has checked, if there is one.
         """
-        return _Pass(self, person, api, within)
+        return _DeskCredential(self, person, api, within)
 
     def token(self, person: Person, api: str, within: Token | None = None) -> str:
         """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
@@ -54,16 +54,16 @@ class Passes:
 
 
 @dataclass(frozen=True)
-class _Pass:
+class _DeskCredential:
     """A person's credential for one API of this process."""
 
-    passes: Passes
+    desk_tokens: DeskTokens
     person: Person
     api: str
     within: Token | None = None
 
     def token(self) -> str:
-        return self.passes.token(self.person, self.api, self.within)
+        return self.desk_tokens.token(self.person, self.api, self.within)
 
     def renew(self, old_token: str) -> str | None:
         """None: somebody refused with a fresh token has no access."""
