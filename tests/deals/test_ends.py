@@ -59,7 +59,7 @@ def test_an_end_is_shown_as_the_last_day(text: str, end: dt.datetime, words: str
     assert facts.value("end_date", end) == facts.value("end_date", moments.write(end)) == words
     assert facts.span(package(end)).endswith(f"– {words}")
     deal = DemandDeal(id=1, name="D", deal_id="TR-1")
-    lines = hand_over.text(package(end), [deal_rows.of_deal(deal, {})], facts.USUAL)
+    lines = hand_over.HandOver(package(end), facts.USUAL).text([deal_rows.of_deal(deal, {})])
     assert words in lines
     assert words.removeprefix("until ") in doubts.dates(end, end)
 
@@ -73,7 +73,7 @@ def test_an_end_goes_there_and_back(text: str, end: dt.datetime, words: str) -> 
     [listed] = csv.DictReader(io.StringIO(b"".join(deal_rows.csv([row])).decode("utf-8-sig")))
     assert csv_changes._moment(listed["End"], ZONE, is_end=True) == end
     deal = deal_rows.of_deal(DemandDeal(id=1, name="D", deal_id="TR-1"), {})
-    file: Any = io.StringIO(hand_over.csv(package(end), [deal], facts.USUAL).decode("utf-8-sig"))
+    file: Any = io.StringIO(hand_over.HandOver(package(end), facts.USUAL).csv([deal]).decode("utf-8-sig"))
     [sent] = csv.DictReader(file)
     assert csv_changes._moment(sent["End"], ZONE, is_end=True) == end
 

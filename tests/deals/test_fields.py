@@ -137,15 +137,15 @@ api = Desk.local("ada", settings=settings).deals_api
 deal, package = api.get(DemandDeal, deal["id"]), api.get(SupplyPackage, package["id"])
 [buyer] = hand_over.buyers([deal])
 both = Dossier((dt.date(2026, 1, 1),), {}, {}, {}, EnteredCounts({}), None, 0.1)
-terms = dossier.terms(deal, [(package, {})], [], Prices(), "floor")
+terms = dossier.terms(deal, [(package, "")], Prices(), "floor")
 shared = dossier.snapshot("Link", terms, both, Slicer(timezone=0), dt.datetime.now(dt.UTC))
 token = desk.access.issue("ada", "deals", "dsp", None, deals=DealsGrant.parse(f"sync:{seat['id']}"))
 documents = http.get("/api/deal_sync/", headers={"Authorization": f"Bearer {token}"}).json()
 agent = Toolbox("ada", Desk.local("ada", settings=settings), lambda _: None)
 print(json.dumps({
-    "text": hand_over.text(package, buyer.deals, Prices()),
-    "CSV": hand_over.csv(package, buyer.deals, Prices()).decode(),
-    "mail": unquote(hand_over.mail(package, buyer, Prices())[0]),
+    "text": hand_over.HandOver(package, Prices()).text(buyer.deals),
+    "CSV": hand_over.HandOver(package, Prices()).csv(buyer.deals).decode(),
+    "mail": unquote(hand_over.HandOver(package, Prices()).mail(buyer)[0]),
     "page": page.html(shared),
     "deal sync": json.dumps(documents["results"]),
     "agent": agent.call("find_deals", {}).text + agent.call("find_deals", {"kind": "packages"}).text,

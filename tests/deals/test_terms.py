@@ -197,11 +197,13 @@ def test_the_buyer_is_told() -> None:
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "deal_id": "TR-1", "price": 2, **TERMS})
     plain = DemandDeal.model_validate({"id": 2, "name": "B", "deal_id": "TR-2", "price": 3})
     of, rows = SupplyPackage(id=1, name="P"), [deal_rows.of_deal(one, {}) for one in (deal, plain)]
-    lines = hand_over.text(of, rows[:1], USUAL).splitlines()
+    lines = hand_over.HandOver(of, USUAL).text(rows[:1]).splitlines()
     assert "  Guaranteed impressions: 5,000,000" in lines
     assert "  Note to the buyer: Creatives by Friday, please" in lines
-    assert not any(line.startswith("  ") for line in hand_over.text(of, rows[1:], USUAL).splitlines())
-    first, second = csv.DictReader(io.StringIO(hand_over.csv(of, rows, USUAL).decode("utf-8-sig")))
+    assert not any(
+        line.startswith("  ") for line in hand_over.HandOver(of, USUAL).text(rows[1:]).splitlines()
+    )
+    first, second = csv.DictReader(io.StringIO(hand_over.HandOver(of, USUAL).csv(rows).decode("utf-8-sig")))
     assert (first["Budget"], second["Budget"]) == ("12,500.50", "")
 
 

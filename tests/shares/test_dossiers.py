@@ -147,7 +147,7 @@ def test_nothing_of_others_is_on_it(desk: httpx.Client, manager: Clients) -> Non
     hidden = [one.deal_id for one in others] + ["Beta Media", "Gamma Trading", "Morning News", "3.25"]
     hidden += ["17.77", "inner@house.example", "Olga", "internal note", "News sites", "Health", "Max Manager"]
     assert "Evening Sports" in page
-    assert "1 domains" in page
+    assert "1 domain" in page
     assert not [text for text in hidden if str(text) in page]
 
 

@@ -46,6 +46,9 @@ TITLES = {
     "supply_deals": "Packages",
     "seat": "Seat",
 }
+FIGURE_TITLES = frozenset(
+    title for field in FIELDS if field.kind.limits is not None for title in (field.title, field.column)
+)
 NOTHING, NO_END = "–", "no end"
 _ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
@@ -124,6 +127,11 @@ def title(field: str, money: Prices | None = None) -> str:
     if field == "price" and money is not None:
         return money.title
     return TITLES.get(field) or field.replace("_", " ").capitalize()
+
+
+def is_figure(title: str) -> bool:
+    """Whether a column of this title has figures, which stand to the right: `Price, USD CPM`, `Budget`."""
+    return title.partition(",")[0] in FIGURE_TITLES
 
 
 def moment(at: datetime | None) -> str:

@@ -60,6 +60,12 @@ def to_text(number: Decimal | None) -> str:
     return "" if number is None else exact.plain(number)
 
 
+def money_to_text(amount: Decimal | None) -> str:
+    """A price, a fee or a budget as one would type it: `2.70`, at least two decimals."""
+    whole, _, decimals = to_text(amount).partition(".")
+    return f"{whole}.{decimals.ljust(2, '0')}" if whole else ""
+
+
 def field(
     label: str,
     key: str,

@@ -11,7 +11,7 @@ from dealing import START, Visit, clean
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import additions
 from lib.ui.deals.facts import Prices
@@ -30,7 +30,7 @@ ROWS = (
 
 def test_text() -> None:
     """The text says what it is and when it runs, then seat, deal id and price in a line each."""
-    assert hand_over.text(PACKAGE, ROWS, Prices()).splitlines() == [
+    assert hand_over.HandOver(PACKAGE, Prices()).text(ROWS).splitlines() == [
         "=Spring (video)",
         "1 Jan 2026, 09:30 UTC+1 – until 31 Jan 2026, 09:30",
         "",
@@ -41,7 +41,9 @@ def test_text() -> None:
 
 def test_csv() -> None:
     """The file has a row per deal, prices as plain numbers, and no text that a spreadsheet would run."""
-    frame = pd.read_csv(io.BytesIO(hand_over.csv(PACKAGE, ROWS, Prices())), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(
+        io.BytesIO(hand_over.HandOver(PACKAGE, Prices()).csv(ROWS)), dtype=str, keep_default_na=False
+    )
     assert frame["Deal id"].tolist() == ["TR-1", "2"]
     assert frame["Price, USD CPM"].tolist() == ["1250.50", ""]
     assert frame["Seat"].tolist() == ["Alpha", "'@Beta"]
@@ -70,10 +72,10 @@ DEALS = (
 
 def outputs(buyer: hand_over.Buyer) -> list[str]:
     """Everything that one buyer gets, as they read it."""
-    link = urlsplit(hand_over.mail(PACKAGE, buyer, Prices())[0])
+    link = urlsplit(hand_over.HandOver(PACKAGE, Prices()).mail(buyer)[0])
     return [
-        hand_over.text(PACKAGE, buyer.deals, Prices()),
-        hand_over.csv(PACKAGE, buyer.deals, Prices()).decode(),
+        hand_over.HandOver(PACKAGE, Prices()).text(buyer.deals),
+        hand_over.HandOver(PACKAGE, Prices()).csv(buyer.deals).decode(),
         unquote(link.path),
         *(value for values in parse_qs(link.query).values() for value in values),
     ]
@@ -103,7 +105,7 @@ def test_each_seat_gets_its_own_deals_alone() -> None:
 def test_a_seat_gets_all_of_its_deals() -> None:
     """Two deals of one seat stand in one text; the seat of the same name has its own."""
     [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
-    assert hand_over.text(PACKAGE, beta.deals, Prices()).splitlines()[3:] == [
+    assert hand_over.HandOver(PACKAGE, Prices()).text(beta.deals).splitlines()[3:] == [
         "Beta (Plain DSP): TR-12XQ, 3.11 USD CPM",
         "Beta (Plain DSP): TR-14XQ, 5.33 USD CPM",
     ]
@@ -113,7 +115,7 @@ def test_mail() -> None:
     """The link is a mail to the seat's contact, whatever signs are in its parts (RFC 6068)."""
     package = PACKAGE.model_copy(update={"name": "50% off? a&b=c #1 ünï"})
     [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
-    link, is_whole = hand_over.mail(package, beta, Prices())
+    link, is_whole = hand_over.HandOver(package, Prices()).mail(beta)
     scheme, _, path, query, fragment = urlsplit(link)
     assert is_whole
     assert (scheme, fragment) == ("mailto", "")
@@ -121,13 +123,13 @@ def test_mail() -> None:
     assert "+" not in query, "a plus is a plus in a mail link, no space"
     fields = parse_qs(query, strict_parsing=True)
     assert fields["subject"] == ["Deals of 50% off? a&b=c #1 ünï (video)"]
-    assert fields["body"] == [hand_over.text(package, beta.deals, Prices()).replace("\n", "\r\n")]
+    assert fields["body"] == [hand_over.HandOver(package, Prices()).text(beta.deals).replace("\n", "\r\n")]
 
 
 def test_an_address_adds_no_field_to_the_mail() -> None:
     """A contact that a service returns with `?bcc=` in it stays an address, and adds nobody."""
     [buyer] = hand_over.buyers([sold(1, 1, "Alpha", "1", "a@b.example?bcc=c@d.example&body=x")])
-    link = urlsplit(hand_over.mail(PACKAGE, buyer, Prices())[0])
+    link = urlsplit(hand_over.HandOver(PACKAGE, Prices()).mail(buyer)[0])
     assert set(parse_qs(link.query)) == {"subject", "body"}
 
 
@@ -135,7 +137,7 @@ def test_a_long_mail() -> None:
     """Deals that no mail program takes in a link are left to the file, whole lines and not a part."""
     many = [sold(number, 1, "Alpha", "2", "ada@alpha.example") for number in range(100, 200)]
     [buyer] = hand_over.buyers(many)
-    link, is_whole = hand_over.mail(PACKAGE, buyer, Prices())
+    link, is_whole = hand_over.HandOver(PACKAGE, Prices()).mail(buyer)
     assert not is_whole
     assert len(link) <= hand_over.LONGEST_LINK
     assert "TR-" not in link
@@ -168,3 +170,24 @@ def test_on_the_success_page_and_in_the_drawer(visit: Visit, deals: Deals) -> No
     desk.session_state["np_created"] = CreatedPackage(deals.get(SupplyPackage, 1))
     desk = clean(desk.run())
     assert [one for one in ids if one in desk.code[0].value] == ids[:1]
+
+
+def test_the_targeting_is_in_words(visit: Visit, deals: Deals) -> None:
+    """The buyer's text has the targeting as the share page has it: every value, and no name of a list."""
+    news = next(entry_list for entry_list in deals.everything(DomainList) if entry_list.domains)
+    deals.change(
+        SupplyPackage, 1,
+        {
+            "geo_targetings": [
+                {"type": "country", "value": code, "is_excluded": code == "DE"}
+                for code in ("US", "CA", "FR", "IT", "DE")
+            ],
+            "domain_list_targetings": [{"id": news.id, "is_excluded": False}],
+        },
+    )  # fmt: skip
+    [copied] = visit("deals", open="supply_deals-1").code
+    [line] = [line for line in copied.value.splitlines() if line.startswith("Targeting: ")]
+    assert line.startswith("Targeting: United States, CA, France, IT · ")
+    assert "not Germany" in line
+    assert f"{len(news.domains)} domain" in line
+    assert (news.name or "") not in copied.value

@@ -213,4 +213,4 @@ def _text(value: Decimal | int | date | None) -> str:
         case int():
             return f"{value:,}"
         case _:
-            return amounts.to_text(value)
+            return amounts.money_to_text(value)

@@ -10,7 +10,7 @@ from datetime import datetime
 import numpy as np
 
 from lib.deals import fields
-from lib.deals.models import PRICE_TYPES, AppList, DemandDeal, DomainList, SupplyPackage, Targeting
+from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
 from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.reporting.models import Slicer
@@ -27,22 +27,18 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.facts import Prices
-from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Descriptions
 
 ENGLISH = Numbers()
-Lists = Iterable[DomainList | AppList]
 
 
 def terms(
     deal: DemandDeal,
-    packages: Sequence[tuple[SupplyPackage, Descriptions]],
-    lists: Lists,
+    packages: Sequence[tuple[SupplyPackage, str]],
     money: Prices,
     usual: str,
 ) -> Iterator[tuple[str, str]]:
-    """The terms by title. `usual` is the price type of deals without one; `packages` come with words for the
-    values of their targeting."""
+    """The terms by title. `usual` is the price type of deals without one; `packages` come with their
+    targeting in words (buyer_targeting.py)."""
     deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
@@ -51,15 +47,13 @@ def terms(
     yield "Status", (deal.status or facts.NOTHING).capitalize()
     terms = hand_over.terms_of(row.more)
     yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
-    sizes = {(type(one).entity, one.id): len(_entries(one)) for one in lists}
-    for whole_package, descriptions in packages:
+    for whole_package, targeting in packages:
         package = fields.redact(whole_package, "buyer")
         yield (
             package.name or "Package",
             f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
         )
-        yield from hand_over.package_terms(package).items()
-        yield "Targeting", words.sentence(_without_names(package, sizes), None, descriptions)
+        yield from hand_over.package_terms(package, targeting).items()
 
 
 def snapshot(
@@ -187,27 +181,3 @@ def _sum(values: np.ndarray | None, is_of: np.ndarray) -> float | None:
 
 def _at(values: np.ndarray | None, place: int) -> float | None:
     return None if values is None or values[place] != values[place] else float(values[place])
-
-
-def _entries(one: DomainList | AppList) -> tuple[str, ...]:
-    return one.domains if isinstance(one, DomainList) else one.apps
-
-
-def _without_names(targeting: Targeting, sizes: dict[tuple[str, int | None], int]) -> Targeting:
-    """The targeting with the number of entries in place of each list's name."""
-    changes = {}
-    for name, entity, noun in (
-        ("domain_list_targetings", "domain_lists", "domains"),
-        ("app_list_targetings", "app_lists", "apps"),
-    ):
-        changes[name] = tuple(
-            one.model_copy(
-                update={
-                    "name": f"{sizes[entity, one.id]:,} {noun}"
-                    if (entity, one.id) in sizes
-                    else f"a list of {noun}"
-                }
-            )
-            for one in getattr(targeting, name)
-        )
-    return targeting.model_copy(update=changes)

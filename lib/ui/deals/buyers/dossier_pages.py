@@ -16,12 +16,11 @@ from lib.people import Person
 from lib.reporting.models import InfoQuery, Slicer
 from lib.settings import Settings
 from lib.snapshot import page
-from lib.ui.deals import catalog, facts
-from lib.ui.deals.buyers import answers, counts_form, dossier
+from lib.ui.deals import facts
+from lib.ui.deals.buyers import answers, buyer_targeting, counts_form, dossier
 from lib.ui.deals.buyers.answers import BuyerReply
 from lib.ui.deals.buyers.counts_form import EnteredForm
 from lib.ui.deals.insight import report
-from lib.ui.deals.targeting import picker
 from lib.ui.kit.frame import RequestContext
 from lib.views import ShareLink
 from lib.wire.deadline import Deadline
@@ -136,10 +135,10 @@ class DossierPages:
         buyer_counts = context.clients.buyer_counts.of(deal)
         both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
         packages = _packages(context, deal)
+        lists = [*_lists(context, packages)]
         terms = dossier.terms(
             deal,
-            [(one, picker.describe(context, catalog.usual_days(context), one)) for one in packages],
-            [*_lists(context, packages)],
+            [(package, buyer_targeting.in_words(context, package, lists)) for package in packages],
             facts.prices_of(context),
             context.clients.usual_terms["price_type"],
         )

@@ -57,7 +57,7 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
         package.model_copy(update={"name": name, "start_date": first.astimezone(zone)}),
         deals="new" if deal_of else "none",
         seats={
-            seat: Terms(amounts.to_text(deal.price), bool(deal.deal_sync), own[seat])
+            seat: Terms(amounts.money_to_text(deal.price), bool(deal.deal_sync), own[seat])
             for seat, deal in deal_of.items()
         },
         terms=terms,
@@ -138,7 +138,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
         format_func=lambda seat: seat_label(seats.get(seat), seat),
     )  # fmt: skip
     beside(problems.at("seat"))
-    st.session_state.setdefault(PRICE, amounts.to_text(deal.price))
+    st.session_state.setdefault(PRICE, amounts.money_to_text(deal.price))
     amounts.field(facts.prices_of(context).of(deal.currency).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))

@@ -170,7 +170,7 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     common = dict(new_deals) if new_deals is not None else {}
     prices = {
         option.seat.id: Terms(
-            amounts.to_text(option.price), own={CURRENCY: option.currency or common.get(CURRENCY)}
+            amounts.money_to_text(option.price), own={CURRENCY: option.currency or common.get(CURRENCY)}
         )
         for option in options
     }

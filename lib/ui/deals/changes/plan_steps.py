@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from lib.deals.bulk_actions import ActionRecord
@@ -16,6 +17,7 @@ from lib.ui.deals.list.deal_rows import KINDS, Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.tables import with_figures
 
 FIRST, NOTE, UNDO_BEGINS = 50, "Note", "deals_undo_begins"
 Columns = dict[str, list[str]]
@@ -173,8 +175,9 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
     if is_cut and NOTE in titles:
         rows.sort(key=lambda row: not row[titles.index(NOTE)])
     texts = zip(*rows[: FIRST if is_cut else None], strict=True)
-    cells = {plain(name): [*map(plain, column)] for name, column in zip(titles, texts, strict=False)}
-    st.table(cells, border="horizontal", hide_index=True, alt=alt)
+    cells = {plain(title): [*map(plain, column)] for title, column in zip(titles, texts, strict=False)}
+    figures = {plain(title) for title in titles if facts.is_figure(title)}
+    st.table(with_figures(pd.DataFrame(cells), figures), border="horizontal", hide_index=True, alt=alt)
     if is_cut:
         label = f"Show all {number(len(rows))}"
         show_all = {key: True}

@@ -29,12 +29,6 @@ def cell(entry: CsvEntry, title: str, marks: Marks) -> str:
     return "" if field is None else _value(entry, field)
 
 
-def is_number(title: str) -> bool:
-    """Whether the column of this title has figures, which stand to the right."""
-    field = PACKAGE_FIELDS.get(title) or csv_deals.COLUMNS.get(csv_packages.OF_DEALS.get(title, title))
-    return field is not None and field.kind.limits is not None
-
-
 def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
     if title in KINDS_BY_TITLE:
         return _targets(package, KINDS_BY_TITLE[title], marks)

@@ -181,8 +181,8 @@ def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     st.dataframe(
         frame, hide_index=True, alt=f"The {kind.noun}s to create",
         column_config=dict.fromkeys(
-            filter(csv_cells.is_number, upload.titles), st.column_config.TextColumn(alignment="right")
-        ) | {facts.prices_of(context).title: st.column_config.TextColumn(alignment="right")},
+            filter(facts.is_figure, frame.columns), st.column_config.TextColumn(alignment="right")
+        ),
     )  # fmt: skip
     if len(entries) > MOST_ROWS:
         st.caption(f"The first {number(MOST_ROWS)} of {number(len(entries))}.")

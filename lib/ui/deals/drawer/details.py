@@ -190,7 +190,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         )
         if deals:
             with st.expander("For the buyers", icon=":material/send:"):
-                hand_over.draw(entity, deals, facts.prices_of(context))
+                hand_over.draw(context, entity, deals)
     else:
         packages, money = _packages_of(context, entity), facts.prices_of(context)
         health.draw_reasons(context, (entity.entity, entity.id or 0))
@@ -202,7 +202,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         draw_buyer_side(context, entity)
         if packages:
             st.markdown("**For the buyer**")
-            hand_over.draw_deal(entity, packages, money)
+            hand_over.draw_deal(context, entity, packages)
         rows = [of_package(one, [entity]) for one in packages]
         _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
     draw_leftovers(entity)

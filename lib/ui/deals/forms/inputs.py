@@ -57,7 +57,7 @@ def widget_value(name: str, value: Any, zone: tzinfo | None = None) -> Any:
     """The value of a plain field as its widget holds it; a time in this zone, else in that of its own."""
     kind = fields.BY_NAME[name].kind
     if kind.limits is not None:
-        return amounts.to_text(value)
+        return amounts.money_to_text(value) if kind is fields.AMOUNT else amounts.to_text(value)
     if isinstance(value, datetime):
         local = (value.astimezone(zone) if zone else value).replace(tzinfo=None)
         return times.end_to_text(local) if kind is fields.END else times.to_text(local)

@@ -26,6 +26,7 @@ from lib.ui.deals.targeting.words import Descriptions
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
+from lib.ui.kit.tables import with_figures
 
 DAYS, HISTORY, MOST_SEATS = 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"
@@ -305,7 +306,8 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
         "Without it": [without(one, texts) for one in target_costs],
     }
     index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
-    st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
+    table = with_figures(pd.DataFrame(columns, index=index), columns)
+    st.table(table, border="horizontal", alt="What each target costs or brings")
 
 
 def _omission_note(trials: Trials, descriptions: Descriptions) -> list[str]:

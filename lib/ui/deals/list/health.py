@@ -32,6 +32,7 @@ from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
+from lib.ui.kit.tables import with_figures
 from lib.wire.errors import TrancheError
 
 SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
@@ -397,7 +398,7 @@ def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
         }
         index = [name.capitalize() for name, _, _ in steps]
         st.table(
-            pd.DataFrame(columns, index=pd.Index(index, name="Step")),
+            with_figures(pd.DataFrame(columns, index=pd.Index(index, name="Step")), columns),
             border="horizontal",
             alt="Funnel of this deal",
         )

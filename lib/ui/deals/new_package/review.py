@@ -305,4 +305,4 @@ def _hand_over(context: PageContext, package: SupplyPackage) -> None:
         st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
         return
-    hand_over.draw(package, deals, facts.prices_of(context))
+    hand_over.draw(context, package, deals)
