@@ -1,6 +1,7 @@
 """Verbs that propose: a new package, or a change. Nothing is changed until a person approves it."""
 
 import datetime as dt
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Literal
@@ -11,13 +12,14 @@ from lib.agents.answers import Json, number, text
 from lib.agents.deals import link, report_of_deals, require
 from lib.agents.inventory import lists_of
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
-from lib.deals import moments
+from lib.deals import doubts, moments
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.deals.price_slips import PriceScale, currency_slip, price_slip
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries
 from lib.insight.from_filters import FromFilters, from_filters
+from lib.insight.past_impressions import daily_impressions
 from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.python_client import Desk
 from lib.reporting import links
@@ -130,18 +132,36 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "reason": arguments.reason,
     }
     answer = _describe(desk, desk.deals_api.propose(proposal))
-    before = entity.model_dump(include={"price", "currency"})
-    after = {**before, **arguments.fields}
-    is_same_currency = before.get("currency") == after.get("currency")
-    slip = ""
-    if arguments.fields.get("price") is not None:
-        scale = PriceScale.before(before.get("price") if is_same_currency else None)
-        slip = price_slip(Decimal(str(after["price"])), [scale])
-    elif not is_same_currency:
-        currencies = (values.get("currency") or "the usual currency" for values in (before, after))
-        slip = currency_slip(*currencies)
-    warnings = [f"{slip[0].upper()}{slip[1:]}."] if slip else []
+    warnings = [f"{doubt[0].upper()}{doubt[1:]}." for doubt in _change_doubts(desk, entity, arguments.fields)]
     return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}, "warnings": warnings}
+
+
+def _change_doubts(desk: Desk, entity: DemandDeal | SupplyPackage, fields: dict[str, Any]) -> Iterator[str]:
+    """What is probably a slip in the price and the terms of a deal, or in the end of a package."""
+    after = type(entity).model_validate({**entity.model_dump(), **fields})
+    if isinstance(after, SupplyPackage):
+        if "end_date" in fields and (over := doubts.dates(after.end_date)):
+            yield over
+        return
+    before = entity.model_dump(include={"price", "currency"})
+    is_same_currency = before["currency"] == after.currency
+    if fields.get("price") is not None:
+        scale = PriceScale.before(before["price"] if is_same_currency else None)
+        if slip := price_slip(after.price, [scale]):
+            yield slip
+    elif not is_same_currency:
+        currencies = [currency or "the usual currency" for currency in (before["currency"], after.currency)]
+        yield currency_slip(*currencies)
+    if fields.keys().isdisjoint(("price", "units", "budget")):
+        return
+    yield from doubts.of_terms(dict(after))
+    if "units" in fields and len(after.supply_deals) == 1:
+        package = require(desk, SupplyPackage, after.supply_deals[0].id or 0)
+        daily = None
+        with suppress(AccessError):
+            if (report := report_of_deals(desk)) is not None:
+                daily = daily_impressions(report, package, lists_of(desk, [package]), package.media_type)
+        yield from doubts.of_guarantee(after.units, package.end_date, package.start_date, daily)
 
 
 def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:

@@ -14,7 +14,7 @@ from lib.deals.store import history
 from lib.deals.store.demand_deals import check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.entity_stores import DEALS
 from lib.deals.store.history import conflict
-from lib.deals.store.price_warnings import deal_warnings
+from lib.deals.store.request_warnings import deal_warnings
 from lib.deals.store.tables import deal_ids, demand_deals, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read

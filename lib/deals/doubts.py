@@ -74,10 +74,11 @@ def of_guarantee(
     start: datetime | None = None,
     daily: float | None = None,
     now: datetime | None = None,
+    source: str = "the targeting",
 ) -> list[str]:
     """Why this many guaranteed impressions, in all, can hardly be delivered until this end.
 
-    `daily` is how many impressions a day the targeting had; None where that is not known.
+    `daily` is how many impressions a day the `source` had; None where that is not known.
     """
     if units is None:
         return []
@@ -88,7 +89,7 @@ def of_guarantee(
     if days <= 0 or daily is None or float(units) <= daily * days:
         return []
     return [
-        f"{units:,.0f} guaranteed impressions in {days:,.0f} days, in which the targeting had about"
+        f"{units:,.0f} guaranteed impressions in {days:,.0f} days, in which {source} had about"
         f" {daily * days:,.0f}"
     ]
 

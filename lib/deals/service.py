@@ -14,14 +14,14 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from lib import database
-from lib.deals import batches, doubts, queries
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals import batches, queries
+from lib.deals.models import DemandDeal
 from lib.deals.queries import Parameters
 from lib.deals.store import history, listing, past
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.history import conflict
-from lib.deals.store.price_warnings import price_warnings
+from lib.deals.store.request_warnings import request_warnings
 from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
@@ -185,14 +185,14 @@ class DealsService:
             changes.find(key[1])
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return ChangeAnswer(first[1], _doubts(key[0], request.body))
+                return ChangeAnswer(first[1], first[0].get("warnings", []))
             if once is None:
                 _check_repeatable(request.body, problems)
             changes.apply(key[1], request.body, request.if_match, problems)
             changes.recording.write()
             etag = changes.recording.etag(key)
             if once is not None:
-                once.remember(work, {}, etag)
+                once.remember(work, {"warnings": changes.warnings[key[1]]}, etag)
             return ChangeAnswer(etag, changes.warnings[key[1]])
 
         return self._write(within, request, deadline, repeat=once is not None)
@@ -275,7 +275,7 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     past.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
     problems.check()
-    warnings = [*_doubts(entity_store.entity, body), *price_warnings(work, entity_store.entity, fields, None)]
+    warnings = request_warnings(work, entity_store.entity, body, fields)
     recording = history.Recording(work)
     recording.watch(entity_store.affected_keys(fields, None))
     keys = entity_store.create(work, fields)
@@ -283,12 +283,6 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     recording.write()
     [answer] = entity_store.show(work, [keys[0][1]])
     return EntityResponse(answer | ({"warnings": warnings} if warnings else {}), recording.etag(keys[0]))
-
-
-def _doubts(entity: str, body: Any) -> list[str]:
-    """Sentences about targeting, dates and terms of a request, which need no look at what is stored."""
-    sentences = doubts.of_package(body) if entity == SupplyPackage.entity else doubts.of_terms(body)
-    return [f"{sentence}." for sentence in sentences]
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -330,10 +324,7 @@ class EntityChanges:
         entity_store.check(self._work, fields, before, problems)
         problems.check()
         fields = past.keep_hidden_links(self._work, entity_store, fields, before)
-        self.warnings[entity_id] = [
-            *_doubts(entity_store.entity, body),
-            *price_warnings(self._work, entity_store.entity, fields, before),
-        ]
+        self.warnings[entity_id] = request_warnings(self._work, entity_store.entity, body, fields, before)
         self.recording.watch(entity_store.affected_keys(fields, before))
         self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
 

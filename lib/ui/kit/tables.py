@@ -1,6 +1,6 @@
 """Tables of texts among which some are figures."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 
 import pandas as pd
 from pandas.io.formats.style import Styler
@@ -8,5 +8,5 @@ from pandas.io.formats.style import Styler
 
 def with_figures(frame: pd.DataFrame, titles: Collection[str]) -> Styler:
     """The table for `st.table`, with the columns of these titles to the right."""
-    columns = [title for title in frame.columns if title in titles]
+    columns: list[Hashable] = [title for title in frame.columns if title in titles]
     return frame.style.set_properties(subset=columns, **{"text-align": "right"})

@@ -418,7 +418,7 @@ def test_taking_what_is_there(visit: Visit, deals: Deals) -> None:
     deals.change(DemandDeal, 1, {"price": Decimal("8")})
     desk.button(key="change-demand_deals-1-_save").click().run()
     clean(desk.button(key="change-demand_deals-1-_discard").click().run())
-    assert desk.text_input(key="change-demand_deals-1-price").value == "8"
+    assert desk.text_input(key="change-demand_deals-1-price").value == "8.00"
     assert not desk.warning
 
 

@@ -243,14 +243,14 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
     draft = additions.copy_of(package, deals)
     assert draft.seats == {
-        1: Terms("2.345678", False, own_terms(True, 1, "12.5", "a@b.example")),
-        2: Terms("3", True, own_terms(True, 3, "5", "c@d.example")),
-        3: Terms("4", False, own_terms(False, 1, "12.5", "a@b.example")),
-        4: Terms("", False, own_terms(True, 1, "12.5", "a@b.example")),
+        1: Terms("2.345678", False, own_terms(True, 1, "12.50", "a@b.example")),
+        2: Terms("3.00", True, own_terms(True, 3, "5.00", "c@d.example")),
+        3: Terms("4.00", False, own_terms(False, 1, "12.50", "a@b.example")),
+        4: Terms("", False, own_terms(True, 1, "12.50", "a@b.example")),
     }
     alike = additions.copy_of(package, [deals[0], deals[3]])
     names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
-    assert [alike[name] for name in names] == [1, "12.5", "a@b.example", None]
+    assert [alike[name] for name in names] == [1, "12.50", "a@b.example", None]
     assert not any(terms.own for terms in alike.seats.values())
     assert len(draft["name"]) == 200
     assert draft["name"].endswith("… (copy)")

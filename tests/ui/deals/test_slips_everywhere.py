@@ -1,7 +1,8 @@
 """A slip by ten is questioned wherever a price is written: one table for screens, files, agents and API."""
 
+import datetime as dt
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -15,8 +16,10 @@ from streamlit.testing.v1 import AppTest
 from lib import connect
 from lib.agents import proposals as agent_proposals
 from lib.agents.toolbox import Toolbox
+from lib.deals import fields, moments
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
+from lib.deals.healths import StoredHealth
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.price_slips import PriceScale
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight.price_scales import WinScales
@@ -25,10 +28,16 @@ from lib.settings import Settings
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_dialog, csv_text
+from lib.ui.deals.csv import csv_changes, csv_deals, csv_dialog, csv_packages, csv_text
+from lib.ui.deals.csv.csv_deals import CsvPlan
 from lib.ui.deals.csv.csv_job import CsvReading
+from lib.ui.deals.csv.csv_packages import DealCells
+from lib.ui.deals.forms import term_questions
 from lib.ui.deals.list.deal_rows import DealRow
 
+DEAL = 4
+TODAY = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+END = TODAY + dt.timedelta(days=10)
 WON = WinScales(
     {("", "banner"): PriceScale(Decimal("1.99"), Decimal("2.13"), "the lower quartile", "the upper quartile")}
 )
@@ -75,80 +84,121 @@ def question(desk: AppTest) -> str:
     return " ".join(labels + [warning.value for warning in desk.warning]).replace("\\", "")
 
 
-def by_form(place: Place, before: str, price: str) -> str:
-    """A price in New package."""
+def by_form(place: Place, before: str, **terms: str) -> str:
+    """Terms in New package."""
     desk = place.visit("new_package", slicer=SOLD)
     desk.multiselect(key="np_seats").set_value([1]).run()
-    return question(clean(desk.text_input(key="np_price_1").set_value(price).run()))
+    desk.text_input(key="np_end_date").set_value(f"{END.date() - dt.timedelta(days=1)}").run()
+    if "units" in terms:
+        desk.selectbox(key="np_deal_type").set_value("guaranteed").run()
+    for name, text in terms.items():
+        key = "np_price_1" if name == "price" else f"np_{name}"
+        clean(desk.text_input(key=key).set_value(text).run())
+    return question(desk)
 
 
-def by_drawer(place: Place, before: str, price: str) -> str:
-    """Another price in the drawer of a deal."""
-    place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
-    desk = place.visit("deals", open="demand_deals-1")
+def by_drawer(place: Place, before: str, **terms: str) -> str:
+    """Other terms in the drawer of a deal."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    desk = place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD)
     clean(desk.button_group(key="drawer_shown").set_value("Change").run())
-    return question(clean(desk.text_input(key="change-demand_deals-1-price").set_value(price).run()))
+    prefix = f"change-demand_deals-{DEAL}-"
+    if "units" in terms:
+        desk.selectbox(key=f"{prefix}deal_type").set_value("guaranteed").run()
+    for name, text in terms.items():
+        clean(desk.text_input(key=prefix + name).set_value(text).run())
+    return question(desk)
 
 
-def by_several(place: Place, before: str, price: str) -> str:
-    """A price for several: the preview marks the row too."""
-    place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
-    row = DealRow("demand_deals", 1, "Deal 1")
+def by_addition(place: Place, before: str, **terms: str) -> str:
+    """A deal that is added to a package."""
+    desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Add deals").run())
+    desk.multiselect(key="add-2-seats").set_value([2]).run()
+    if "units" in terms:
+        desk.selectbox(key="add-2-deal_type").set_value("guaranteed").run()
+    for name, text in terms.items():
+        key = "add-2-price_2" if name == "price" else f"add-2-{name}"
+        clean(desk.text_input(key=key).set_value(text).run())
+    return question(desk)
+
+
+def by_several(place: Place, before: str, **terms: str) -> str:
+    """Terms for several: the preview marks the row too."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    row = DealRow("demand_deals", DEAL, "Deal")
     plan = edit_plan(place.desk.bulk_actions, "demand_deals", [row])
-    plan.source.ask_for(SharedChange(deal={"price": Decimal(price)}), [row])
+    plan.source.ask_for(SharedChange(deal=values(terms)), [row])
     plan.begin()
     plan.step(place.deals)
-    desk = place.visit("deals", deals_kind="Deals")
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
     desk.session_state["deals_several"] = plan
     return _preview(clean(desk.run()), "several_save")
 
 
-def by_csv_change(place: Place, before: str, price: str) -> str:
+def by_csv_change(place: Place, before: str, **terms: str) -> str:
     """A line of a file that changes a deal."""
-    place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
-    deal_id = place.deals.get(DemandDeal, 1).deal_id
-    table = csv_text.read(f"Deal id,Price\n{deal_id},{price}", csv_changes.CHANGES)
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    titles, cells = columns(terms)
+    deal_id = place.deals.get(DemandDeal, DEAL).deal_id
+    table = csv_text.read(f"Deal id,{titles}\n{deal_id},{cells}", csv_changes.CHANGES)
     plan = csv_changes.csv_plan(place.desk.bulk_actions, table.rows)
     plan.step(place.deals)
-    desk = place.visit("deals", deals_kind="Deals")
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
     desk.session_state[csv_changes.OPEN] = csv_changes.CsvChanges("prices.csv", plan)
     return _preview(clean(desk.run()), f"{csv_changes.OPEN}_save")
 
 
-def by_csv(place: Place, before: str, price: str) -> str:
+def by_csv(place: Place, before: str, **terms: str) -> str:
     """A line of a file that creates a deal."""
-    desk = place.visit("deals", deals_kind="Deals")
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
     clean(desk.button(key="deals_from_csv_open").click().run())
-    table = csv_text.read(f"Package,Seat,Price\n2,Beta Media,{price}", csv_deals.SHAPE)
+    titles, cells = columns(terms)
+    table = csv_text.read(f"Package,Seat,{titles}\n2,Beta Media,{cells}", csv_deals.SHAPE)
     seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
-    upload = desk.session_state[csv_dialog.OPEN.format("deals")]
-    upload.reading = CsvReading(csv_deals.plan(place.deals, table.rows, seats, {}), 1)
-    desk = clean(desk.run())
-    assert desk.button(key="deals_csv_create").disabled == bool(question(desk))
-    assert bool(desk.dataframe[-1].value["Note"][0]) == bool(question(desk)), "the row is marked"
-    return question(desk)
+    return _upload(desk, "deals", csv_deals.plan(place.deals, table.rows, seats, {}))
 
 
-def by_proposal(place: Place, before: str, price: str) -> str:
-    """A proposed price, which is approved once it is confirmed."""
-    place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
-    body = {"entity": "demand_deals", "entity_id": 1, "fields": {"price": Decimal(price)}, "reason": "Why"}
-    proposal = place.desk.proposals.propose(body, ClientWriter(place.deals))
-    desk = place.visit("deals", proposal=str(proposal.id))
-    assert desk.button(key="proposal_approve").disabled == bool(question(desk))
-    return question(desk)
+def by_csv_of_packages(place: Place, before: str, **terms: str) -> str:
+    """A line of a file that creates a package with a deal."""
+    desk = place.visit("deals", deals_kind="Packages", slicer=SOLD)
+    clean(desk.button(key="packages_from_csv_open").click().run())
+    titles, cells = columns(terms)
+    last = END.date() - dt.timedelta(days=1)
+    text = f"Name,Media type,Start,End,Seat,{titles}\nNew,banner,2026-01-01,{last},Beta Media,{cells}"
+    cells_of_deals = DealCells({seat.id or 0: seat for seat in place.deals.everything("seats")}, {})
+    rows = csv_text.read(text, csv_packages.SHAPE).rows
+    lists = {"domain_list": {}, "app_list": {}}
+    return _upload(desk, "packages", csv_packages.plan(place.deals, rows, lists, cells_of_deals))
 
 
-def by_agent(place: Place, before: str, price: str) -> str:
-    """What an agent is answered that proposes a price, or a package with one."""
-    place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
+def by_proposal(place: Place, before: str, **terms: str) -> str:
+    """Proposed terms, which are approved once they are confirmed."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    body = {"entity": "demand_deals", "entity_id": DEAL, "fields": values(terms), "reason": "Why"}
+    return _proposal(place, body)
+
+
+def by_proposal_of_package(place: Place, before: str, **terms: str) -> str:
+    """A proposed package with a deal on these terms."""
+    option = {"seat": {"id": 1}, **values(terms)}
+    fields = {
+        "name": "New", "media_type": "banner", "start_date": "2026-01-01 00:00:00+0000",
+        "end_date": moments.write(END), "create_demand_deals": {"demand_deals_options": [option]},
+    }  # fmt: skip
+    return _proposal(place, {"entity": "supply_deals", "fields": fields, "reason": "Why"})
+
+
+def by_agent(place: Place, before: str, **terms: str) -> str:
+    """What an agent is answered that proposes other terms."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
     settings = Settings(home=place.home, demo=True)
     toolbox = Toolbox("manager", Desk.local("manager", settings=settings), lambda _: None)
-    change = {"kind": "deals", "id": 1, "fields": {"price": float(price)}, "reason": "Why"}
+    change = {"kind": "deals", "id": DEAL, "fields": plain_values(terms), "reason": "Why"}
     return " ".join(json.loads(toolbox.call("propose_change", change).text)["warnings"])
 
 
-def by_new_package_of_agent(place: Place, before: str, price: str) -> str:
+def by_new_package_of_agent(place: Place, before: str, *, price: str) -> str:
     """What an agent is answered that proposes a package with a price."""
     settings = Settings(home=place.home, demo=True)
     toolbox = Toolbox("manager", Desk.local("manager", settings=settings), lambda _: None)
@@ -159,11 +209,11 @@ def by_new_package_of_agent(place: Place, before: str, price: str) -> str:
     return " ".join(json.loads(toolbox.call("propose_package", package).text)["warnings"])
 
 
-def by_api(place: Place, before: str, price: str) -> str:
+def by_api(place: Place, before: str, **terms: str) -> str:
     """The warnings of a change by the API, alone and in a list."""
     sentences = []
-    for path, body in (("1/", {"price": float(price)}), ("", [{"id": 1, "price": float(price)}])):
-        place.deals.change(DemandDeal, 1, {"price": Decimal(before)})
+    for path, body in ((f"{DEAL}/", plain_values(terms)), ("", [{"id": DEAL, **plain_values(terms)}])):
+        place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
         response = place.api("PUT", f"demand_deals/{path}", body)
         sentences.append(
             json.loads(response.headers.get("Tranche-Warnings", "[]"))
@@ -174,6 +224,53 @@ def by_api(place: Place, before: str, price: str) -> str:
     return " ".join(sentences[0])
 
 
+def values(terms: Mapping[str, str]) -> dict[str, Any]:
+    """The terms as values; guaranteed impressions come with their type."""
+    guarantee = {"deal_type": "guaranteed"} if "units" in terms else {}
+    return {name: Decimal(text) for name, text in terms.items()} | guarantee
+
+
+def plain_values(terms: Mapping[str, str]) -> dict[str, Any]:
+    """The same as JSON has them."""
+    return {
+        name: float(value) if isinstance(value, Decimal) else value for name, value in values(terms).items()
+    }
+
+
+def columns(terms: Mapping[str, str]) -> tuple[str, str]:
+    """The titles and the cells of a file for these terms."""
+    cells = {fields.BY_NAME[name].column: text for name, text in terms.items()}
+    cells |= {"Deal type": "guaranteed"} if "units" in terms else {}
+    return ",".join(cells), ",".join(cells.values())
+
+
+def remember_delivery(place: Place, impressions: float) -> None:
+    """Store what the deal had in the last 30 days beside its health, where the API looks."""
+    store = place.desk.healths
+    assert store is not None
+    health = StoredHealth(
+        "delivering", {}, dt.datetime.now(dt.UTC), None, {"impressions_30_days": impressions}
+    )
+    store.write(store.report(("demo", SOLD), "today"), {DEAL: health}, store.batch([DEAL]).versions)
+
+
+def _upload(desk: AppTest, key: str, parts: Iterator[CsvPlan]) -> str:
+    """What is asked of the last row of a file; its row is marked, and its button closed until then."""
+    upload = desk.session_state[csv_dialog.OPEN.format(key)]
+    upload.reading = CsvReading(parts, 1)
+    desk = clean(desk.run())
+    assert desk.button(key=f"{key}_csv_create").disabled == bool(question(desk))
+    assert bool([*desk.dataframe[-1].value["Note"]][-1]) == bool(question(desk)), "the row is marked"
+    return question(desk)
+
+
+def _proposal(place: Place, body: dict[str, Any]) -> str:
+    proposal = place.desk.proposals.propose(body, ClientWriter(place.deals))
+    desk = place.visit("deals", proposal=str(proposal.id), slicer=SOLD)
+    assert desk.button(key="proposal_approve").disabled == bool(question(desk))
+    return question(desk)
+
+
 def _preview(desk: AppTest, key: str) -> str:
     """The question of a preview, whose row is marked and whose button is closed as long as there is one."""
     assert desk.button(key=key).disabled == bool(question(desk))
@@ -182,8 +279,12 @@ def _preview(desk: AppTest, key: str) -> str:
     return question(desk)
 
 
-NEW: tuple[Callable[[Place, str, str], str], ...] = (by_form, by_csv, by_new_package_of_agent)
+NEW: tuple[Callable[..., str], ...] = (by_form, by_csv, by_new_package_of_agent)
 CHANGES = (by_drawer, by_several, by_csv_change, by_proposal, by_agent, by_api)
+TERMS = (
+    by_form, by_addition, by_csv, by_csv_of_packages, by_proposal_of_package, by_drawer, by_several,
+    by_csv_change, by_proposal, by_agent, by_api,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("way", NEW)
@@ -194,10 +295,10 @@ CHANGES = (by_drawer, by_several, by_csv_change, by_proposal, by_agent, by_api)
      ("0.02", ("0.02", "1.99")), ("6.39", ()), ("0.67", ())],
 )  # fmt: skip
 def test_new_prices_beside_wins(
-    way: Callable[[Place, str, str], str], price: str, figures: tuple[str, ...], place: Place
+    way: Callable[..., str], price: str, figures: tuple[str, ...], place: Place
 ) -> None:
     """Beside wins of 1.99 to 2.13 a price beyond a factor of three is asked, and both figures are named."""
-    sentence = way(place, "", price)
+    sentence = way(place, "", price=price)
     assert bool(sentence) == bool(figures)
     assert all(figure in sentence for figure in figures)
 
@@ -210,12 +311,64 @@ def test_new_prices_beside_wins(
      ("2", "0.2", ("0.20", "10 times below the price before (2.00)")), ("2", "6", ())],
 )  # fmt: skip
 def test_changed_prices(
-    way: Callable[[Place, str, str], str], before: str, price: str, figures: tuple[str, ...], place: Place
+    way: Callable[..., str], before: str, price: str, figures: tuple[str, ...], place: Place
 ) -> None:
     """A change beyond a factor of three of the price before is asked, and both figures are named."""
-    sentence = way(place, before, price)
+    sentence = way(place, before, price=price)
     assert bool(sentence) == bool(figures)
     assert all(figure in sentence for figure in figures)
+
+
+@pytest.mark.parametrize("way", TERMS)
+@pytest.mark.parametrize(
+    ("terms", "figures"),
+    [({"price": "2", "units": "1000000"}, ("1,000,000 guaranteed impressions", "had about")),
+     ({"price": "2", "units": "4000", "budget": "7"}, ("4,000", "8.00", "budget of 7.00")),
+     ({"price": "2", "units": "4000", "budget": "8"}, ())],
+    ids=["more than there is", "more than the budget", "usual"],
+)  # fmt: skip
+def test_terms_at_odds(
+    way: Callable[..., str], terms: dict[str, str], figures: tuple[str, ...], place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Guaranteed impressions beyond what there was in as many days as are left, or beyond the budget, are
+    asked about wherever terms are written; the API says so of deals whose past it knows."""
+    for module in (term_questions, agent_proposals):
+        monkeypatch.setattr(module, "daily_impressions", lambda *arguments: 1_000.0)
+    monkeypatch.setattr(confirmations, "_ask_for_scales", lambda context: WinScales({}))
+    place.deals.change(SupplyPackage, 2, {"end_date": END})
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
+    if way is by_api:
+        remember_delivery(place, 30_000.0)
+    sentence = way(place, "2", **terms)
+    assert bool(sentence) == bool(figures)
+    assert all(figure in sentence for figure in figures)
+
+
+def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deals of one package that each promise what there was are asked about in all; so is an earlier end."""
+    monkeypatch.setattr(term_questions, "daily_impressions", lambda *arguments: 1_000.0)
+    place.deals.change(SupplyPackage, 1, {"end_date": END})
+    rows = [DealRow("demand_deals", number, f"Deal {number}") for number in (1, 2, 3)]
+    terms = values({"units": "6000"})
+    plan = edit_plan(place.desk.bulk_actions, "demand_deals", rows)
+    plan.source.ask_for(SharedChange(deal=terms), rows)
+    plan.begin()
+    plan.step(place.deals)
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
+    desk.session_state["deals_several"] = plan
+    assert "18,000 guaranteed impressions in" in _preview(clean(desk.run()), "several_save")
+    place.deals.change(DemandDeal, 1, terms)
+    package = DealRow("supply_deals", 1, "Package 1")
+    plan = edit_plan(place.desk.bulk_actions, "supply_deals", [package])
+    plan.source.ask_for(
+        SharedChange(dates={"end_date": END.replace(tzinfo=None) - dt.timedelta(days=5)}), [package]
+    )
+    plan.begin()
+    plan.step(place.deals)
+    desk = place.visit("deals", deals_kind="Packages", slicer=SOLD)
+    desk.session_state["deals_several"] = plan
+    assert "6,000 guaranteed impressions in" in question(clean(desk.run()))
 
 
 def test_a_new_price_beside_those_of_its_package(place: Place) -> None:

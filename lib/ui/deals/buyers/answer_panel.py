@@ -1,5 +1,7 @@
 """The buyer's answer in the drawer of a deal: the rounds, and what the house does about the last one."""
 
+from itertools import chain
+
 import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, SupplyPackage
@@ -67,8 +69,8 @@ def _draw_decision(
     is_shared = any(len(change.others) > 1 for change in changes)
     if is_shared:
         st.caption(f":material/info: {SHARED_DAYS}")
-    questions = [doubt for change in changes for doubt in confirmations.of_change(context, change)]
-    is_sure = confirmations.confirm_all(questions, prefix)
+    questions = confirmations.of_changes(context, changes)
+    is_sure = confirmations.confirm_all([*chain.from_iterable(questions.values())], prefix)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changes:
             record = context.clients.bulk_actions.record(f"Taken over from the buyer of deal {deal.id}")

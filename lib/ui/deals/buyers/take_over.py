@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.negotiation import Negotiation
+from lib.ui.deals.changes.confirmations import COMPARED
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
 from lib.ui.deals.list.deal_rows import Key, title_of
 
@@ -64,8 +65,8 @@ class TakeOver(ChangeSource):
                 for term, field, later in DAYS
                 if term in self.negotiation.changes
             }
-        names = [*after, *(["currency"] if isinstance(entity, DemandDeal) else [])]
-        before = {name: getattr(entity, name) for name in names}
+        others_of_deal = COMPARED if isinstance(entity, DemandDeal) else ()
+        before = {name: getattr(entity, name) for name in (*after, *others_of_deal)}
         others = {
             deal.id: deal.name or f"Deal {deal.id}"
             for deal in (entity.demand_deals if isinstance(entity, SupplyPackage) else ())

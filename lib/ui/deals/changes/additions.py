@@ -186,9 +186,13 @@ def _wrong(context: PageContext, deal: DemandDeal, seat: Seat | None, price: Dec
 
 
 def _doubt(context: PageContext, deal: DemandDeal, seat: int | None, price: Decimal | None) -> str:
-    """Why the price has to be confirmed; empty for a usual one."""
-    packages = catalog.by_id(context, SupplyPackage, [one.id for one in deal.supply_deals if one.id])
-    return confirmations.PriceGuard(context).doubt(price, deal.currency, seat=seat, packages=[*packages])
+    """Why its price, or its terms at this price, have to be confirmed; empty for usual ones."""
+    packages = catalog.by_id(context, SupplyPackage, [link.id for link in deal.supply_deals if link.id])
+    of_price = confirmations.PriceGuard(context).doubt(price, deal.currency, seat=seat, packages=[*packages])
+    supply = Supply.of(packages[0]) if len(packages) == 1 else None
+    of_terms = term_questions.of_deals(context, [{**dict(deal), "price": price}], supply)
+    sentences = [of_price, *of_terms.each[0], *of_terms.in_all]
+    return "; ".join(filter(None, sentences))
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:

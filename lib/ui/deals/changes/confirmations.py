@@ -4,7 +4,8 @@ They are asked alike in the forms, in the drawer, of several, of CSV files and o
 compared as lib/deals/price_slips.py says; what was won is asked for once, and kept for a while.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ import streamlit as st
 
 from lib.deals import doubts
 from lib.deals.client import LARGEST_PAGE, Deals, model_of
+from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.deals.price_slips import PriceScale, currency_slip, factor, price_slip
 from lib.deals.proposals.models import Proposal
@@ -22,8 +24,11 @@ from lib.insight.kinds import KINDS
 from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.plan import PlannedChange
+from lib.ui.deals.forms import term_questions
 from lib.ui.deals.forms.draft import NewDeals, Terms, seat_name
+from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.insight import report
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
 from lib.ui.kit import amounts, session_cache
@@ -33,7 +38,11 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-PRICE, CURRENCY, END = "price", "currency", "end_date"
+log = logging.getLogger(__name__)
+PRICE, CURRENCY, END, UNITS, PACKAGES = "price", "currency", "end_date", "units", "supply_deals"
+TERMS, DATES = (PRICE, UNITS, "budget"), ("start_date", END)
+COMPARED = (*TERMS, CURRENCY, PACKAGES)
+"""The fields of a deal that questions about a change look at, changed or not."""
 SCALES = "deals_win_scales"
 SECONDS, MOST_PACKAGES, MOST = 300.0, 50, 50
 
@@ -118,18 +127,68 @@ def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> s
     return ", ".join(sentences)
 
 
-def of_change(context: PageContext, change: PlannedChange) -> list[str]:
-    """What has to be confirmed of a change: its price and currency, terms at odds, and an end in the past."""
-    if not change.is_change:
-        return []
-    sentences = []
-    if change.after.keys() & {PRICE, CURRENCY}:
-        sentences.append(of_price(context, change.before, {**change.before, **change.after}))
-    if change.after.keys() & {PRICE, "units", "budget"}:
-        sentences += doubts.of_terms({**change.before, **change.after})
-    if isinstance(end := change.after.get(END), datetime):
-        sentences.append(doubts.dates(end))
-    return [*filter(None, sentences)]
+def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
+    """What has to be confirmed of each change: its price and currency, terms at odds with each other or with what the
+    targeting had, and an end in the past."""
+    sentences: dict[Key, list[str]] = {}
+    for change in changes:
+        own = sentences.setdefault(change.key, [])
+        if not change.is_change:
+            continue
+        if change.after.keys() & {PRICE, CURRENCY}:
+            doubt = of_price(context, change.before, {**change.before, **change.after})
+            own += [doubt] if doubt else []
+        if not change.after.keys().isdisjoint(TERMS):
+            own += doubts.of_terms({**change.before, **change.after})
+        if isinstance(end := change.after.get(END), datetime) and (over := doubts.dates(end)):
+            own.append(over)
+    try:
+        for key, sentence in _guarantees(context, [change for change in changes if change.is_change]):
+            sentences[key].append(sentence)
+    except TrancheError as error:  # a question less keeps nobody from saving
+        log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
+    return sentences
+
+
+def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Iterator[tuple[Key, str]]:
+    """Guarantees at odds with what the targeting had, each beside the last change of its package.
+
+    Deals that change are taken together by package; where a package's dates or targeting change, all of its
+    deals are. Of many packages the first are looked at, as each is a question to the report.
+    """
+    units_of_deal = {
+        change.key[1]: change.after[UNITS]
+        for change in changes
+        if change.key[0] == DEALS and change.after.get(UNITS) is not None
+    }
+    deals_of_package: dict[int, dict[int, Any]] = {}
+    last_key: dict[int, Key] = {}
+    for change in changes:
+        packages: Sequence[Any] = change.before.get(PACKAGES) or ()
+        if change.key[1] in units_of_deal and change.key[0] == DEALS and len(packages) == 1:
+            number = packages[0].id or 0
+            deals_of_package.setdefault(number, {})[change.key[1]] = units_of_deal[change.key[1]]
+            last_key[number] = change.key
+    moved = {
+        change.key[1]: change
+        for change in changes
+        if change.key[0] == SUPPLY and not change.after.keys().isdisjoint((*DATES, *Targeting.model_fields))
+    }
+    ids = [*{**deals_of_package, **moved}][:MOST_PACKAGES]
+    by_id: dict[int, SupplyPackage] = {}
+    for package in catalog.by_id(context, SupplyPackage, ids):
+        own = moved.get(package.id or 0)
+        after = {**package.model_dump(), **(own.after if own is not None else {})}
+        by_id[package.id or 0] = SupplyPackage.model_validate(after)
+    moved_packages = [by_id[number] for number in moved if number in by_id]
+    for number, deals in catalog.deals_of(context.deals, moved_packages).items() if moved_packages else ():
+        guarantees = {deal.id or 0: units_of_deal.get(deal.id or 0, deal.units) for deal in deals}
+        deals_of_package[number] = guarantees | deals_of_package.get(number, {})
+        last_key[number] = moved[number].key
+    for number, package in by_id.items():
+        terms = [{UNITS: units} for units in deals_of_package.get(number, {}).values()]
+        for sentence in term_questions.of_deals(context, terms, Supply.of(package)).in_all:
+            yield last_key[number], sentence
 
 
 def of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -153,17 +212,16 @@ def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
 
 
 def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
-    """What has to be confirmed before a proposal is approved: its prices, and an end in the past."""
+    """What has to be confirmed before a proposal is approved, as of the same changes made by hand."""
     if not proposal.is_new:
-        model = model_of(proposal.entity)
-        before, after = (
-            model.model_validate(
-                {name: part[name] for name in (PRICE, CURRENCY, END) if part.get(name) is not None}
-            )
-            for part in (proposal.before, proposal.fields)
+        key, model = (proposal.entity, proposal.entity_id or 0), model_of(proposal.entity)
+        entity = next(iter(catalog.by_id(context, model, [key[1]])), None) or model.model_validate(
+            proposal.before
         )
-        key, values = (proposal.entity, proposal.entity_id or 0), after.model_dump(exclude_unset=True)
-        return of_change(context, PlannedChange(key, proposal.name, before.model_dump(), values))
+        after = model.model_validate({**entity.model_dump(), **proposal.fields})
+        before = {name: getattr(entity, name, None) for name in {*proposal.fields, *COMPARED}}
+        values = {name: getattr(after, name) for name in proposal.fields}
+        return of_changes(context, [PlannedChange(key, proposal.name, before, values)])[key]
     package = SupplyPackage.model_validate(proposal.fields)
     new_deals = package.create_demand_deals
     options = new_deals.demand_deals_options if new_deals is not None else ()
@@ -174,13 +232,11 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
         )
         for option in options
     }
-    doubt = of_deals(context, NewDeals(prices), package)
-    of_terms = [
-        sentence
-        for option in options
-        for sentence in doubts.of_terms({**common, **option.model_dump(exclude_none=True)})
-    ]
-    return [*filter(None, [doubt, *dict.fromkeys(of_terms), doubts.dates(package.end_date)])]
+    terms = [{**common, **option.model_dump(exclude_none=True)} for option in options]
+    of_terms = term_questions.of_deals(context, terms, Supply.of(package))
+    of_each = dict.fromkeys(sentence for sentences in of_terms.each for sentence in sentences)
+    of_prices = of_deals(context, NewDeals(prices), package)
+    return [*filter(None, [of_prices, *of_each, *of_terms.in_all, doubts.dates(package.end_date)])]
 
 
 def price_factor(before: Any, after: Any) -> str:
@@ -246,41 +302,49 @@ def _list_prices(client: Deals, package: int) -> tuple[ListPrice, ...]:
 
 
 def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
-    """The questions about each entry of a file, with its `line`, `request`, `seat` and `package`."""
-    packages = {entry.line: entry.request for entry in entries if isinstance(entry.request, SupplyPackage)}
-    targetings = [targeting_of(package) for package in packages.values()]
-    marks = words.marks(context, catalog.usual_days(context), targetings, with_gaps=True) if packages else {}
-    prices_of_line: dict[int, list[ListPrice]] = {}
-    for entry in entries:
-        if entry.package_line is not None:
-            price = entry.request.price, entry.request.currency
-            prices_of_line.setdefault(entry.package_line, []).append(price)
-    guard = PriceGuard(context)
-    return [
-        [*_of_package(entry.request, marks)]
-        if isinstance(entry.request, SupplyPackage)
-        else _of_deal(guard, entry, packages, prices_of_line)
-        for entry in entries
-    ]
+    """The questions about each entry of a file, with its `line`, `request`, `seat` and `package`.
+
+    What its deals promise in all is asked at the last deal of each package.
+    """
+    package_of_line = {entry.line: entry.request for entry in entries if _is_package(entry)}
+    targetings = [targeting_of(package) for package in package_of_line.values()]
+    marks = (
+        words.marks(context, catalog.usual_days(context), targetings, with_gaps=True) if targetings else {}
+    )
+    guard, sentences = PriceGuard(context), [list[str]() for _ in entries]
+    deals_of_package: dict[int, list[int]] = {}
+    package_of_deal: dict[int, SupplyPackage] = {}
+    for index, entry in enumerate(entries):
+        if _is_package(entry):
+            sentences[index] += _of_package(entry.request, marks)
+            continue
+        package = package_of_deal[index] = entry.package or package_of_line[entry.package_line]
+        deals_of_package.setdefault(package.id or -entry.package_line, []).append(index)
+    list_prices = {
+        index: (entries[index].request.price, entries[index].request.currency) for index in package_of_deal
+    }
+    for indexes in deals_of_package.values():
+        terms = [dict(entries[index].request) for index in indexes]
+        package = package_of_deal[indexes[0]]
+        is_new = entries[indexes[0]].package is None
+        for index in indexes:
+            others = [list_prices[other] for other in indexes if is_new and other != index]
+            seat = entries[index].seat
+            doubt = guard.doubt(*list_prices[index], seat=seat and seat.id, packages=[package], others=others)
+            sentences[index] += [doubt] if doubt else []
+        try:
+            of_terms = term_questions.of_deals(context, terms, Supply.of(package))
+        except TrancheError as error:
+            log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
+            continue
+        for index, own in zip(indexes, of_terms.each, strict=True):
+            sentences[index] += own
+        sentences[indexes[-1]] += of_terms.in_all
+    return sentences
 
 
-def _of_deal(
-    guard: PriceGuard,
-    entry: Any,
-    packages: Mapping[int, SupplyPackage],
-    prices_of_line: Mapping[int, Sequence[ListPrice]],
-) -> list[str]:
-    """The question about the price of a deal to create; the others of its package in the file count too."""
-    package = entry.package or packages.get(entry.package_line)
-    price, currency = entry.request.price, entry.request.currency
-    others = [*prices_of_line.get(entry.package_line, ())]
-    if (price, currency) in others:
-        others.remove((price, currency))
-    doubt = guard.doubt(
-        price, currency, seat=entry.seat and entry.seat.id,
-        packages=[package] if package is not None else [], others=others,
-    )  # fmt: skip
-    return [*filter(None, [doubt]), *doubts.of_terms(dict(entry.request))]
+def _is_package(entry: Any) -> bool:
+    return isinstance(entry.request, SupplyPackage)
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:

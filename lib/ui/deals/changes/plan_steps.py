@@ -60,7 +60,7 @@ class PlanSteps:
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        questions = {change.key: confirmations.of_change(context, change) for change in changes}
+        questions = confirmations.of_changes(context, changes)
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)

@@ -16,7 +16,7 @@ from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
 from lib.insight.kinds import elements
-from lib.ui.deals.changes.confirmations import PRICE
+from lib.ui.deals.changes.confirmations import COMPARED, PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
 from lib.ui.deals.changes.targeting_edit import TargetingEdit
 from lib.ui.deals.list.deal_rows import DealRow, Key, title_of
@@ -62,7 +62,7 @@ class SharedChange:
             refusal = str(error)
         if after.get(FEE_TYPE) == NO_FEE:
             after[FEE] = None
-        before = {name: getattr(deal, name) for name in (*after, "price", "currency", "units", "budget")}
+        before = {name: getattr(deal, name) for name in (*after, *COMPARED)}
         after = {name: value for name, value in after.items() if value != before[name]}
         whole = {name: getattr(deal, name) for name in fields.writable(DEALS)} | after
         refusal = refusal or " ".join(terms_faults(whole, after))

@@ -18,7 +18,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.confirmations import CURRENCY, PRICE
+from lib.ui.deals.changes.confirmations import COMPARED
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
@@ -158,7 +158,7 @@ class _Lines:
         key, wrong = (DEALS, deal.id or 0), list[str]()
         cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
         cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
-        before = {name: getattr(deal, name) for name in [*cells, PRICE, CURRENCY, ACTIVE]}
+        before = {name: getattr(deal, name) for name in [*cells, *COMPARED, ACTIVE]}
         after = {name: value for name, value in cells.items() if value is not None and value != before[name]}
         status = row["Status"].casefold()
         if status not in ("", *STATUSES, (deal.status or "").casefold()):

@@ -1,14 +1,19 @@
-"""Questions about terms that contradict each other or the report, before deals are created or changed."""
+"""Questions about terms that contradict each other or the report, before deals are created or changed.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Every form, preview and file asks by `of_deals`, about values; the two others are for terms as they are typed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from lib.deals import doubts
 from lib.deals.models import SupplyPackage, Targeting
-from lib.insight.estimate import IMPRESSIONS, field_of
-from lib.insight.filters import entries, report_filters
+from lib.insight.filters import entries
+from lib.insight.past_impressions import daily_impressions
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import NewDeals, seat_name
@@ -17,8 +22,6 @@ from lib.ui.kit import amounts
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask
 from lib.wire.errors import TrancheError
-
-DAYS = 30
 
 
 @dataclass(frozen=True)
@@ -36,24 +39,46 @@ class Supply:
         return cls(package, package.media_type, package.start_date, package.end_date)
 
 
+@dataclass(frozen=True)
+class TermDoubts:
+    """Sentences on each of several deals, and on all of them together."""
+
+    each: list[list[str]]
+    in_all: list[str]
+
+
+def of_deals(
+    context: PageContext, deals: Sequence[Mapping[str, Any]], supply: Supply | None = None
+) -> TermDoubts:
+    """What is to be confirmed of deals, as values by field, that are sold of one supply.
+
+    Price × units is compared with the budget of each; all guaranteed impressions together with what the
+    targeting had over as many days as are left. Without a supply, or an answer, that is not asked.
+    """
+    units = [Decimal(str(deal["units"])) for deal in deals if deal.get("units") is not None]
+    in_all = []
+    if units and supply is not None:
+        in_all = doubts.of_guarantee(sum(units), supply.end, supply.start, _daily(context, supply))
+    return TermDoubts([doubts.of_terms(deal) for deal in deals], in_all)
+
+
 def of_new(context: PageContext, deals: NewDeals, supply: Supply) -> str:
-    """What is to be confirmed of new deals, each seat's terms and all of them together; empty without any."""
-    seats = catalog.seats(context)
-    sentences: list[str] = []
-    for seat in deals.seats:
-        terms = deals.of(seat)
-        of_seat = [*doubts.of_terms(_values(terms)), *_of_currency(context, terms)]
-        sentences += [f"{sentence} ({seat_name(seats.get(seat), seat)})" for sentence in of_seat]
-    return "; ".join([*sentences, *_of_guarantee(context, deals.total("units"), supply)])
+    """What is to be confirmed of new deals as typed; empty without anything."""
+    seats, terms_of_seat = catalog.seats(context), {seat: deals.of(seat) for seat in deals.seats}
+    term_doubts = of_deals(context, [_values(terms) for terms in terms_of_seat.values()], supply)
+    sentences = [
+        f"{sentence} ({seat_name(seats.get(seat), seat)})"
+        for (seat, terms), own in zip(terms_of_seat.items(), term_doubts.each, strict=True)
+        for sentence in [*own, *_of_currency(context, terms)]
+    ]
+    return "; ".join([*sentences, *term_doubts.in_all])
 
 
 def of_change(context: PageContext, terms: inputs.FormValues, packages: Sequence[SupplyPackage]) -> str:
     """What is to be confirmed of the terms of a deal, as typed, that is sold in these packages."""
-    values = _values(terms)
-    sentences = [*doubts.of_terms(values), *_of_currency(context, terms)]
-    if len(packages) == 1:
-        sentences += _of_guarantee(context, values.get("units"), Supply.of(packages[0]))
-    return "; ".join(sentences)
+    supply = Supply.of(packages[0]) if len(packages) == 1 else None
+    term_doubts = of_deals(context, [_values(terms)], supply)
+    return "; ".join([*term_doubts.each[0], *_of_currency(context, terms), *term_doubts.in_all])
 
 
 def _values(terms: inputs.FormValues) -> dict[str, Any]:
@@ -67,22 +92,13 @@ def _of_currency(context: PageContext, terms: inputs.FormValues) -> list[str]:
     return [f"{text} as {currency}"] if code and currency and code != currency else []
 
 
-def _of_guarantee(context: PageContext, units: Any, supply: Supply) -> list[str]:
-    if units is None:
-        return []
-    return doubts.of_guarantee(units, supply.end, supply.start, _daily(context, supply))
-
-
 def _daily(context: PageContext, supply: Supply) -> float | None:
-    """The impressions a day that the targeting had in the last days; None where the report can't say."""
+    """The impressions a day that the targeting had lately; None where the report can't say."""
     try:
+        deal_report = replace(
+            report.deal_report(context, context.reporting), ask=partial(ask.audience, context)
+        )
         lists = entries(catalog.lists(context))
-        filters = report_filters(supply.targeting, context.slicer, lists, supply.media_type).filters
-        field = field_of(context.slicer, IMPRESSIONS)
-        if field is None:
-            return None
-        totals = ask.audience(context, report.figures_query(context, filters, DAYS)).total.values
+        return daily_impressions(deal_report, supply.targeting, lists, supply.media_type)
     except TrancheError:  # a question less, and the form goes on
         return None
-    impressions = totals.get(field.name)
-    return None if impressions is None else impressions / DAYS
