@@ -20,10 +20,11 @@ from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.negotiation import Negotiations
-from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
+from lib.deals.package_records import ChangeDrafts, Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
 from lib.deals.supply.store import SupplyFiles
 from lib.deals.sync.push import pushing
+from lib.deals.unclear_ends import UnclearEnds
 from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
@@ -104,7 +105,8 @@ class Reports:
 class Clients:
     """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
-    `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
+    `healths` is the stored health of deals, `unclear_ends` the ends to ask about; both None for a remote
+    deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
     `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
     `buyer_counts` what buyers entered, `negotiations` what they answered, `view_store` saved views and
@@ -118,6 +120,7 @@ class Clients:
     open_deals: Callable[[], Deals]
     slicers: tuple[tuple[str, str], ...]
     drafts: Drafts
+    change_drafts: ChangeDrafts
     package_questions: PackageQuestions
     package_notes: PackageNotes
     bulk_actions: BulkActions
@@ -127,6 +130,7 @@ class Clients:
     buyer_counts: BuyerCounts
     negotiations: Negotiations
     healths: HealthStore | None = None
+    unclear_ends: UnclearEnds | None = None
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0
@@ -188,6 +192,7 @@ def connect(
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         Drafts(resources.access.store.engine, settings.curate_url, person),
+        ChangeDrafts(resources.access.store.engine, settings.curate_url, person),
         questions,
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
@@ -201,6 +206,7 @@ def connect(
         BuyerCounts(resources.access.store.engine, settings.curate_url),
         Negotiations(resources.access.store.engine, settings.curate_url),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
+        None if settings.curate_url else UnclearEnds(resources.access.store.engine, person),
         settings.base_url,
         settings.curate_url,
         0 if resources.lines.reporting is None else SLICER_SECONDS,

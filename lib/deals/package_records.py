@@ -1,4 +1,6 @@
-"""What the desk keeps of packages for every service: drafts, owner and note, the question one came from."""
+"""What the desk keeps of packages and deals for every service: drafts of packages and of changes, owner and
+note, the question that a package came from.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,6 +18,12 @@ drafts = Table(
     "drafts",
     metadata,
     *keys(username=String(64), service=String(500)),
+    *required(at=Instant, body=Document),
+)
+change_drafts = Table(
+    "change_drafts",
+    metadata,
+    *keys(username=String(64), service=String(500), entity=String(40), entity_id=BigInteger),
     *required(at=Instant, body=Document),
 )
 package_questions = Table(
@@ -71,6 +79,45 @@ class Drafts(DatabaseScope):
 
     def _mine(self) -> tuple[Any, ...]:
         return drafts.c.username == self.person.username, drafts.c.service == self.service
+
+
+@dataclass(frozen=True)
+class ChangeDrafts(DatabaseScope):
+    """The changes that a person began of packages and deals of the service at `service`, and did not save.
+
+    Nobody else gets them. Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be
+    used.
+    """
+
+    service: str
+    person: Person
+
+    def get(self, key: tuple[str, int]) -> KeptDraft | None:
+        """The change of this entity, or None; those of an earlier person of the same name don't count."""
+        row = self.row(select(change_drafts).where(*self._mine(key)))
+        if row is None or (self.person.added is not None and row.at < self.person.added):
+            return None
+        return KeptDraft(row.at, row.body)
+
+    def keep(self, key: tuple[str, int], body: dict[str, Any]) -> None:
+        """Store this in place of what was there."""
+        entity, entity_id = key
+        values = {
+            "username": self.person.username, "service": self.service, "entity": entity,
+            "entity_id": entity_id, "at": datetime.now(UTC),
+        }  # fmt: skip
+        self.execute(
+            delete(change_drafts).where(*self._mine(key)), insert(change_drafts).values(**values, body=body)
+        )
+
+    def discard(self, key: tuple[str, int]) -> None:
+        """Delete it."""
+        self.execute(delete(change_drafts).where(*self._mine(key)))
+
+    def _mine(self, key: tuple[str, int]) -> tuple[Any, ...]:
+        table, (entity, entity_id) = change_drafts.c, key
+        mine = (table.username == self.person.username, table.service == self.service)
+        return (*mine, table.entity == entity, table.entity_id == entity_id)
 
 
 @dataclass(frozen=True)

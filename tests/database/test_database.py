@@ -3,7 +3,7 @@
 import json
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -12,18 +12,20 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import insert, inspect, select, text
+from sqlalchemy import insert, inspect, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
 from lib.database.engine import SCRIPTS
 from lib.deals.proposals.store import Proposals
 from lib.deals.service import DealsService
+from lib.deals.store.tables import supply_packages
 from lib.deals.store.work import DealsScope
+from lib.deals.unclear_ends import UnclearEnds
 from lib.people import DealsGrant, Person
 from lib.tokens.store import TokenStore, tokens
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Misconfigured
+from lib.wire.errors import Forbidden, Misconfigured
 
 TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}
 
@@ -234,6 +236,38 @@ def test_the_ledger_of_forecasts_goes(database_url: str) -> None:
     assert "forecasts" not in inspect(engine).get_table_names()
     proposals = Proposals(engine, "", Person("manager", "Max", None, "admin", deals=DealsGrant("write")))
     assert [proposals.get(number).expected for number in (1, 2, 3)] == [expected, expected, None]
+
+
+def test_ends_at_midnight_are_asked_about_once(database_url: str) -> None:
+    """The migration notes ends at midnight in their own zone that are to come, and no others."""
+    engine = database.engine(database_url)
+    midnight = datetime(2031, 12, 31, tzinfo=timezone(timedelta(hours=1)))
+    ends = {
+        1: (midnight, 60), 2: (midnight, 0), 3: (midnight + timedelta(hours=14), 60), 4: (None, None),
+        5: (midnight.replace(year=2021), 60),
+    }  # fmt: skip
+    with database.writing(engine).begin() as connection:
+        database.upgrade(connection, "0035")
+        package = next(
+            values for table, values in _before(midnight.replace(year=2020)) if table == "supply_packages"
+        )
+        for number, (end, offset) in ends.items():
+            values = package | {"id": number, "targets": "", "made_by": ""}
+            names, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+            connection.execute(text(f"INSERT INTO supply_packages ({names}) VALUES ({marks})"), values)
+            new_end = {"end_date": end, "end_date_offset": offset}
+            rows = supply_packages.c.id == number
+            connection.execute(update(supply_packages).where(rows).values(new_end))
+    database.migrate(engine)
+    person = Person("manager", "Max", None, "admin", deals=DealsGrant("write"))
+    unclear_ends = UnclearEnds(engine, person)
+    assert unclear_ends.packages() == [1]
+    unclear_ends.answer([1], "moment")
+    assert unclear_ends.packages() == []
+    viewer = Person("viewer", "Vera", None, "viewer", deals=DealsGrant("read"))
+    assert UnclearEnds(engine, viewer).packages() == []
+    with pytest.raises(Forbidden):
+        UnclearEnds(engine, viewer).answer([1], "day")
 
 
 def _before(at: datetime) -> list[tuple[str, dict[str, object]]]:

@@ -9,7 +9,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import additions, dead_targets, proposal_form, proposals, undo
+from lib.ui.deals.changes import additions, dead_targets, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import change, details, history, overlap
 from lib.ui.deals.facts import Prices
@@ -133,6 +133,7 @@ def draw_missing(context: PageContext, key: Key) -> None:
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
     """
     catalog.forget()
+    change.restore(context, key)
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == DEALS:
@@ -169,7 +170,7 @@ def _keep(context: PageContext, key: Key, sentence: str) -> None:
     draft = change.as_draft(context, key[1])
     state.fill(draft, f"{sentence} This draft has what you typed.")
     state.keep(context.clients.drafts, draft)
-    change.forget(key)
+    change.forget(context, key)
     st.session_state[DRAFT_KEY] = key
 
 
@@ -269,7 +270,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     names = [name for name in sections if name not in absent]
     if st.session_state.get(SECTION) not in (None, *names):
         del st.session_state[SECTION]
-    is_unsaved = may_change and change.is_unsaved(context, key)
+    is_unsaved = may_change and (change.is_unsaved(context, key) or change.is_kept(context, key))
     section = st.segmented_control(
         "Section",
         names,
@@ -281,7 +282,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         label_visibility="collapsed",
     )
     sections[section]()
-    page_scripts.ask_before(is_unsaved)
+    page_scripts.ask_before(may_change and change.would_lose(context, key))
 
 
 def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
@@ -314,6 +315,7 @@ def draw(context: PageContext) -> None:
         overlap.draw_dialog(context)
         dead_targets.draw_dialog(context)
         undo.draw_dialog(context)
+        end_questions.draw_dialog(context)
         proposals.draw_dialog(context)
     draw_drawer(context)
 
@@ -323,3 +325,4 @@ def leave() -> None:
     overlap.close()
     dead_targets.close()
     undo.close()
+    end_questions.close()

@@ -303,7 +303,7 @@ def _edit(context: PageContext, proposal: Proposal) -> None:
         new_package.fill_proposal(draft_of(proposal.fields), proposal)
         st.switch_page(screens.NEW_PACKAGE, query_params={})
     key = (proposal.entity, proposal.entity_id or 0)
-    change.begin(key, context.deals.get(*key), proposal)
+    change.begin(context, key, context.deals.get(*key), proposal)
     close()
     address.write(OPEN, f"{key[0]}-{key[1]}")
     st.session_state["drawer_shown"] = "Change"

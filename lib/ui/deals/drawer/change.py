@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,8 @@ from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.merge import Fields, Meeting
-from lib.ui.deals.drawer import change_form
+from lib.ui.deals.drawer import change_draft, change_form
+from lib.ui.deals.drawer.change_draft import KeptChange
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -44,9 +46,18 @@ class Edit:
 
 
 def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
+    """Draw the form. The input is kept until it is saved or discarded, also through a reload.
+
+    What a reload left is offered first: nothing is filled in, and nothing of it lost, without a word.
+    """
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
+    kept_change = change_draft.find(context, key) if edit is None else None
+    if kept_change is not None:
+        change_draft.offer(
+            kept_change, prefix, partial(resume, key, kept_change), partial(forget, context, key)
+        )
+        return
     if edit is None:
         edit = Edit(merge.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
@@ -69,6 +80,10 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     if proposal_form.may_only_propose(context):
         proposal_form.draw(prefix, "Propose change", propose, (context, key))
         return
+    if why_not := _keep(context, key):
+        st.caption(f":orange[:material/warning: {plain(why_not)}]")
+    elif is_unsaved(context, key):
+        st.caption("Kept as you type it until you save or discard it.")
     page_scripts.press_by_keys(f"{prefix}_save")
     with st.container(horizontal=True):
         st.button(
@@ -83,16 +98,24 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             "Use their version" if edit.meetings else "Discard",
             key=f"{prefix}_discard",
             on_click=forget,
-            args=(key,),
+            args=(context, key),
         )
 
 
-def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
+def resume(key: Key, kept_change: KeptChange) -> None:
+    """Go on with the change that a reload left, as it was typed. A callback."""
+    prefix = _prefix(key)
+    edit = Edit(kept_change.base, kept_change.etag, proposal=kept_change.proposal)
+    _start(prefix, key, edit, edit.base)
+    change_draft.fill(prefix, key[0], kept_change)
+
+
+def begin(context: PageContext, key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
     """Begin an edit of the entity as it is now, with a proposal's values in the form."""
-    forget(key)
+    forget(context, key)
     edit = Edit(merge.of(entity), entity.etag, proposal=proposal.id)
     after = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
-    values = {name: one for name, one in merge.of(after).items() if name in proposal.fields}
+    values = {name: value for name, value in merge.of(after).items() if name in proposal.fields}
     _start(_prefix(key), key, edit, {**edit.base, **values})
 
 
@@ -113,7 +136,24 @@ def propose(context: PageContext, key: Key) -> None:
     estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
     body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
     if proposal_form.propose(context, prefix, body):
-        forget(key)
+        forget(context, key)
+
+
+def is_kept(context: PageContext, key: Key) -> bool:
+    """Whether a reload left a change of this entity, which is offered in place of its form."""
+    return _prefix(key) not in st.session_state and change_draft.find(context, key) is not None
+
+
+def would_lose(context: PageContext, key: Key) -> bool:
+    """Whether a reload would lose what is typed: it could not be kept."""
+    return is_unsaved(context, key) and not change_draft.is_stored(key)
+
+
+def restore(context: PageContext, key: Key) -> None:
+    """Fill the form with what a reload left, if anything, whatever became of the entity."""
+    kept_change = change_draft.find(context, key)
+    if _prefix(key) not in st.session_state and kept_change is not None:
+        resume(key, kept_change)
 
 
 def is_unsaved(context: PageContext, key: Key) -> bool:
@@ -157,7 +197,7 @@ def save(context: PageContext, key: Key) -> None:
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_failure_text(error))
     if st.session_state[prefix] is None:
-        forget(key)
+        forget(context, key)
         catalog.forget()
         notes.say("Saved")
 
@@ -181,9 +221,10 @@ def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     return None
 
 
-def forget(key: Key) -> None:
+def forget(context: PageContext, key: Key) -> None:
     """Discard the edit and its input. A callback."""
     prefix = _prefix(key)
+    change_draft.discard(context, key)
     for name in [name for name in st.session_state if str(name).startswith(prefix)]:
         del st.session_state[name]
 
@@ -215,6 +256,15 @@ def _by(client: Deals, key: Key) -> dict[str, str]:
         for change in changes[::-1]
         for name in change.after or {}
     }
+
+
+def _keep(context: PageContext, key: Key) -> str:
+    """Keep what is typed for a reload; why that is not possible, in a sentence, else empty."""
+    edit: Edit = st.session_state[_prefix(key)]
+    if not is_unsaved(context, key):
+        change_draft.discard(context, key)
+        return ""
+    return change_draft.keep(context, key, _form(context, key), edit.base, edit.etag, edit.proposal)
 
 
 def _start(prefix: str, key: Key, edit: Edit, values: Fields) -> None:

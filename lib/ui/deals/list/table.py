@@ -10,7 +10,7 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import bulk, dead_targets, proposals, undo
+from lib.ui.deals.changes import bulk, dead_targets, end_questions, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_dialog
 from lib.ui.deals.drawer import details, overlap, supply_path
 from lib.ui.deals.forms.id_picker import read_number
@@ -115,6 +115,7 @@ def draw(context: PageContext) -> None:
         saved_lists.draw(context, search.entity, catalog.abilities(context), partial(_options, context))
         bulk.draw(context, search, part.count, list_view)
         undo.draw(context)
+        end_questions.draw(context)
         proposals.draw(context)
         overlap.draw(search, list_view)
         dead_targets.draw(search)
