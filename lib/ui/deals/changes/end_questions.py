@@ -155,8 +155,8 @@ def _key(package: SupplyPackage) -> str:
 
 def _answers(view: EndsView) -> dict[int, EndAnswer]:
     """What was chosen, by the package's id."""
-    chosen = {package.id or 0: st.session_state.get(_key(package)) for package in view.packages}
-    return {package: answer for package, answer in chosen.items() if answer is not None}
+    answers = {package.id or 0: st.session_state.get(_key(package)) for package in view.packages}
+    return {package: answer for package, answer in answers.items() if answer is not None}
 
 
 def _answer_all(view: EndsView, answer: EndAnswer) -> None:

@@ -35,7 +35,7 @@ class KeptChange:
     base: Fields
     etag: str | None
     proposal: int | None
-    typed: Mapping[str, Any]
+    form: Mapping[str, Any]
 
 
 def find(context: PageContext, key: Key) -> KeptChange | None:
@@ -57,14 +57,14 @@ def _read(context: PageContext, key: Key) -> KeptChange | None:
     body = kept_draft.body
     try:
         entity = model_of(key[0]).model_validate(body["base"])
-        stored = merge.of(entity) if isinstance(entity, SupplyPackage | DemandDeal) else {}
-        base = {name: value for name, value in stored.items() if name in body["base"]}
-        change = KeptChange(kept_draft.at, base, body["etag"], body["proposal"], body["typed"])
-        Targeting.model_validate(change.typed["targeting"])
+        values = merge.of(entity) if isinstance(entity, SupplyPackage | DemandDeal) else {}
+        base = {name: value for name, value in values.items() if name in body["base"]}
+        change = KeptChange(kept_draft.at, base, body["etag"], body["proposal"], body["form"])
+        Targeting.model_validate(change.form["targeting"])
     except (ValidationError, KeyError):
         log.exception("A change that was kept can't be read")
         return None
-    _kept()[key] = body
+    _bodies()[key] = body
     return change
 
 
@@ -79,12 +79,12 @@ def offer(change: KeptChange, prefix: str, resume: Callable[[], None], discard: 
 
 def fill(prefix: str, entity: str, change: KeptChange) -> None:
     """Fill the widgets with what was typed."""
-    typed = change.typed
-    targeting = Targeting.model_validate(typed["targeting"]) if entity == SUPPLY else None
-    entity_form.fill(prefix, typed["contents"], typed["offset"], targeting)
+    form = change.form
+    targeting = Targeting.model_validate(form["targeting"]) if entity == SUPPLY else None
+    entity_form.fill(prefix, form["contents"], form["offset"], targeting)
     if entity == SUPPLY:
-        pending.fill(f"{prefix}target", {side: tuple(values) for side, values in typed["pending"].items()})
-    for name, value in typed["links"].items():
+        pending.fill(f"{prefix}target", {side: tuple(values) for side, values in form["pending"].items()})
+    for name, value in form["links"].items():
         st.session_state[prefix + name] = value
 
 
@@ -98,7 +98,7 @@ def keep(
         "base": to_json(base),
         "etag": etag,
         "proposal": proposal,
-        "typed": {
+        "form": {
             "contents": form.contents,
             "offset": form.offset,
             "targeting": to_json(form.targeting) if is_package else {},
@@ -106,35 +106,35 @@ def keep(
             "links": {name: state[form.prefix + name] for name in names if form.prefix + name in state},
         },
     }
-    if body == _kept().get(key):
+    if body == _bodies().get(key):
         return ""
     try:
         context.clients.change_drafts.keep(key, body)
     except TrancheError as error:
-        _kept().pop(key, None)
+        _bodies().pop(key, None)
         return f"{error.reason.rstrip('.')}. A reload of this page would lose what you typed."
-    _kept()[key] = body
+    _bodies()[key] = body
     return ""
 
 
 def is_stored(key: Key) -> bool:
     """Whether something of this entity is kept, to be offered after a reload."""
-    return key in _kept()
+    return key in _bodies()
 
 
 def discard(context: PageContext, key: Key) -> None:
     """Keep nothing of this entity any more. Where that fails it is offered once more after a reload."""
     st.session_state.get(FOUND, {}).pop(key, None)
-    if key not in _kept():
+    if key not in _bodies():
         return
     try:
         context.clients.change_drafts.discard(key)
     except TrancheError as error:
         log.warning("A change that was saved or discarded is still kept: %s", error.reason)
-    del _kept()[key]
+    del _bodies()[key]
 
 
-def _kept() -> dict[Key, Any]:
+def _bodies() -> dict[Key, Any]:
     """What this session has stored or found, by entity."""
-    kept: dict[Key, Any] = st.session_state.setdefault(KEPT, {})
-    return kept
+    bodies: dict[Key, Any] = st.session_state.setdefault(KEPT, {})
+    return bodies
