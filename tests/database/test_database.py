@@ -247,7 +247,7 @@ def test_ends_at_midnight_are_asked_about_once(database_url: str) -> None:
         5: (midnight.replace(year=2021), 60),
     }  # fmt: skip
     with database.writing(engine).begin() as connection:
-        database.upgrade(connection, "0035")
+        database.upgrade(connection, "0036")
         package = next(
             values for table, values in _before(midnight.replace(year=2020)) if table == "supply_packages"
         )

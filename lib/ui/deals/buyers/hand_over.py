@@ -95,9 +95,8 @@ class HandOver:
         start = package.start_date.isoformat(sep=" ") if package.start_date else ""
         titles = dict.fromkeys(title for deal in deals for title in terms_of(deal.more))
         # A column per currency, so that nobody adds up prices of several.
-        prices = dict.fromkeys(
-            self.prices.of(currency).title for deal in deals for currency, _ in deal.prices
-        )
+        currencies = dict.fromkeys(currency for deal in deals for currency, _ in deal.prices)
+        prices = [self.prices.of(currency).title for currency in currencies]
         of_package = package_terms(package, self.targeting).items()
         data = [
             {

@@ -5,7 +5,7 @@ compared as lib/deals/price_slips.py says; what was won is asked for once, and k
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, partial
@@ -128,8 +128,8 @@ def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> s
 
 
 def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
-    """What has to be confirmed of each change: its price and currency, terms at odds with each other or with what the
-    targeting had, and an end in the past."""
+    """What has to be confirmed of each change: its price and currency, terms at odds with each other or with
+    what the targeting had, and an end in the past."""
     sentences: dict[Key, list[str]] = {}
     for change in changes:
         own = sentences.setdefault(change.key, [])
@@ -320,9 +320,8 @@ def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
             continue
         package = package_of_deal[index] = entry.package or package_of_line[entry.package_line]
         deals_of_package.setdefault(package.id or -entry.package_line, []).append(index)
-    list_prices = {
-        index: (entries[index].request.price, entries[index].request.currency) for index in package_of_deal
-    }
+    requests = {index: entries[index].request for index in package_of_deal}
+    list_prices = {index: (request.price, request.currency) for index, request in requests.items()}
     for indexes in deals_of_package.values():
         terms = [dict(entries[index].request) for index in indexes]
         package = package_of_deal[indexes[0]]

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, time, timedelta
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0036"
-down_revision = "0035"
+revision = "0037"
+down_revision = "0036"
 
 
 def upgrade() -> None:
