@@ -1,13 +1,22 @@
-"""Shared by the tests of imports: read a file, import it, and look at its rows and rejects."""
+"""Shared by the tests of imports: read a file, import it, and look at its rows and rejects.
+
+An odd file is written from a table of pandas; what is imported must come to the sums of that table, by day
+and by key field.
+"""
 
 import gzip
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lib.reporting.definition import Definition
+import pandas as pd
+
+from lib.reporting.definition import TIME, Definition
+from lib.reporting.definition.file import definition_yaml, parse_definition
 from lib.reporting.ingest.importing import ImportJob, digests, import_files
-from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.inference import Hints, Inference, infer
+from lib.reporting.ingest.readers import reader, readers
 from lib.reporting.ingest.rejects import Reject, Rejects
 from lib.reporting.warehouse import Mode, Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer
@@ -82,3 +91,79 @@ def cells(path: Path, **recognized: Any) -> dict[str, list[Any]]:
         for name, values in raw.table.to_pydict().items():
             columns.setdefault(name, []).extend(values)
     return columns
+
+
+def days(first: str, count: int, step: str = "D") -> pd.Series:
+    """So many days from the first, one a row."""
+    return pd.Series(pd.date_range(first, periods=count, freq=step))
+
+
+def report(dates: pd.Series, **columns: Any) -> pd.DataFrame:
+    """Rows of a day, a site and impressions, with further columns."""
+    numbers = range(1, len(dates) + 1)
+    sites = [f"s{number % 5}" for number in numbers]
+    return pd.DataFrame({"day": dates, "site": sites, "imps": [float(n) for n in numbers]} | columns)
+
+
+def csv(
+    truth: pd.DataFrame, day: str | Callable[[pd.Timestamp], str] = "%Y-%m-%d", sep: str = ",", **columns: Any
+) -> str:
+    """A CSV of the table: its days in this format, and `columns` as they are written there."""
+    write = (lambda date: date.strftime(day)) if isinstance(day, str) else day
+    written = truth.assign(day=[write(date) for date in truth["day"]], **columns)
+    return written.to_csv(index=False, sep=sep)
+
+
+class OddFile(NamedTuple):
+    """A file, and the table that it holds; `means` are its columns that are never added up."""
+
+    name: str
+    content: str | bytes
+    truth: pd.DataFrame
+    means: frozenset[str] = frozenset()
+    hints: Hints = Hints()
+
+
+class AskingFile(NamedTuple):
+    """A file that can't be read without an answer, and a part of the question."""
+
+    name: str
+    content: str | bytes
+    question: str
+    hints: Hints = Hints()
+
+
+def imported(
+    place: Place, name: str, content: str | bytes, hints: Hints
+) -> tuple[Inference, Definition, pd.DataFrame]:
+    """What is inferred of a file, the definition that is written, and the rows that are stored with it."""
+    path = place.file(name, content)
+    files = readers(path)
+    inference = infer(files[0], hints=hints, others=files[1:])
+    definition = parse_definition(definition_yaml(inference.definition))
+    stored = place.take(path, definition=definition, max_rejects=0.5)
+    return inference, definition, stored.read(stored.files).to_pandas()
+
+
+def check(place: Place, file: OddFile) -> Inference:
+    """The file's fields are of the right kinds, and its rows those of the table."""
+    inference, definition, rows = imported(place, file.name, file.content, file.hints)
+    labels = {field.name: field.source for field in (*definition.key_fields, *definition.data_fields)}
+    rows = rows.rename(columns=labels)
+    rows["day"] = rows.pop(TIME).dt.tz_localize(None)
+    texts = [name for name in file.truth if file.truth[name].dtype.kind not in "fiM"]
+    numbers = [name for name in file.truth if file.truth[name].dtype.kind in "fi"]
+    assert {field.source for field in definition.key_fields} == set(texts)
+    sums = {
+        field.source for field in definition.data_fields if field.aggregate == "sum" and not field.formula
+    }
+    assert sums == {name for name in numbers if name not in file.means}
+    for keys in (["day"], *(["day", text] for text in texts)):
+        expected = file.truth.groupby(keys, dropna=False)[sorted(sums)].sum()
+        pd.testing.assert_frame_equal(
+            rows.groupby(keys, dropna=False)[sorted(sums)].sum(),
+            expected,
+            check_dtype=False,
+            check_index_type=False,
+        )
+    return inference

@@ -19,7 +19,7 @@ def _formats() -> Sequence[str]:
 
 
 def _orders() -> Sequence[str]:
-    from lib.reporting.ingest.time_guess import ORDERS
+    from lib.reporting.ingest.time_reading import ORDERS
 
     return list(ORDERS)
 

@@ -77,7 +77,7 @@ class ImportRequest:
         if self.decimal and self.decimal == self.thousands:
             raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
         decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
-        return Hints(decimal, self.thousands, self.year, self.dates, self.time_zone)
+        return Hints(decimal, self.thousands, self.year, self.dates)
 
     def refuse_hints(self) -> None:
         """Raise a usage error if options of inference are given where nothing is inferred."""

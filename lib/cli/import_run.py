@@ -226,6 +226,8 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"{word!r} {count:,} {'time' if count == 1 else 'times'} in '{column}': read as missing")
     if len(rejects.missing_words) > _WORDS:
         click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
+    for note in rejects.clock_notes:
+        click.echo(note)
 
 
 def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:

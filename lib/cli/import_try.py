@@ -57,6 +57,8 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
         if read >= _TRIED_ROWS:
             break
     ending.close()
+    rejects.missing_words.update(normalizer.missing_words)
+    rejects.clock_notes += normalizer.clock_notes
     first = pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, _ROWS)
     header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
     lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]

@@ -1,17 +1,19 @@
 """From a file to rows of a slicer.
 
     files.py         which file it is: format, compression, digest; what a reader gives
-    text.py          CSV and TSV → raw rows: encoding, records, cells
+    text.py          CSV and TSV → raw rows   (encodings.py: bytes → UTF-8; records.py: where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
+    markup.py        a table in HTML or XML → CSV
     layout.py        where the table of a text or a sheet is: its header and names
-    readers.py       the reader of a file, by its format; Parquet, NDJSON → raw rows
+    readers.py       the reader of a file, by its format; Parquet, JSON → raw rows
     unpivot.py       days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
-                     (clock_changes.py: hours that come twice or never)
+                     (time_formats.py: what texts look like; time_reading.py: how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
                      (column_names.py, column_words.yaml) and as a quotient of others (rates.py)
     inference.py     both → a definition
-    cells.py         raw cells → text, numbers, elements   (numbers.py: their notation; times.py: → time)
+    cells.py         raw cells → text, numbers, elements   (numbers.py: their notation)
+    times.py         raw cells → time   (time_texts.py: names and ranges; clock_changes.py: doubled hours)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
     importing.py     files + definition → warehouse, all or nothing   (progress.py: how far it is)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition.reading import Spelling
-from lib.reporting.ingest.layout import is_total, once_each
+from lib.reporting.ingest.layout import once_each
 from lib.reporting.ingest.numbers import (
     PERCENT,
     PLAIN,
@@ -56,7 +56,7 @@ def text(column: pa.Array) -> pa.Array:
         raise NotPlain
     if pa.types.is_floating(kind):
         column = _float_text(column.cast(pa.float64()))
-    elif pa.types.is_decimal(kind):
+    elif pa.types.is_decimal(kind) or pa.types.is_time(kind):
         column = pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         column = pa.array(
@@ -158,9 +158,13 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def total_words(texts: pa.Array) -> list[str]:
-    """The different words for totals in a column."""
-    return [text for text in texts.unique().drop_null().to_pylist() if is_total(text)]
+def words_like(texts: pa.Array, pattern: str) -> list[str]:
+    """The different texts that match a pattern as a whole, in any case."""
+    different = texts.unique()
+    words: list[str] = different.filter(
+        pc.match_substring_regex(different, f"(?i)^(?:{pattern})$")
+    ).to_pylist()
+    return words
 
 
 def trim(column: pa.Array) -> pa.Array:

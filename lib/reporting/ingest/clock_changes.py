@@ -1,52 +1,144 @@
-"""Hours that local clocks show twice or never: what tells that times without a zone are local ones."""
+"""Hours that clocks show twice or never: what tells local times, and which of two equal hours a row is in."""
 
 import datetime as dt
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 
+Ints = npt.NDArray[np.int64]
 HOUR, DAY = 3600, 86_400
 # One zone for each rule of when clocks change.
 _ZONES = ("Europe/Berlin", "Europe/London", "America/New_York", "America/Chicago", "America/Los_Angeles",
           "Australia/Sydney", "America/Santiago")  # fmt: skip
-_TWICE = 1.6  # times as many rows as in the same hour of other days
+_TWICE = 1.6  # times as many rows as in another hour
 _FEWEST_DAYS = 3
 
 
-def clock_change(seconds: npt.NDArray[np.int64]) -> str:
-    """What is odd about the hours of a clock change, as a sentence; empty where nothing is.
+class ClockChange(NamedTuple):
+    """When a zone's clocks change, in seconds since 1970, and by how many seconds: back if it is negative.
 
-    `seconds` are the rows' times, read as if they were of UTC.
+    `wall` is where the hour that comes twice, or never, begins on the clock.
     """
-    hours, rows = np.unique(seconds // HOUR, return_counts=True)
-    if len(np.unique(hours // 24)) < _FEWEST_DAYS:
-        return ""
-    counts = dict(zip(hours.tolist(), rows.tolist(), strict=True))
-    first, last = int(hours[0]) // 24, int(hours[-1]) // 24
-    for zone in _ZONES:
-        for hour, is_doubled in _changes(ZoneInfo(zone), first, last):
-            others = [
-                counts.get(hour + 24 * days, 0) for days in range(first - last, last - first + 1) if days
-            ]
-            usual = np.median([count for count in others if count] or [0])
-            is_odd = counts.get(hour, 0) >= _TWICE * usual if is_doubled else hour not in counts
-            if usual and is_odd and hour - 1 in counts and hour + 1 in counts:
-                moment = dt.datetime.fromtimestamp(hour * HOUR, dt.UTC)
-                text = f"{moment.day} {moment:%b %Y %H:%M} {'occurs twice' if is_doubled else 'is missing'}"
-                return f"{text}: these are local times; name their zone, as in --time-zone {zone}."
+
+    time: int
+    shift: int
+    wall: int
+
+    @property
+    def hour(self) -> str:
+        """The hour that comes twice or never: `25 Oct 2026 02:00`."""
+        moment = dt.datetime.fromtimestamp(self.wall, dt.UTC)
+        return f"{moment.day} {moment:%b %Y %H:%M}"
+
+
+def local_times(counts: Mapping[int, int]) -> str:
+    """What tells that hours which were read as UTC's are local ones; empty where nothing does.
+
+    `counts` are the rows of a whole file by hour since 1970. The same hour of other days says how many are
+    usual; in a file of a day or two the hours beside it.
+    """
+    days = sorted({hour // 24 for hour in counts})
+    for name in _ZONES if days else ():
+        for change in _changes(ZoneInfo(name), days[0] * DAY, (days[-1] + 1) * DAY):
+            hour = change.wall // HOUR
+            beside = [counts.get(hour - 1, 0), counts.get(hour + 1, 0)]
+            others = [counts.get(day * 24 + hour % 24, 0) for day in days if day != hour // 24]
+            is_long = len(days) >= _FEWEST_DAYS
+            usual = float(np.median([count for count in others if count] or [0])) if is_long else max(beside)
+            is_odd = counts.get(hour, 0) >= _TWICE * usual if change.shift < 0 else hour not in counts
+            if usual and is_odd and all(beside):
+                fault = "occurs twice" if change.shift < 0 else "is missing"
+                option = f"name their zone, as in --time-zone {name}"
+                return f"{change.hour} {fault}: these are local times; {option}."
     return ""
 
 
-def _changes(zone: ZoneInfo, first: int, last: int) -> list[tuple[int, bool]]:
-    """The local hours since 1970 that a zone has twice (true) or never, between two days."""
+def doubled_hours(counts: Mapping[int, int], zone: dt.tzinfo) -> list[str]:
+    """For each hour that a zone's clocks show twice, how many rows were read as which of the two.
+
+    `counts` are the rows by hour of UTC since 1970, as they are stored.
+    """
+    first, last = (min(counts) * HOUR, (max(counts) + 1) * HOUR) if counts else (0, 0)
+    sentences = []
+    for change in _changes(zone, first, last):
+        rows = [counts.get((change.time + offset) // HOUR, 0) for offset in (change.shift, 0)]
+        if change.shift < 0 and any(rows):
+            sentences.append(
+                f"{change.hour} occurs twice in {zone}: by their order in the file, {rows[0]:,} rows were "
+                f"read as the first and {rows[1]:,} as the second."
+            )
+    return sentences
+
+
+def in_second_hour(seconds: Ints, zone: dt.tzinfo) -> Ints:
+    """Times of rows in the order of their file, read as the first of two equal hours → as the right one.
+
+    Rows that stand together are those of the second hour from where the clock steps back; where it does not,
+    their second half, if they are as many as two hours have. Else they stay in the first.
+    """
+    readable = seconds[seconds > 0]
+    if not len(readable) or not isinstance(zone, ZoneInfo):
+        return seconds
+    for change in _changes(zone, int(readable.min()), int(readable.max()) + HOUR):
+        doubled = np.flatnonzero((seconds >= change.time + change.shift) & (seconds < change.time))
+        if change.shift < 0 and len(doubled):
+            seconds = seconds.copy()
+            for rows in np.split(doubled, np.flatnonzero(np.diff(doubled) > 1) + 1):
+                seconds[_later(seconds, rows, change)] -= change.shift
+    return seconds
+
+
+def _later(seconds: Ints, rows: Ints, change: ClockChange) -> Ints:
+    """Those of some neighboring rows of a doubled hour that are in its second half."""
+    before, after = seconds[: rows[0]], seconds[rows[-1] + 1 :]
+    is_backwards = bool(
+        (len(before) and before[-1] >= change.time) or (len(after) and 0 < after[0] < change.time)
+    )
+    steps = np.flatnonzero((np.diff(seconds[rows]) > 0) if is_backwards else (np.diff(seconds[rows]) < 0)) + 1
+    if not len(steps):
+        usual = max(_run(before[::-1], rows, change), _run(after, rows, change))
+        if not usual or len(rows) < _TWICE * usual:
+            return rows[:0]
+        steps = np.array([len(rows) // 2])
+    return rows[: steps[0]] if is_backwards else rows[steps[0] :]
+
+
+def _run(beside: Ints, rows: Ints, change: ClockChange) -> int:
+    """How many rows beside the doubled ones are in the one hour that comes next."""
+    near = beside[: len(rows) + 1]
+    return int((near // HOUR == near[0] // HOUR).cumprod().sum()) if len(near) else 0
+
+
+def _changes(zone: dt.tzinfo, first: int, last: int) -> Iterator[ClockChange]:
+    """The clock changes of a zone between two times."""
+    if isinstance(zone, ZoneInfo):
+        for year in range(
+            dt.datetime.fromtimestamp(first, dt.UTC).year, dt.datetime.fromtimestamp(last, dt.UTC).year + 1
+        ):
+            yield from (
+                change
+                for change in _changes_of_year(zone, year)
+                if first <= change.time + HOUR and change.time <= last + DAY
+            )
+
+
+@cache
+def _changes_of_year(zone: ZoneInfo, year: int) -> tuple[ClockChange, ...]:
+    start = int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp())
+    hours = range(start, start + 367 * DAY, HOUR)
+    days = [hour for hour in hours[::24] if _offset(zone, hour) != _offset(zone, hour + DAY)]
     changes = []
-    for day in range(first, last + 1):
-        start = dt.datetime.fromtimestamp(day * DAY, dt.UTC).replace(tzinfo=zone)
-        shift = (start + dt.timedelta(days=1)).utcoffset() != start.utcoffset()
-        for hour in range(24) if shift else ():
-            wall = start + dt.timedelta(hours=hour)
-            offsets = [wall.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)]
-            if offsets[0] != offsets[1]:
-                changes.append((day * 24 + hour, offsets[0] > offsets[1]))
-    return changes
+    for hour in (hour for day in days for hour in range(day, day + DAY, HOUR)):
+        before, after = _offset(zone, hour), _offset(zone, hour + HOUR)
+        if before != after:
+            time = hour + HOUR
+            changes.append(ClockChange(time, after - before, time + min(before, after)))
+    return tuple(change for change in changes if dt.datetime.fromtimestamp(change.time, dt.UTC).year == year)
+
+
+def _offset(zone: ZoneInfo, time: int) -> int:
+    return int((dt.datetime.fromtimestamp(time, zone).utcoffset() or dt.timedelta()).total_seconds())

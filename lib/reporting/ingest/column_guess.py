@@ -3,6 +3,7 @@
 A column's role is guessed by its values, if in doubt by its name. What may well be wrong has a `doubt`.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -42,6 +43,20 @@ _ID_ROWS, _LEAST_ID, _REPEATING_ID = 10, 10**5, 10**4
 _SHARE = 1
 _ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?[0-9]{2}$"
 _LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
+_NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
+_METRIC_NAMES = {
+    "metric",
+    "metrics",
+    "measure",
+    "measures",
+    "kpi",
+    "indicator",
+    "kennzahl",
+    "metrik",
+    "metrica",
+}
+_FEW_NAMES = 3
+_UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
 _BEYOND = "whole numbers beyond 2⁵³, of which a sum would lose digits"
 
 
@@ -103,6 +118,8 @@ def guess_column(
         return _text_column(name, present)._replace(doubt=doubt)
     own = file_marks.columns.get(name, PLAIN)
     guess = _guess_role(name, values, own, missing, notation.problem if notation else None)
+    if guess.is_key and not guess.options and not guess.doubt:
+        guess = guess._replace(doubt=_text_doubt(name, values, present_texts(values, missing)))
     is_text = guess.is_key and guess.options.get("type") != "int"
     if notation is None or name not in file_marks.columns or is_text:
         return guess
@@ -122,7 +139,7 @@ def _guess_role(
 ) -> ColumnGuess:
     """The role of a column whose texts have these `marks`, or are no numbers because of a `problem`."""
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        return ColumnGuess(name, True, {"segmented": True}, "lists")
+        return ColumnGuess(name, True, {"segmented": True}, "lists", _list_doubt(name, values))
     if pa.types.is_floating(values.type):  # infinite ones are rejected row by row
         values = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
     is_nested = pa.types.is_nested(values.type)
@@ -256,6 +273,52 @@ def _text_column(name: str, present: pa.Array) -> ColumnGuess:
     warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
     return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
+
+
+def _list_doubt(name: str, values: pa.Array) -> str:
+    items = cells.text(values.flatten()).drop_null().unique()
+    if column_names.is_id(name) or not len(items):
+        return ""
+    if pc.all(pc.starts_with(items, "{")).as_py():
+        return "each value is an object; what is in it is neither a field nor added up: make a row of each"
+    if column_names.is_amount(name) and pc.all(pc.match_substring_regex(items, "^[0-9.]+$")).as_py():
+        return "amounts in lists are not added up: make a row of each"
+    return ""
+
+
+def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
+    """What may be wrong about a column of texts: most are numbers, or each stands for the rows below it."""
+    different = present.unique()
+    if not len(different):
+        return ""
+    is_number = pc.match_substring_regex(present, _NEARLY_A_NUMBER)
+    share = pc.mean(is_number).as_py()
+    if (0.5 <= share < 1 or (share < 1 and _is_named_number(name))) and not column_names.is_id(name):
+        example = present.filter(pc.invert(is_number))[0]
+        return f"text, as '{example}' is no number; if this is a figure, write it as one"
+    if (
+        len(split := column_names.split_words(name)) == 1
+        and split[0] in _METRIC_NAMES
+        and len(different) <= _FEW
+    ):
+        names = ", ".join(different.slice(0, _FEW_NAMES).to_pylist())
+        return f"rows of different metrics ({names}) are added up together: make a column of each"
+    empty = len(values) - len(present)
+    if 1 < len(different) == len(present) <= empty and values[0].as_py() == present[0].as_py():
+        return (
+            f"empty in {empty:,} of {len(values):,} rows, and no value comes twice: if each stands for "
+            "the rows below it too, fill it in there"
+        )
+    return ""
+
+
+def numbers_rows(name: str, values: pa.Array) -> bool:
+    """Whether a column without a name of its own numbers the rows from 0 or 1, as pandas writes an index."""
+    if not _UNNAMED.fullmatch(name) or len(values) < _ID_ROWS or values.null_count:
+        return False
+    first = cells.text(values)[0].as_py()
+    counted = pa.array(range(len(values))) if first == "0" else pa.array(range(1, len(values) + 1))
+    return bool(cells.text(values).equals(counted.cast(pa.string())))
 
 
 def _encoding_doubt(texts: pa.Array) -> str:

@@ -19,7 +19,13 @@ _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+
 
 def split_words(name: str) -> list[str]:
     """`bid.countryIsoCode` → bid, country, iso, code; `Coût` → cout."""
-    return [word.lower() for word in _SPLIT.findall(_without_accents(name))]
+    return [word.lower() for word in _SPLIT.findall(without_accents(name))]
+
+
+def without_accents(text: str) -> str:
+    """A text with plain letters: Coût → Cout."""
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 def is_id(name: str) -> bool:
@@ -99,6 +105,12 @@ def sounds_like_time(name: str) -> bool:
     return time_rank(name) < len(_words("times"))
 
 
+def date_role(name: str) -> int:
+    """How little a date under this name is that of its row: 1 for `Start Date`, 3 for `End Date`."""
+    roles = _vocabulary()["other_dates"]
+    return max((int(roles[word]) for word in split_words(name) if word in roles), default=0)
+
+
 def sounds_like_clock(name: str) -> bool:
     """Whether values under this name may be times of day: `hour`, `time`."""
     parts = split_words(name)
@@ -126,11 +138,6 @@ def description(name: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _without_accents(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
-
-
 def _words(kind: str) -> KeysView[str]:
     """The words of a kind, in the order of the file."""
     return _vocabulary()[kind].keys()
@@ -138,7 +145,7 @@ def _words(kind: str) -> KeysView[str]:
 
 @cache
 def _vocabulary() -> dict[str, dict[str, str]]:
-    content = yaml.safe_load(_without_accents(_WORDS_FILE.read_text(encoding="utf-8")))
+    content = yaml.safe_load(without_accents(_WORDS_FILE.read_text(encoding="utf-8")))
     return {
         kind: words if isinstance(words, dict) else dict.fromkeys(words.split(), "")
         for kind, words in content.items()

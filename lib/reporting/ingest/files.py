@@ -43,6 +43,12 @@ _COMPRESSIONS: dict[bytes, Compression] = {
     b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
     b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
 }
+_FOREIGN = {
+    b"BZh": "a bzip2 file", b"\xfd7zXZ": "an xz file", b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive", b"%PDF": "a PDF document", b"SQLite format 3": "an SQLite database",
+    b"ORC": "an ORC file", b"Obj\x01": "an Avro file", b"ARROW1": "an Arrow file",
+}  # fmt: skip
+_TAR_MARK, _TAR_OFFSET = b"ustar", 257
 _WORKBOOK_PARTS = {"[Content_Types].xml", "mimetype", "content.xml"}
 _DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
@@ -153,6 +159,11 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
         raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
+    foreign = next((kind for mark, kind in _FOREIGN.items() if beginning.startswith(mark)), None)
+    if beginning[_TAR_OFFSET:].startswith(_TAR_MARK):
+        foreign = "a tar archive"
+    if foreign:
+        raise ImportRefused(f"{path.name} is {foreign}; unpack it, or save its table as CSV or Parquet")
     inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
     if compression and inner in ("gzip", "zstd"):
         raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
@@ -258,7 +269,11 @@ class _UnpackedContent(io.RawIOBase):
 
 def _only_member(archive: zipfile.ZipFile, name: str) -> str:
     files = [
-        part for part in archive.infolist() if not part.is_dir() and not part.filename.startswith("__MACOSX/")
+        part
+        for part in archive.infolist()
+        if not part.is_dir()
+        and not part.filename.startswith("__MACOSX/")
+        and not part.filename.rpartition("/")[2].startswith(".")
     ]
     if len(files) != 1:
         names = ", ".join(part.filename for part in files[:_EXAMPLE_NAMES]) or "none"

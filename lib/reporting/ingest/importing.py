@@ -66,6 +66,7 @@ def import_files(
             for reader, digest in zip(job.readers, file_digests, strict=True)
         ]
         rejects.missing_words.update(normalizer.missing_words)
+        rejects.clock_notes += normalizer.clock_notes
         _refuse_totals(normalizer)
         _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
@@ -165,6 +166,7 @@ def _refuse_totals(normalizer: Normalizer) -> None:
     """ImportRefused where rows of totals were found and nobody said what to do with them."""
     totals = normalizer.totals.counts()
     if not totals:
+        _refuse_subtotals(normalizer)
         return
     (column, text), count = max(totals.items(), key=lambda item: item[1])
     total = sum(totals.values())
@@ -174,6 +176,17 @@ def _refuse_totals(normalizer: Normalizer) -> None:
         "add up other rows, those would count twice; nothing was imported. Leave totals out with "
         "--drop-totals, or import them with --keep-totals"
     )
+
+
+def _refuse_subtotals(normalizer: Normalizer) -> None:
+    """The same of rows that no word tells from others, so that --drop-totals can't leave them out."""
+    for (column, word), count in normalizer.totals.subtotals().items():
+        value = f"'{word}'" if word else "no value"
+        raise ImportRefused(
+            f"{count:,} rows have {value} in column '{column}' and come exactly to the other rows of their "
+            "times: subtotals, which would count twice; nothing was imported. Export the file without them, "
+            "or import them with --keep-totals"
+        )
 
 
 def _refuse_late_columns(job: ImportJob) -> None:

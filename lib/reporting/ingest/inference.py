@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from lib.reporting.definition import TIME, Definition
 from lib.reporting.definition.reading import MISSING, TimeColumn
 from lib.reporting.ingest import cells, column_names
-from lib.reporting.ingest.column_guess import ColumnGuess, guess_column, present_texts
+from lib.reporting.ingest.column_guess import ColumnGuess, guess_column, numbers_rows, present_texts
 from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.layout import are_days
 from lib.reporting.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
 from lib.reporting.ingest.rates import find_rates
 from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
-from lib.reporting.ingest.times import stored_times
+from lib.reporting.ingest.times import is_hourly, stored_times
 from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.models import GRANULARITIES, time_key_field
 from lib.wire.errors import ImportRefused
@@ -29,13 +29,12 @@ RECORDS = "records"
 
 
 class Hints(NamedTuple):
-    """A person's hints for inference: the marks of numbers, a year, an order and a zone of its times."""
+    """A person's hints for inference: the marks of numbers, a year and an order of its dates."""
 
     decimal: str | None = None
     thousands: str | None = None
     year: int | None = None
     dates: str | None = None
-    time_zone: str | None = None
 
 
 _NO_HINTS = Hints()
@@ -74,8 +73,11 @@ def infer(
     time = _time([reader, *others], columns, lines, missing, hints)
     late = _late_columns([reader, *others], columns)
     columns = _with_times(columns, time, missing)
-    dates = {time.column} if isinstance(time.column, str) else set(time.column[:-1])
-    fields = {name: values for name, values in columns.items() if name not in dates} | late
+    dates = {time.column} if isinstance(time.column, str) else set(time.column)
+    if not isinstance(time.column, str) and is_hourly(time.format):
+        dates.discard(time.column[-1])  # the hour of the day is a field too
+    numbered = [name for name, values in columns.items() if numbers_rows(name, values)]
+    fields = {name: values for name, values in columns.items() if name not in (*dates, *numbered)} | late
     texts = {
         name: notation
         for name, values in fields.items()
@@ -99,7 +101,7 @@ def infer(
     guesses = find_rates(guesses, figures)
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
-    notes += [time.clock_change] if time.clock_change else []
+    notes += [f"Left out: '{name}', which numbers the rows." for name in numbered]
     return Inference(_definition(time, guesses, settings), time, guesses, notes)
 
 
@@ -111,9 +113,7 @@ def _time(
     hints: Hints,
 ) -> TimeGuess:
     """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
-    time_hints = TimeHints(
-        hints.year, hints.dates, "\n".join(reader.context for reader in readers), hints.time_zone
-    )
+    time_hints = TimeHints(hints.year, hints.dates, "\n".join(reader.context for reader in readers))
     time = guess_time(columns, lines, missing, time_hints)
     if time is None:
         raise ImportRefused(_no_time(readers[0], columns))

@@ -9,16 +9,19 @@ from lib.wire.errors import ImportRefused
 
 _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
-_TOTAL = re.compile(
+TOTAL = (
     r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
-    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
-    re.IGNORECASE,
+    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*"
 )
-
+"""Words for rows that add up others, as Python and Arrow match them."""
+ALL = r"\W*(all|alle|tous|toutes|todos|todas|tutti|tutte|все|全部|すべて|전체)(\W+\w+)?\W*"
+"""The same of words that are also those of a value, such as All users."""
+_TOTAL = re.compile(TOTAL, re.IGNORECASE)
 _DAY_NAME = re.compile(
     r"(?:19|20)[0-9]{6}|[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}(?:[ T]00:00(?::00)?)?"
     r"|(?:[A-Za-z]{2,9},? )?[0-9]{1,2}[-. ]{1,2}[A-Za-z]{3,9}[-. ]{1,2}(?:[0-9]{2}){1,2}"
     r"|(?:[A-Za-z]{2,9},? )?[A-Za-z]{3,9} [0-9]{1,2}, [0-9]{4}"
+    r"|(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2]|W[0-5][0-9])|[A-Za-z]{3,9}[- ](?:19|20)[0-9]{2}"
 )
 _FEWEST_DAYS = 2
 _FULL_SHARE = 0.9
@@ -81,7 +84,7 @@ def table_layout(
     """
     if not rows:
         raise ImportRefused(f"{file} has no header row")
-    rows = [record for record in rows if not _is_total_line(record)] or rows
+    rows = [record for record in rows if not _is_total_line(record) and not is_ruler(record.cells)] or rows
     rows, joined_name = _join_headers(rows)
     width = _row_width(rows)
     start = _header_position(rows, width, columns) if has_header is not False else -1
@@ -109,8 +112,14 @@ def is_total(text: str) -> bool:
     return _TOTAL.fullmatch(text) is not None
 
 
+def is_ruler(cells: Sequence[str]) -> bool:
+    """Whether a line is drawn, as below a header: |---|---|."""
+    drawn = [cell.strip(" :+") for cell in cells if cell.strip(" +")]
+    return bool(drawn) and all(len(cell) > 1 and not cell.strip("-=") for cell in drawn)
+
+
 def are_days(names: Sequence[str]) -> bool:
-    """Whether names are different days, as columns have where days go across: `2026-11-01`, `1 Nov 2026`."""
+    """Whether names are different days, weeks or months, as those of columns where time goes across."""
     return len({*names}) == len(names) > 0 and all(_DAY_NAME.fullmatch(name.strip()) for name in names)
 
 
@@ -158,7 +167,7 @@ def _join_headers(rows: Sequence[Record]) -> tuple[list[Record], str | None]:
     names, group = [], ""
     for above, below in zip(upper, lower, strict=True):
         group = above or (group if below else "")
-        names.append(f"{group} {below}".strip() if below else group)
+        names.append(f"{group} {below}".strip() if below and below != group else group)
     joined_name = next(name for name, below in zip(names, lower, strict=True) if below in duplicates)
     header = rows[first - 1]._replace(cells=names)
     return [*rows[: first - 2], header, *rows[first:]], joined_name
@@ -240,7 +249,10 @@ def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str
     if not all(map(is_total, filter(None, names[width:]))) or any(extra):
         raise ImportRefused(_uneven(file, header, rows, width))
     labels = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
-    return once_each(labels) + [""] * (width - len(labels))
+    has_values = {position for row in rows for position, cell in enumerate(row.cells) if cell.strip()}
+    is_used = [position in has_values or bool(name) for position, name in enumerate(names[:width])]
+    labels = [label if used else "" for label, used in zip(once_each(labels), is_used, strict=True)]
+    return labels + [""] * (width - len(labels))
 
 
 def _uneven(file: str, header: Record, rows: Sequence[Record], width: int) -> str:

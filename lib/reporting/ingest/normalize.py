@@ -10,13 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition import TIME, DataFieldDefinition, Definition, KeyFieldDefinition
+from lib.reporting.definition.reading import time_zone
 from lib.reporting.ingest import cells
-from lib.reporting.ingest.cells import Cells, NotPlain, total_words
+from lib.reporting.ingest.cells import Cells, NotPlain, words_like
+from lib.reporting.ingest.clock_changes import doubled_hours, local_times
 from lib.reporting.ingest.files import RawRows, Refuse
-from lib.reporting.ingest.layout import is_total, is_value
+from lib.reporting.ingest.layout import ALL, is_ruler, is_total, is_value
+from lib.reporting.ingest.layout import TOTAL as TOTAL_WORDS
 from lib.reporting.ingest.numbers import marks_of
 from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject
-from lib.reporting.ingest.times import stored_times
+from lib.reporting.ingest.times import HOUR, has_offsets, stored_times
 from lib.wire.errors import ImportRefused
 
 Flags = npt.NDArray[np.bool_]
@@ -26,18 +29,24 @@ Reason = Callable[[str], str]
 TOO_LONG = f"longer than {cells.LONGEST_VALUE:,} bytes in column '{{}}'"
 _TOTAL_SHARE = 0.8
 _DAYS_SHARE = 0.5
+_EMPTY_SHARE = 0.6  # of rows without a value: subtotals are at most half
+_FEWEST_TIMES = 3
+_MOST_CHARACTERS = 60
 
 
 class Normalizer:
     """Makes stored rows of raw ones.
 
     `totals` tells the rows that add up others, where the definition does not say what to do with them;
-    `missing_words` counts the words that became missing values, by column and word.
+    `missing_words` counts the words that became missing values, by column and word; `hour_rows` the rows of
+    each hour since 1970, where times are kept by hour.
     """
 
     def __init__(self, definition: Definition) -> None:
         self.totals = TotalsTally(definition)
         self.missing_words: Counter[tuple[str, str]] = Counter()
+        self.hour_rows: Counter[int] = Counter()
+        self._has_offsets = False
         self._texts = [
             field.source for field in definition.key_fields if field.type == "text" and not field.segmented
         ]
@@ -74,9 +83,30 @@ class Normalizer:
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
             table, lines = table.filter(pa.array(~bad)), lines[~bad]
+        self._count_hours(table, columns.get(self.definition.time.sources[-1], nothing))
         if self.definition.totals is None:
             self.totals.add(table)
         return table, int(lines[-1]) if len(lines) else None
+
+    @property
+    def clock_notes(self) -> list[str]:
+        """What is odd about the hours of a clock change in the files read so far, in sentences."""
+        time, hours = self.definition.time, self.definition.timezone
+        if self._has_offsets or not self.hour_rows:
+            return []
+        if time.timezone:
+            return doubled_hours(self.hour_rows, time_zone(time.timezone))
+        note = local_times({hour + hours: rows for hour, rows in self.hour_rows.items()})
+        return [note] if note else []
+
+    def _count_hours(self, table: pa.Table, clock: pa.Array) -> None:
+        if self.definition.time.granularity == "hour" and table.num_rows:
+            if not self.hour_rows:
+                self._has_offsets = has_offsets(clock, self.definition.time)
+            hours = table.column(TIME).cast(pa.int64()).to_numpy() // HOUR
+            first = int(hours.min())
+            counts = np.bincount(hours - first)
+            self.hour_rows.update({first + int(hour): int(counts[hour]) for hour in np.flatnonzero(counts)})
 
     def _count_words(self, columns: dict[str, pa.Array]) -> None:
         """Count the words that stand for missing values."""
@@ -91,7 +121,7 @@ class Normalizer:
         """Refuse the rows of totals."""
         for name in self._texts:
             texts = columns.get(name)
-            if texts is not None and cells.is_text(texts.type) and (words := total_words(texts)):
+            if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
                 rows = pc.is_in(texts, value_set=pa.array(words))
                 reasons.note(rows.to_numpy(zero_copy_only=False), _always(TOTAL), name)
 
@@ -130,8 +160,8 @@ class TotalsTally:
     """Adds up, by time, all rows and those of each word for a total, to tell totals from names.
 
     Somme is a sum and a region of France: a row is a total where the rows of its word come to most of what
-    the others of the same times come to, in most data fields that add up; without such fields, where the
-    word is there most of the time.
+    the others of the same times come to, in most data fields that add up; without such fields, where the word
+    is there most of the time. Rows of `All`, or without a value, are totals where they come to just that.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -143,9 +173,11 @@ class TotalsTally:
         self._sum_fields = [
             field.name for field in definition.data_fields if field.aggregate == "sum" and field.source
         ]
-        self._rows: Counter[tuple[str, str]] = Counter()
+        self._rows: Counter[tuple[str, str | None]] = Counter()
         self._all: dict[int, Sums] = defaultdict(self._zeros)
-        self._parts: dict[tuple[str, str], dict[int, Sums]] = defaultdict(lambda: defaultdict(self._zeros))
+        self._parts: dict[tuple[str, str | None], dict[int, Sums]] = defaultdict(
+            lambda: defaultdict(self._zeros)
+        )
 
     def add(self, table: pa.Table) -> None:
         """Some rows, as they are stored."""
@@ -154,17 +186,27 @@ class TotalsTally:
         _add(self._all, table, self._sum_fields)
         for name in self._columns:
             texts = table.column(name)
-            for word in total_words(texts):
-                rows = table.filter(pc.equal(texts, word))
+            words: list[str | None] = [*words_like(texts, f"{TOTAL_WORDS}|{ALL}")]
+            words += [None] if 0 < texts.null_count < _EMPTY_SHARE * len(texts) else []
+            for word in words:
+                rows = table.filter(pc.equal(texts, word) if word else pc.is_null(texts))
                 self._rows[name, word] += rows.num_rows
                 _add(self._parts[name, word], rows, self._sum_fields)
 
     def counts(self) -> dict[tuple[str, str], int]:
-        """The number of rows that are totals, by the column of the file and the word there."""
+        """The number of rows that are totals by their word, by the column of the file and the word there."""
         return {
             (self._columns[name], word): count
             for (name, word), count in self._rows.items()
-            if self._are_totals(self._parts[name, word])
+            if word and is_total(word) and self._are_totals(self._parts[name, word])
+        }
+
+    def subtotals(self) -> dict[tuple[str, str], int]:
+        """The same of rows whose word is that of a value too, or that have no value (an empty word)."""
+        return {
+            (self._columns[name], word or ""): count
+            for (name, word), count in self._rows.items()
+            if not (word and is_total(word)) and self._are_exact(self._parts[name, word])
         }
 
     def _are_totals(self, parts: Mapping[int, Sums]) -> bool:
@@ -174,6 +216,13 @@ class TotalsTally:
         others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
         has_values = (totals > 0) | (others > 0)
         return bool(has_values.any() and np.median((totals >= _TOTAL_SHARE * others)[has_values]) == 1)
+
+    def _are_exact(self, parts: Mapping[int, Sums]) -> bool:
+        if not self._sum_fields or len(parts) < _FEWEST_TIMES:
+            return False
+        totals = np.array(list(parts.values()))
+        others = np.array([self._all[time] for time in parts]) - totals
+        return bool((totals != 0).any(axis=1).all() and np.allclose(totals, others, rtol=1e-6))
 
     def _zeros(self) -> Sums:
         return np.zeros(len(self._sum_fields))
@@ -223,13 +272,29 @@ class _Reasons:
 
     def _without_time(self, position: int, column: str) -> str | None:
         """The kind of a row without a time that is not data wherever it appears."""
-        if self._cell_text(position, column) == column:
-            return HEADER
         cells, values = self._cells(position)
+        if cells[0].casefold() == column.casefold():
+            self._refuse_other_table(position, cells)
+            return HEADER
         if values and is_total(values[0]):
             return TOTAL
+        if is_ruler(cells):
+            return BELOW
         is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
         return BELOW if is_text else None
+
+    def _refuse_other_table(self, position: int, cells: list[str]) -> None:
+        """ImportRefused where a line of names has others than the header: another table begins there."""
+        names = dict.fromkeys([*self._time_columns, *self._columns])
+        other = next(
+            (cell for name, cell in zip(names, cells, strict=True) if cell.lower() not in name.lower()), ""
+        )
+        if other and not any(map(is_value, cells)):
+            line, text = int(self._raw.lines[position]), self._raw.text(position)
+            raise ImportRefused(
+                f"Another table begins in line {line:,}, where '{other}' is a name: "
+                f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
+            )
 
     def _at_end(self, position: int, column: str) -> str | None:
         """The kind of a last row: figures without a time are totals, words in place of a time a remark."""

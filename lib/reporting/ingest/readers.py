@@ -1,5 +1,6 @@
 """The reader of a file, by its format; Parquet, NDJSON and JSON arrays → raw rows."""
 
+import json
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
@@ -10,24 +11,26 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
 from lib.reporting.ingest.cells import plain_columns, plain_table, value_column
-from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
-from lib.reporting.ingest.markup import MarkupFile
-from lib.reporting.ingest.progress import Progress
-from lib.reporting.ingest.rejects import Reject
-from lib.reporting.ingest.text import (
-    MAX_LINE,
+from lib.reporting.ingest.column_names import sounds_like_time
+from lib.reporting.ingest.encodings import (
     UTF_8,
-    delimited_text,
     find_encoding,
     recognize_encoding,
     shown_encoding,
     utf_8_chunks,
 )
+from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
+from lib.reporting.ingest.markup import MarkupFile
+from lib.reporting.ingest.progress import Progress
+from lib.reporting.ingest.records import MAX_LINE
+from lib.reporting.ingest.rejects import Reject
+from lib.reporting.ingest.text import delimited_text
 from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.ingest.workbook import workbooks
 from lib.wire.errors import ImportRefused
@@ -39,6 +42,7 @@ _JSON_BATCH_ROWS = 20_000
 _SNIFFED_BYTES = 4096
 _MAX_DEPTH = 20
 _MAX_ARRAY = 256 << 20
+_FEWEST_CHILDREN, _DIGITS_OF_DATE = 2, 6
 
 
 def readers(
@@ -147,10 +151,11 @@ class Parquet:
 
 
 class Ndjson:
-    """A file of one JSON object per line, or of one array of them; see Reader.
+    """A file of one JSON object per line, or of one document with rows; see Reader.
 
-    Its columns are known when it was read: `names`. Of an array, lines are its elements, counted from 1. It
-    may lie within objects: the longest list of objects, or of lists beside their names, are the rows.
+    Its columns are known when it was read: `names`. Of a document, lines are its rows, counted from 1: those
+    of the longest list of objects, or of lists with names beside or above them; of groups with lists of their
+    own, these; of an object of columns, or of rows by their key, as pandas writes them.
     """
 
     columns: tuple[str, ...] | None = None
@@ -214,8 +219,18 @@ class Ndjson:
                 check_width(self.file.name, self.names)
         names = self.names if selection is None else [name for name in self.names if name in selection]
         columns = {name: value_column([row.get(name) for row in rows]) for name in names}
+        if any(_is_rounded(column) for column in columns.values()):
+            rows = [flat(json.loads(line)) for _, line in lines]
+            columns = {name: value_column([row.get(name) for row in rows]) for name in names}
         numbers = np.array([number for number, _ in lines], np.int64)
         return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
+
+
+def _is_rounded(column: pa.Array) -> bool:
+    """Whether whole numbers of more than 64 bits are floats, as orjson reads them."""
+    return pa.types.is_floating(column.type) and bool(
+        pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py()
+    )
 
 
 class _RowText:
@@ -264,14 +279,58 @@ def _is_json(text: bytes) -> bool:
 def _longest_rows(value: Any, path: str, depth: int = 0) -> tuple[str, list[Row]]:
     """The path and the rows of the longest list of rows in a document; no rows where there is none."""
     if isinstance(value, list):
-        return (path, value) if value and all(type(row) is dict for row in value) else (path, [])
-    best: tuple[str, list[Row]] = (path, [])
-    for name, child in value.items() if isinstance(value, dict) and depth < _MAX_DEPTH else ():
+        return path, _list_rows(value)
+    if not isinstance(value, dict) or depth >= _MAX_DEPTH:
+        return path, []
+    best = path, _object_rows(value)
+    for name, child in value.items():
         child_path, rows = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
         if not rows and isinstance(child, list):
             rows = _named_rows(child, value)
         best = (child_path, rows) if len(rows) > len(best[1]) else best
     return best
+
+
+def _list_rows(items: list[Any]) -> list[Row]:
+    """The rows of a list of objects, or of lists below their names; of groups with rows, these."""
+    if items and all(type(item) is dict for item in items):
+        name = _rows_name(items)
+        if name is None:
+            return items
+        return [
+            {key: value for key, value in item.items() if key != name} | row
+            for item in items
+            for row in _list_rows(item[name])
+        ]
+    if len(items) > 1 and all(isinstance(item, list) for item in items):
+        return _named_rows(items[1:], {"header": items[0]})
+    return []
+
+
+def _rows_name(groups: list[Row]) -> str | None:
+    """The name under which groups have their rows; None where they are rows, with amounts or a time."""
+    lists = [name for name, child in groups[0].items() if isinstance(child, list) and _list_rows(child)]
+    if len(lists) != 1 or not all(isinstance(group.get(lists[0]), list) for group in groups):
+        return None
+    own = {name: value for name, value in groups[0].items() if name != lists[0]}
+    has_amounts = any(isinstance(value, int | float) and type(value) is not bool for value in own.values())
+    has_rows_times = any(map(sounds_like_time, _list_rows(groups[0][lists[0]])[0]))
+    return lists[0] if not has_amounts or (has_rows_times and not any(map(sounds_like_time, own))) else None
+
+
+def _object_rows(columns: Row) -> list[Row]:
+    """The rows of an object of columns (lists, or objects as pandas writes them), or of rows by key."""
+    children = list(columns.values())
+    if len(children) < _FEWEST_CHILDREN:
+        return []
+    if all(isinstance(child, list) and len(child) == len(children[0]) for child in children):
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*children, strict=True)]
+    if not all(type(child) is dict and child.keys() == children[0].keys() for child in children):
+        return []
+    if all(key.isdecimal() for key in children[0]):
+        return [{name: child[key] for name, child in columns.items()} for key in children[0]]
+    are_numbered = all(key.isdecimal() and len(key) < _DIGITS_OF_DATE for key in columns)
+    return [row if are_numbered else {"key": key} | row for key, row in columns.items()]
 
 
 def _named_rows(lists: list[Any], beside: Row) -> list[Row]:
@@ -292,7 +351,7 @@ def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
         document = orjson.loads(_whole(chunks, name) or b"")
     except orjson.JSONDecodeError as error:
         raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
-    for element in document if isinstance(document, list) else _longest_rows(document, "")[1]:
+    for element in _longest_rows(document, "")[1] or document:
         yield orjson.dumps(element)
 
 

@@ -69,7 +69,8 @@ class Ending:
 class Rejects:
     """Collects rejects: counts and examples by reason here, all of them in a CSV file at `path`, if given.
 
-    `missing_words` are the words that became missing values, with their counts, by column and word.
+    `missing_words` are the words that became missing values, with their counts, by column and word;
+    `clock_notes` say what is odd about the hours of a clock change.
 
     The file, with the columns file, line, reason, value, text, is made with the first reject.
     """
@@ -78,6 +79,7 @@ class Rejects:
         self.path = path
         self.counts: Counter[str] = Counter()
         self.missing_words: Counter[tuple[str, str]] = Counter()
+        self.clock_notes: list[str] = []
         self.examples: dict[str, list[str]] = {}
         self._file: IO[str] | None = None
         self._writer: Any = None

@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,10 @@ import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
 from lib.reporting.definition.reading import SERIALS, hours_zone, time_zone
+from lib.reporting.ingest import cells
 from lib.reporting.ingest.cells import Missing, text, trim, without_missing
+from lib.reporting.ingest.clock_changes import in_second_hour
+from lib.reporting.ingest.time_texts import english, first_day, needs_english, range_start
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -34,7 +38,7 @@ _ZONE_HOURS = {
 }  # fmt: skip
 _ZONE_NAME = re.compile(rf"(?<![A-Za-z])({'|'.join(_ZONE_HOURS)})(?![A-Za-z])")
 _STAMP_LENGTH = len("2026-01-05 13:00:00")
-RANGE_MARKS = (" - ", " – ", " — ", " to ", " bis ", " au ", "–", "~", "/", "-")
+_OFFSET_AT_END = r"(?:[0-9]Z|[+-][0-9]{2}:?[0-9]{2}|[A-Z]{3,4})$|^[0-9]+(?:\.[0-9]+)?$"
 _LITERAL_UTC = re.compile(r"%[HMSf] ?Z$")
 
 
@@ -56,8 +60,8 @@ def stored_times(
     """Seconds to store, cut to the hour or to the slicer's day; which are unreadable; which are missing.
 
     `zone_hours` is the slicer's zone. A stamp without an offset is in `time.timezone`, else in the slicer's
-    zone; one of an hour that the clock shows twice is the first of the two. A date without a time of day
-    is that day for granularity day, and its midnight for granularity hour.
+    zone; which of two equal hours it is in is told by the rows beside it. A date without a time of day is
+    that day for granularity day, and its midnight for granularity hour.
     """
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
     column, native = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
@@ -65,9 +69,20 @@ def stored_times(
         column = join_texts(columns, time.year, absent)
         quick = _whole_stamps(column, zone) if time.format is None else None
         native = quick or _text_instants(column, time.full_format, zone)
+    if isinstance(zone, ZoneInfo) and not has_offsets(column, time):
+        native = native._replace(seconds=in_second_hour(native.seconds, zone))
     readable = _in_range(native).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return _truncate(native, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
+
+
+def has_offsets(column: pa.Array, time: TimeColumn) -> bool:
+    """Whether times of this column name their zone, or count from 1970."""
+    if pa.types.is_timestamp(column.type):
+        return column.type.tz is not None
+    if not cells.is_text(column.type) or (time.format and set("zZ") & set(re.findall("%(.)", time.format))):
+        return True
+    return bool(pc.any(pc.match_substring_regex(column, _OFFSET_AT_END)).as_py())
 
 
 def join_texts(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
@@ -131,12 +146,13 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
         seconds = np.round((np.nan_to_num(numbers, nan=-np.inf) - SERIALS[format_]) * DAY)
         is_day = numbers % 1 == 0
         return _in_range(Instants(np.where(np.isfinite(seconds), seconds, MISSING).astype(np.int64), is_day))
-    if format_ is not None and (start := range_start(format_)):
-        format_, mark = start
-        parts = format_.count(mark) + 1
-        texts = texts.map(lambda text: mark.join(text.split(mark)[:parts]).strip())
     if format_ is not None:
-        return _in_range(_formatted_instants(texts, format_, zone))
+        if len(texts) and needs_english(texts.iloc[0], format_):
+            texts = texts.map(lambda text: english(text, format_))
+        day, mark = range_start(format_) or (format_, "")
+        if mark:
+            texts = texts.map(lambda text: first_day(text, day, mark))
+        return _in_range(_formatted_instants(texts, day, zone))
     texts = texts.str.replace(",", ".", regex=False)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
@@ -177,21 +193,16 @@ def _formatted_instants(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Inst
             texts, format_ = offsets, format_.replace("%Z", "%z")
     has_zone = "%z" in format_ or "%Z" in format_
     stamps = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
-    is_date = not has_zone and not any(code in format_ for code in ("%H", "%I"))
+    is_date = not has_zone and not is_hourly(format_)
     if _LITERAL_UTC.search(format_):
         zone = dt.UTC
     seconds = _seconds(stamps, None if has_zone or is_date else zone)
     return Instants(seconds, np.full(len(texts), is_date))
 
 
-def range_start(format_: str) -> tuple[str, str] | None:
-    """The format of a range's first day, and the mark after it (`%d %b %Y - %d %b %Y`); None of a day."""
-    for mark in RANGE_MARKS:
-        parts = format_.split(mark)
-        half = len(parts) // 2
-        if len(parts) % 2 == 0 and parts[:half] == parts[half:]:
-            return mark.join(parts[:half]), mark
-    return None
+def is_hourly(format_: str | None) -> bool:
+    """Whether a format holds a time of day."""
+    return "%H" in str(format_) or "%I" in str(format_)
 
 
 def is_coarse(format_: str | None) -> bool:

@@ -74,12 +74,11 @@ class Workbook:
         has_dates_1904: bool = False,
     ) -> None:
         self.file, self._name = file, sheet.name
-        layout, rows = sheet.layout, sheet.records
+        layout = sheet.layout
         check_width(file.name, layout.names)
         system = [DATES_1904] if has_dates_1904 else []
         self.context = "\n".join([file.name, sheet.name, *layout.above, *system])
-        has_value = [any(record.cells[column] for record in rows) for column in range(len(layout.names))]
-        self._names = [name if is_used else "" for name, is_used in zip(layout.names, has_value, strict=True)]
+        self._names = layout.names
         self._first_line, self.has_header = layout.first_line, layout.has_header
         self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
         self.names = dict.fromkeys(self.columns)
@@ -307,10 +306,19 @@ def _check_size(file: DataFile, data: io.BytesIO) -> None:
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:
-    """The rows that have a value, and their numbers from 1."""
-    for number, row in enumerate(sheet.iter_rows(), 1):
+    """The rows that have a value, and their numbers from 1. A label that is merged over rows is in each."""
+    left = (sheet.start or (0, 0))[1]
+    labels: dict[int, tuple[Any, int]] = {}
+    bottoms = {first: last[0] for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]}
+    for number, row in enumerate(sheet.iter_rows()):
+        for column, (label, bottom) in labels.items():
+            if number <= bottom:
+                row[column] = label
+        for column, cell in enumerate(row) if bottoms else ():
+            if (number, column + left) in bottoms and not isinstance(cell, int | float):
+                labels[column] = cell, bottoms[number, column + left]
         if any(cell != "" for cell in row):
-            yield number, row
+            yield number + 1, row
 
 
 def _column(cells: Iterable[Any]) -> pa.Array:

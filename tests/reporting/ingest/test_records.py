@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.reporting.ingest import text as module
-from lib.reporting.ingest.text import records
+from lib.reporting.ingest import records as module
+from lib.reporting.ingest.records import records
 
 
 def pieces(text: bytes, size: int) -> list[bytes]:
