@@ -1,4 +1,4 @@
-"""Values with marks of CSV, JSON, URLs and alphabets: one table over filter, link, API, order and export."""
+"""Odd values over filter, link, API, order and export, in each engine; see odd_values.py."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -9,30 +9,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from conftest import LAST_DAY, PASSWORD
-from peopled import write_people
+from odd_values import VALUES, odd_settings, rows
 from serving import serving
 from tranche import Desk
 
 from lib import connect
-from lib.people import Person
 from lib.reporting import links
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
-VALUES = [
-    "a,b", 'say "hi"', "it's", "back\\slash", "tab\there", "line\nbreak", "semi;colon", "pipe|d", "tilde~d",
-    "a&b=c", "100%", "50%25", "+1", "=1+1", "#hash", "🦄 unicorn", "👩\u200d👩\u200d👧", "مرحبا", "שלום (x)",
-    "straße", "STRASSE", "İstanbul", "istanbul", "ISTANBUL", "ısparta", "café", "cafe\u0301", "null", "None",
-    "NaN", "true", "0", "007", " ", " x", "x ", "x", "[a](b)", "<b>", "`c`", "$x$",
-]  # fmt: skip
 SLICER = "odd/values"
-DEFINITION = Definition(
-    time=TimeColumn(column="time", granularity="day"),
-    key_fields=(KeyFieldDefinition(name="value"),),
-    data_fields=(DataFieldDefinition(name="imps"),),
-)
 MATCHES = {
     "equals": lambda value, part: value == part,
     "contains": lambda value, part: part in value,
@@ -41,34 +26,22 @@ MATCHES = {
 }
 
 
-def rows() -> pd.DataFrame:
-    """A row for each value and for none, with impressions that tell them apart."""
-    return pd.DataFrame({"value": [*VALUES, ""], "imps": [2.0**n for n in range(len(VALUES) + 1)]})
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A data directory with these values in a slicer."""
+@pytest.fixture(scope="module", params=["resident", "pandas", "duckdb", "postgresql"])
+def settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A data directory with these values, stored or in a database, and the engine that answers."""
     home = tmp_path_factory.mktemp("odd")
-    write_people(home / "people.yaml", [Person("ada", "Ada", None, "admin")], PASSWORD)
-    time = dt.datetime.combine(LAST_DAY, dt.time(), dt.UTC)
-    columns = {"time": [time] * (len(VALUES) + 1), "value": [*VALUES, None], "imps": rows()["imps"].tolist()}
-    with Warehouse(home / "warehouse").writer("odd", "values", DEFINITION, {}) as writer:
-        writer.write(pa.table(columns, schema=DEFINITION.schema()))
-        writer.commit("made for the tests", "odd")
-    return Settings(home=home, demo=True, throttle_questions=10**6)
-
-
-@pytest.fixture(scope="module", params=["resident", "pandas"])
-def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The engine that answers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRANCHE_ENGINE", request.param)
-        yield request.param
+        if request.param in ("resident", "pandas"):
+            patch.setenv("TRANCHE_ENGINE", request.param)
+            yield odd_settings(home)
+        elif request.param == "duckdb":
+            yield odd_settings(home, f"parquet://{home}")
+        else:
+            yield odd_settings(home, str(request.getfixturevalue("rows_database")))
 
 
 @pytest.fixture(scope="module", params=["local", "address"])
-def desk(request: pytest.FixtureRequest, settings: Settings, engine: str) -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Desk]:
     """A desk in this process, and one by its address."""
     installation = connect.installation(settings)
     if request.param == "local":
