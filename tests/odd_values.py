@@ -1,4 +1,4 @@
-"""Values with marks of CSV, JSON, URLs and alphabets: one table for engines, APIs, links, exports and screens."""
+"""Values with marks of CSV, JSON, URLs and alphabets: one table for engines, links, exports and screens."""
 
 import datetime as dt
 from pathlib import Path
@@ -19,7 +19,8 @@ VALUES = [
     "a,b", 'say "hi"', "it's", "back\\slash", "tab\there", "line\nbreak", "semi;colon", "pipe|d", "tilde~d",
     "a&b=c", "100%", "50%25", "+1", "=1+1", "#hash", "🦄 unicorn", "👩\u200d👩\u200d👧",
     "مرحبا", "שלום (x)",
-    "straße", "STRASSE", "İstanbul", "istanbul", "ISTANBUL", "ısparta", "café", "cafe\u0301", "null", "None",
+    "straße", "STRASSE", "İstanbul", "istanbul", "ISTANBUL",
+    "ısparta", "café", "cafe\u0301", "null", "None",
     "NaN", "true", "0", "007", " ", " x", "x ", "x", "[a](b)", "<b>", "`c`", "$x$", "%", "_", "\\", "a_b", "axb",
 ]  # fmt: skip
 DEFINITION = Definition(
