@@ -21,7 +21,8 @@ VALUES = [
     "مرحبا", "שלום (x)",
     "straße", "STRASSE", "İstanbul", "istanbul", "ISTANBUL",
     "ısparta", "café", "cafe\u0301", "null", "None",
-    "NaN", "true", "0", "007", " ", " x", "x ", "x", "[a](b)", "<b>", "`c`", "$x$", "%", "_", "\\", "a_b", "axb",
+    "NaN", "true", "0", "007", " ", " x", "x ", "x", "[a](b)", "<b>", "`c`", "$x$", "%", "_", "\\",
+    "a_b", "axb",
 ]  # fmt: skip
 DEFINITION = Definition(
     time=TimeColumn(column="time", granularity="day"),

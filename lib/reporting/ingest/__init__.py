@@ -1,7 +1,7 @@
 """From a file to rows of a slicer.
 
     files.py         which file it is: format, compression, digest; what a reader gives
-    text.py          CSV and TSV → raw rows   (encodings.py: bytes → UTF-8; records.py: where records end)
+    text.py          CSV and TSV → raw rows   (records.py: its encoding, and where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
     markup.py        a table in HTML or XML → CSV
     layout.py        where the table of a text or a sheet is: its header and names
@@ -13,7 +13,7 @@
                      (column_names.py, column_words.yaml) and as a quotient of others (rates.py)
     inference.py     both → a definition
     cells.py         raw cells → text, numbers, elements   (numbers.py: their notation)
-    times.py         raw cells → time   (time_texts.py: names and ranges; clock_changes.py: doubled hours)
+    times.py         raw cells → time   (clock_changes.py: hours that come twice or never)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
     importing.py     files + definition → warehouse, all or nothing   (progress.py: how far it is)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import BinaryIO
 
-from lib.reporting.ingest.encodings import UTF_8, recognize_encoding, utf_8_chunks
 from lib.reporting.ingest.files import DataFile
 from lib.reporting.ingest.progress import Progress
+from lib.reporting.ingest.records import UTF_8, recognize_encoding, utf_8_chunks
 from lib.wire.errors import ImportRefused
 
 MOST_BYTES = 128 << 20

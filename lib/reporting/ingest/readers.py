@@ -18,17 +18,17 @@ from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
 from lib.reporting.ingest.cells import plain_columns, plain_table, value_column
 from lib.reporting.ingest.column_names import sounds_like_time
-from lib.reporting.ingest.encodings import (
+from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
+from lib.reporting.ingest.markup import MarkupFile
+from lib.reporting.ingest.progress import Progress
+from lib.reporting.ingest.records import (
+    MAX_LINE,
     UTF_8,
     find_encoding,
     recognize_encoding,
     shown_encoding,
     utf_8_chunks,
 )
-from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
-from lib.reporting.ingest.markup import MarkupFile
-from lib.reporting.ingest.progress import Progress
-from lib.reporting.ingest.records import MAX_LINE
 from lib.reporting.ingest.rejects import Reject
 from lib.reporting.ingest.text import delimited_text
 from lib.reporting.ingest.unpivot import UnpivotReader

@@ -18,18 +18,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lib.reporting.ingest.encodings import (
-    UTF_8,
-    find_encoding,
-    is_utf_8,
-    recognize_encoding,
-    shown_encoding,
-    utf_8_chunks,
-)
 from lib.reporting.ingest.files import WORKBOOK_SUFFIXES, DataFile, RawRows, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
 from lib.reporting.ingest.progress import Progress
-from lib.reporting.ingest.records import MAX_LINE, Records, line_too_long, records
+from lib.reporting.ingest.records import (
+    MAX_LINE,
+    UTF_8,
+    Records,
+    find_encoding,
+    is_utf_8,
+    line_too_long,
+    recognize_encoding,
+    records,
+    shown_encoding,
+    utf_8_chunks,
+)
 from lib.reporting.ingest.rejects import BELOW, TOTAL, WRONG_WIDTH, Ending, Reject
 from lib.wire.errors import ImportRefused
 

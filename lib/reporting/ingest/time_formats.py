@@ -10,12 +10,11 @@ from typing import TypeAlias
 import pandas as pd
 
 from lib.reporting.ingest.column_names import split_words
-from lib.reporting.ingest.time_texts import RANGE_MARKS, english
-from lib.reporting.ingest.times import instants, is_coarse
+from lib.reporting.ingest.times import RANGE_MARKS, english, instants, is_coarse
 
 Texts: TypeAlias = "pd.Series[str]"
 # The formats that are tried on a sample, the most usual first. Names of months are read in any language and
-# length, and those of weekdays are skipped: see time_texts.py.
+# length, and those of weekdays are skipped: see times.py.
 _DATES = [
     "%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d-%m-%Y",
     "%m-%d-%Y", "%m.%d.%Y", "%d-%b-%Y", "%d/%b/%Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y", "%Y-%b-%d",

@@ -14,8 +14,7 @@ import numpy as np
 
 from lib.reporting.definition.reading import SERIALS
 from lib.reporting.ingest.time_formats import Texts
-from lib.reporting.ingest.time_texts import MONTH_OF, range_start
-from lib.reporting.ingest.times import DAY, MISSING, Instants, Ints, is_coarse
+from lib.reporting.ingest.times import DAY, MISSING, MONTH_OF, Instants, Ints, is_coarse, range_start
 
 ORDERS: dict[str, str] = {"dmy": "day/month/year", "mdy": "month/day/year", "ymd": "year/month/day"}
 AHEAD = 0.5
