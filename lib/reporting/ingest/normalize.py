@@ -23,6 +23,7 @@ from lib.reporting.ingest.times import HOUR, has_offsets, stored_times
 from lib.wire.errors import ImportRefused
 
 Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 Sums = npt.NDArray[np.float64]
 Read = Callable[[pa.Array], Cells]
 Reason = Callable[[str], str]
@@ -31,6 +32,7 @@ _TOTAL_SHARE = 0.8
 _DAYS_SHARE = 0.5
 _EMPTY_SHARE = 0.6  # of rows without a value: subtotals are at most half
 _FEWEST_TIMES = 3
+_MOST_HOURS = 1_000_000
 _MOST_CHARACTERS = 60
 
 
@@ -83,9 +85,14 @@ class Normalizer:
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
             table, lines = table.filter(pa.array(~bad)), lines[~bad]
-        self._count_hours(table, columns.get(self.definition.time.sources[-1], nothing))
+        hours, groups = _by_hour(table.column(TIME).cast(pa.int64()).to_numpy())
+        if self.definition.time.granularity == "hour" and len(hours):
+            if not self.hour_rows:
+                clock = columns.get(self.definition.time.sources[-1], nothing)
+                self._has_offsets = has_offsets(clock, self.definition.time)
+            self.hour_rows.update(dict(zip(hours.tolist(), np.bincount(groups).tolist(), strict=True)))
         if self.definition.totals is None:
-            self.totals.add(table)
+            self.totals.add(table, hours, groups)
         return table, int(lines[-1]) if len(lines) else None
 
     @property
@@ -98,15 +105,6 @@ class Normalizer:
             return doubled_hours(self.hour_rows, time_zone(time.timezone))
         note = local_times({hour + hours: rows for hour, rows in self.hour_rows.items()})
         return [note] if note else []
-
-    def _count_hours(self, table: pa.Table, clock: pa.Array) -> None:
-        if self.definition.time.granularity == "hour" and table.num_rows:
-            if not self.hour_rows:
-                self._has_offsets = has_offsets(clock, self.definition.time)
-            hours = table.column(TIME).cast(pa.int64()).to_numpy() // HOUR
-            first = int(hours.min())
-            counts = np.bincount(hours - first)
-            self.hour_rows.update({first + int(hour): int(counts[hour]) for hour in np.flatnonzero(counts)})
 
     def _count_words(self, columns: dict[str, pa.Array]) -> None:
         """Count the words that stand for missing values."""
@@ -179,19 +177,21 @@ class TotalsTally:
             lambda: defaultdict(self._zeros)
         )
 
-    def add(self, table: pa.Table) -> None:
-        """Some rows, as they are stored."""
+    def add(self, table: pa.Table, hours: Ints, groups: Ints) -> None:
+        """Some rows, as they are stored; `groups` says which of the `hours` since 1970 each is in."""
         if not self._columns or not table.num_rows:
             return
-        _add(self._all, table, self._sum_fields)
+        _add(self._all, table, self._sum_fields, hours, groups)
         for name in self._columns:
             texts = table.column(name)
             words: list[str | None] = [*words_like(texts, f"{TOTAL_WORDS}|{ALL}")]
             words += [None] if 0 < texts.null_count < _EMPTY_SHARE * len(texts) else []
             for word in words:
-                rows = table.filter(pc.equal(texts, word) if word else pc.is_null(texts))
-                self._rows[name, word] += rows.num_rows
-                _add(self._parts[name, word], rows, self._sum_fields)
+                has_word = pc.equal(texts, word).fill_null(False) if word else pc.is_null(texts)
+                flags = has_word.to_numpy()
+                self._rows[name, word] += int(flags.sum())
+                part = table.filter(has_word)
+                _add(self._parts[name, word], part, self._sum_fields, hours, groups[flags])
 
     def counts(self) -> dict[tuple[str, str], int]:
         """The number of rows that are totals by their word, by the column of the file and the word there."""
@@ -228,14 +228,22 @@ class TotalsTally:
         return np.zeros(len(self._sum_fields))
 
 
-def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str]) -> None:
-    """Add the fields of rows to sums by time, in seconds since 1970."""
-    times = table.column(TIME).cast(pa.int64()).to_numpy()
-    different, groups = np.unique(times, return_inverse=True)
+def _by_hour(seconds: Ints) -> tuple[Ints, Ints]:
+    """The different hours of times since 1970, and which of them each is in, without sorting."""
+    hours = seconds // HOUR
+    first = int(hours.min()) if len(hours) else 0
+    if len(hours) and int(hours.max()) - first > _MOST_HOURS:
+        return np.unique(hours, return_inverse=True)
+    has_rows = np.bincount(hours - first) > 0
+    return first + np.flatnonzero(has_rows), (np.cumsum(has_rows) - 1)[hours - first]
+
+
+def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str], hours: Ints, groups: Ints) -> None:
+    """Add the fields of rows to sums by hour; `groups` says which of the hours each row is in."""
     columns = (pc.fill_null(table.column(name), 0.0).to_numpy() for name in fields)
-    increments = [np.bincount(groups, values, len(different)) for values in columns]
-    for group, time in enumerate(different.tolist()):
-        sums[time] += [values[group] for values in increments]
+    increments = [np.bincount(groups, values, len(hours)) for values in columns]
+    for group in np.flatnonzero(np.bincount(groups, minlength=len(hours))).tolist():
+        sums[int(hours[group])] += [values[group] for values in increments]
 
 
 class _Reasons:

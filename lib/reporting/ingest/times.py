@@ -67,7 +67,7 @@ _WEEKDAYS = (
     "mie jue vie sab dom lunes martes miercoles jueves viernes sabado domingo "
     "gio lunedi martedi mercoledi giovedi venerdi sabato domenica "
     "ma wo za zo maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
-).split()
+)
 MONTH_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names.split()} | {
     name.lower(): month
     for month in range(1, 13)
@@ -244,7 +244,7 @@ def english(text: str, format_: str) -> str:
     """
     names = calendar.month_name if "%B" in format_ else calendar.month_abbr
     weekday = _WEEKDAY.match(text)
-    if weekday and "%a" not in format_ and "%A" not in format_ and _plain(weekday[1]) in _WEEKDAYS:
+    if weekday and "%a" not in format_ and "%A" not in format_ and _plain(weekday[1]) in _WEEKDAYS.split():
         text = text[weekday.end() :]
 
     def month(name: re.Match[str]) -> str:

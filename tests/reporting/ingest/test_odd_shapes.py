@@ -64,6 +64,7 @@ def german_range(day: pd.Timestamp) -> str:
     )
 
 
+GERMAN_DAYS = ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"]
 RANGES = {
     "short": short_range,
     "German": german_range,
@@ -95,7 +96,7 @@ DATES = [
     OddFile("weekday and digits.csv", csv(MONTH, "%A, %d/%m/%Y"), MONTH),
     OddFile(
         "German weekday.csv",
-        csv(MONTH, lambda day: f"{'Mo Di Mi Do Fr Sa So'.split()[day.weekday()]}, {day:%d.%m.%Y}"),
+        csv(MONTH, lambda day: f"{GERMAN_DAYS[day.weekday()]}, {day:%d.%m.%Y}"),
         MONTH,
     ),
     OddFile("ctime.csv", csv(MONTH, "%a %b %d 00:00:00 %Y"), MONTH),
