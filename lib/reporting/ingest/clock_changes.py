@@ -84,10 +84,10 @@ def in_second_hour(seconds: Ints, zone: dt.tzinfo) -> Ints:
     if not len(readable) or not isinstance(zone, ZoneInfo):
         return seconds
     for change in _changes(zone, int(readable.min()), int(readable.max()) + HOUR):
-        doubled = np.flatnonzero((seconds >= change.time + change.shift) & (seconds < change.time))
-        if change.shift < 0 and len(doubled):
+        positions = np.flatnonzero((seconds >= change.time + change.shift) & (seconds < change.time))
+        if change.shift < 0 and len(positions):
             seconds = seconds.copy()
-            for rows in np.split(doubled, np.flatnonzero(np.diff(doubled) > 1) + 1):
+            for rows in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1):
                 seconds[_later(seconds, rows, change)] -= change.shift
     return seconds
 

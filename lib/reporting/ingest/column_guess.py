@@ -317,8 +317,8 @@ def numbers_rows(name: str, values: pa.Array) -> bool:
     if not _UNNAMED.fullmatch(name) or len(values) < _ID_ROWS or values.null_count:
         return False
     first = cells.text(values)[0].as_py()
-    counted = pa.array(range(len(values))) if first == "0" else pa.array(range(1, len(values) + 1))
-    return bool(cells.text(values).equals(counted.cast(pa.string())))
+    numbers = pa.array(range(len(values))) if first == "0" else pa.array(range(1, len(values) + 1))
+    return bool(cells.text(values).equals(numbers.cast(pa.string())))
 
 
 def _encoding_doubt(texts: pa.Array) -> str:

@@ -76,8 +76,8 @@ def infer(
     dates = {time.column} if isinstance(time.column, str) else set(time.column)
     if not isinstance(time.column, str) and is_hourly(time.format):
         dates.discard(time.column[-1])  # the hour of the day is a field too
-    numbered = [name for name, values in columns.items() if numbers_rows(name, values)]
-    fields = {name: values for name, values in columns.items() if name not in (*dates, *numbered)} | late
+    indexes = [name for name, values in columns.items() if numbers_rows(name, values)]
+    fields = {name: values for name, values in columns.items() if name not in (*dates, *indexes)} | late
     texts = {
         name: notation
         for name, values in fields.items()
@@ -101,7 +101,7 @@ def infer(
     guesses = find_rates(guesses, figures)
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
-    notes += [f"Left out: '{name}', which numbers the rows." for name in numbered]
+    notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
     return Inference(_definition(time, guesses, settings), time, guesses, notes)
 
 

@@ -114,8 +114,8 @@ def is_total(text: str) -> bool:
 
 def is_ruler(cells: Sequence[str]) -> bool:
     """Whether a line is drawn, as below a header: |---|---|."""
-    drawn = [cell.strip(" :+") for cell in cells if cell.strip(" +")]
-    return bool(drawn) and all(len(cell) > 1 and not cell.strip("-=") for cell in drawn)
+    lines = [cell.strip(" :+") for cell in cells if cell.strip(" +")]
+    return bool(lines) and all(len(cell) > 1 and not cell.strip("-=") for cell in lines)
 
 
 def are_days(names: Sequence[str]) -> bool:
@@ -250,8 +250,10 @@ def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str
         raise ImportRefused(_uneven(file, header, rows, width))
     labels = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
     has_values = {position for row in rows for position, cell in enumerate(row.cells) if cell.strip()}
-    is_used = [position in has_values or bool(name) for position, name in enumerate(names[:width])]
-    labels = [label if used else "" for label, used in zip(once_each(labels), is_used, strict=True)]
+    has_content = [position in has_values or bool(name) for position, name in enumerate(names[:width])]
+    labels = [
+        label if is_named else "" for label, is_named in zip(once_each(labels), has_content, strict=True)
+    ]
     return labels + [""] * (width - len(labels))
 
 

@@ -330,12 +330,12 @@ def _date_parts(text: str, codes: list[str]) -> dict[str, str]:
     words = [token for token in _TOKEN.findall(text) if not token.isdigit()]
     numbers = [token for token in _TOKEN.findall(text) if token.isdigit()]
     name = next((code for code in codes if code in "bB"), None)
-    wanted = [code for code in codes if code != name]
-    without_year = [code for code in wanted if code not in "Yy"]
-    for candidates in (wanted, without_year, ["d"]):
+    all_numbers = [code for code in codes if code != name]
+    without_year = [code for code in all_numbers if code not in "Yy"]
+    for candidates in (all_numbers, without_year, ["d"]):
         if len(candidates) == len(numbers):
-            named = {name: words[0]} if name and words else {}
-            return dict(zip(candidates, numbers, strict=True)) | named
+            month = {name: words[0]} if name and words else {}
+            return dict(zip(candidates, numbers, strict=True)) | month
     return {}
 
 
