@@ -111,7 +111,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
             "past_periods_tested": booked_figure.tests,
         }
     period = [arguments.start.isoformat(), arguments.end.isoformat()]
-    note = "By the weekdays of the last two weeks; seats, prices, seasons and holidays are not in it"
+    note = "The last week over again; seats, prices, seasons and holidays are not in it"
     return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
 
 

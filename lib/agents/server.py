@@ -117,8 +117,8 @@ DEFINITIONS = {
             "Exact figures, estimates and ranges",
             "A figure is exact if every record in its days was read. Otherwise it is an estimate from a "
             "sample, with a 95 % confidence interval (low, high). Differences smaller than the ranges are"
-            " noise. A forecast has the range that held for past periods of its length; `range_held` of "
-            "`past_periods_tested` says how often.",
+            " noise. A forecast has a range by the errors of past periods of its length; `range_held` of "
+            "`past_periods_tested` says how often such a range, made then, held.",
         ),
         Glossary(
             "tranche://definitions/words",

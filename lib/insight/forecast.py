@@ -1,9 +1,10 @@
-"""Volume of a targeting per day, and a forecast for a booked period with a range that was back-tested.
+"""Volume of a targeting per day, and a forecast for a booked period with a range that was tried on the past.
 
-The forecast is the mean of each weekday over the last two weeks. How far such a forecast is off is seen in
-the past: from each day on it is made for a period as long and as far ahead, and held against what came
-(lib/reporting/noise.py). Where it is off the same way all the time, as with a trend, it is shifted by that.
-The range knows no season or holiday beyond those days.
+The forecast is the last week over again (seasonal naive). How far off it is is seen in the past: from each
+day on it is made for a period as long and as far ahead, and held against what came. Where almost all of these
+errors have one sign, as with a trend, it is shifted by their median. The range reaches as far as the errors
+do by their rank (conformal; Vovk, Gammerman and Shafer 2005). On each past day the same range is made of the
+errors that were known then; where too few of these held there is none. Seasons and holidays are not known.
 """
 
 import math
@@ -15,13 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.insight.estimate import Estimate
-from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
-WEEK, BASE, CONFIDENCE = 7, 14, 0.95
+WEEK, CONFIDENCE = 7, 0.95
+FEWEST_ERRORS, FEWEST_TESTS, LEAST_HELD, ONE_SIGN = 14, 5, 0.8, 0.9
+"""Errors for a range, also twice the days of its period; past ranges that must have been tried, and the part
+of them that must have held; the part of the errors that have one sign where the forecast is shifted."""
 PERIODS = {1: "days", WEEK: "weeks", 2 * WEEK: "fortnights"}
 Numbers = npt.NDArray[np.float64]
 
@@ -36,9 +39,9 @@ class DayFigure:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A figure in a period of `days` with its 95 % range, which held in `hits` of `tests` past ones like it.
+    """A figure in a period of `days` with its 95 % range; `hits` of `tests` such ranges of past days held.
 
-    Without enough days of data for a range, `low` and `high` are NaN; without any for the value, it is too.
+    `low` and `high` are NaN where too few past ranges could be tried or held, the value where no data are.
     """
 
     value: float
@@ -50,7 +53,7 @@ class Forecast:
 
 
 def track_record(hits: int, tests: int, days: int) -> str:
-    """`in 27 of 30 past fortnights`: how often such a range held, in periods as long and as far ahead."""
+    """`in 27 of 30 past fortnights`: how often a range made then held, for periods alike."""
     return f"in {hits} of {tests} past {PERIODS.get(days, f'periods of {days} days')}"
 
 
@@ -90,35 +93,41 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
     """The figure in a period with so many days of each weekday, `ahead` days after the last of these days."""
     series = np.array([math.nan if day.figure.value is None else day.figure.value for day in days])
     length = max(1, round(sum(parts.values())))
-    if len(series) < BASE or not parts:
+    if len(series) < WEEK or not parts:
         return Forecast(math.nan)
-    week = series[-BASE:].reshape(-1, WEEK).mean(axis=0)
     first = days[-1].day.weekday() + 1
-    value = float(sum(count * week[(weekday - first) % WEEK] for weekday, count in parts.items()))
+    value = float(sum(count * series[-WEEK:][(weekday - first) % WEEK] for weekday, count in parts.items()))
     forecasts, actual = _back_test(series, length, ahead)
     is_positive = value > 0 and bool(np.all(forecasts > 0) and np.all(actual > 0))
     errors = np.log(actual / forecasts) if is_positive else actual - forecasts
-    weights = [-1 / BASE] * BASE + [0.0] * ahead + [1 / length] * length
-    drift = float(errors.mean()) if len(errors) and _drifts(errors, weights, series) else 0.0
-    usual = noise.spread(errors - drift, weights, noise.persistence(series))
-    if usual is None or not math.isfinite(value):
+    least = max(FEWEST_ERRORS, 2 * length)
+    # What came of a past forecast was known no earlier than its last day.
+    known = np.arange(least, len(errors) - ahead - length + 1)
+    trials = [(_range(errors[:count]), errors[count + ahead + length - 1]) for count in known]
+    hits = sum(bool(abs(error - middle) <= side) for (middle, side), error in trials)
+    if len(trials) < FEWEST_TESTS or hits < LEAST_HELD * len(trials) or not math.isfinite(value):
         return Forecast(value)
-    side = usual.side(CONFIDENCE)
+    middle, side = _range(errors)
     if is_positive:
-        value, low, high = (value * math.exp(drift + by) for by in (0.0, -side, side))
+        value, low, high = (value * math.exp(error) for error in (middle, middle - side, middle + side))
     else:
-        value += drift
+        value += middle
         if np.nanmin(series) >= 0:
             value = max(value, 0.0)  # what never was negative falls no further
         low, high = value - side, value + side
-    hits = int(np.sum(usual.sizes <= side))
-    return Forecast(value, max(low, min(value, 0.0)), high, hits, len(usual.sizes), length)
+    return Forecast(value, max(low, min(value, 0.0)), high, hits, len(trials), length)
 
 
-def _drifts(errors: Numbers, weights: Sequence[float], series: Numbers) -> bool:
-    """Whether the errors are of one kind, as those of a trend are: their mean is beyond their own spread."""
-    usual = noise.spread(errors - errors.mean(), weights, noise.persistence(series))
-    return usual is not None and abs(float(errors.mean())) > usual.side(CONFIDENCE) / math.sqrt(usual.freedom)
+def _range(errors: Numbers) -> tuple[float, float]:
+    """The middle of these errors, and how far CONFIDENCE of them are from it.
+
+    It is zero, or their median where almost all have one sign. One rank further than if each were
+    independent: overlapping periods are alike.
+    """
+    is_shifted = max(np.mean(errors > 0), np.mean(errors < 0)) >= ONE_SIGN
+    middle = float(np.median(errors)) if is_shifted else 0.0
+    rank = min(math.ceil(CONFIDENCE * (len(errors) + 1)) + 1, len(errors))
+    return middle, float(np.sort(np.abs(errors - middle))[rank - 1])
 
 
 def _back_test(series: Numbers, length: int, ahead: int) -> tuple[Numbers, Numbers]:
@@ -126,12 +135,10 @@ def _back_test(series: Numbers, length: int, ahead: int) -> tuple[Numbers, Numbe
 
     Where a day of either has no data, there is no test.
     """
-    starts = range(len(series) - BASE - ahead - length + 1)
+    starts = range(len(series) - WEEK - ahead - length + 1)
     weekdays = (np.arange(length) + ahead) % WEEK
-    forecasts = np.array(
-        [series[at : at + BASE].reshape(-1, WEEK).mean(axis=0)[weekdays].sum() for at in starts]
-    )
-    actual = np.array([series[at + BASE + ahead :][:length].sum() for at in starts])
+    forecasts = np.array([series[start : start + WEEK][weekdays].sum() for start in starts])
+    actual = np.array([series[start + WEEK + ahead :][:length].sum() for start in starts])
     has_value = np.isfinite(forecasts) & np.isfinite(actual)
     return forecasts[has_value], actual[has_value]
 

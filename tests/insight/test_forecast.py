@@ -64,9 +64,11 @@ def test_bids_that_fall_to_nothing_are_not_forecast_below_it() -> None:
     for _ in range(200):
         counts = draw.poisson(rates)
         found = forecast(days(*map(float, counts[:70])), dict.fromkeys(range(7), 1.0))
+        if math.isnan(found.low):
+            continue
         assert 0 <= found.low <= found.value <= found.high
         held.append(found.low <= counts[70:].sum() <= found.high)
-    assert np.mean(held) >= 0.8
+    assert len(held) > 100 and np.mean(held) >= 0.8
     assert forecast(days(*(-one for one in range(70))), dict.fromkeys(range(7), 1.0)).value < 0
 
 
@@ -76,34 +78,50 @@ def test_the_zone_of_the_slicer() -> None:
 
 
 def test_the_figure_of_a_period() -> None:
-    """A Monday and two Saturdays by the mean of two weeks, 12 and 7; too little history for a range."""
+    """A Monday and two Saturdays of the last week, 14 and twice 9; too little history for a range."""
     found = forecast(TWO_WEEKS, {0: 1, 5: 2})
-    assert found.value == 12 + 2 * 7 and math.isnan(found.low)
+    assert found.value == 14 + 2 * 9 and math.isnan(found.low)
 
 
 def test_a_day_without_data_makes_no_estimate() -> None:
-    """Where one of the last two weeks' days of a needed weekday has no data, nothing is estimated."""
-    gap = days(None, *[one.figure.value for one in TWO_WEEKS[1:]])
+    """Without data of a needed weekday in the last week, or without a week, nothing is estimated."""
+    gap = days(
+        *[day.figure.value for day in TWO_WEEKS[:7]], None, *[day.figure.value for day in TWO_WEEKS[8:]]
+    )
     assert math.isnan(forecast(gap, {0: 1}).value)
-    assert math.isnan(forecast(TWO_WEEKS[1:], {0: 1}).value)
+    assert math.isnan(forecast(TWO_WEEKS[8:], {0: 1}).value)
 
 
 def test_the_range_is_that_of_past_forecasts() -> None:
-    """Of a period of three days, five days ahead: from each past day the same forecast is held against what
-    came, and the range is at least as wide as 95 % of these errors."""
+    """Of three days, five days ahead: the range takes 95 % of the errors of past forecasts, by rank, and one
+    more; the same range, by what was known on each past day, is counted where it held."""
     draw = np.random.default_rng(4)
     figures = draw.lognormal(5, 0.2, 90)
     found = forecast(days(*figures), {0: 1, 1: 1, 2: 1}, ahead=5)
     errors = []
-    for origin in range(14, 90 - 5 - 3 + 1):
-        week = figures[origin - 14 : origin].reshape(2, 7).mean(axis=0)
+    for origin in range(7, 90 - 5 - 3 + 1):
+        week = figures[origin - 7 : origin]
         meant = sum(week[(5 + number) % 7] for number in range(3))
-        errors.append(np.log(figures[origin + 5 : origin + 8].sum() / meant))
-    assert found.tests == len(errors)
-    side = np.log(found.high / found.value)
-    assert side == pytest.approx(np.log(found.value / found.low))
-    assert found.hits == np.sum(np.abs(errors) <= side) >= 0.95 * len(errors)
-    assert 1.96 < side / np.sqrt(np.mean(np.square(errors))) < 3.2
+        errors.append(abs(np.log(figures[origin + 5 : origin + 8].sum() / meant)))
+    side = sorted(errors)[math.ceil(0.95 * 77) + 1 - 1]
+    assert len(errors) == 76
+    assert (np.log(found.high / found.value), np.log(found.value / found.low)) == pytest.approx((side, side))
+    held = []
+    for origin in range(14 + 5 + 3 - 1, 76):
+        before = sorted(errors[: origin - 7])
+        rank = min(math.ceil(0.95 * (len(before) + 1)) + 1, len(before))
+        held.append(errors[origin] <= before[rank - 1])
+    assert (found.hits, found.tests) == (sum(held), 55)
+
+
+def test_a_range_that_did_not_hold_is_none() -> None:
+    """42 days of about 100, then every other week of about 800: too many past ranges did not hold, so that
+    there is a figure alone."""
+    levels = [100 * (8 if day >= 42 and day // 7 % 2 else 1) for day in range(70)]
+    found = forecast(
+        days(*(level + day % 3 for day, level in enumerate(levels))), dict.fromkeys(range(7), 1.0)
+    )
+    assert found.value > 0 and math.isnan(found.low)
 
 
 def test_a_trend_moves_the_forecast() -> None:
@@ -119,7 +137,7 @@ def test_ranges_of_forecasts_hold(name: str) -> None:
     """Ranges hold in about 95 of 100 periods: whatever the noise, under trends, and of rare figures."""
     noise, trend, size = CASES[name]
     hits, _, silent = forecast_rates(NOISES[noise], 120, 5, 14, trend, size)
-    assert hits >= 0.89 and silent <= 0.05
+    assert hits >= 0.89 and silent <= 0.15
 
 
 @pytest.fixture(params=["embedded", "specification alone"])
@@ -181,8 +199,8 @@ def test_sentences() -> None:
     shown = Numbers()
     both = [(BIDS, TWO_WEEKS)]
     assert targeting_figures.sentences(all_of(both), (at(7), at(8)), 0, shown) == [
-        "The booked period (1 day), what all buyers together may have: about 12 bids (too little history for "
-        "a range)."
+        "The booked period (1 day), what all buyers together may have: about 14 bids (no range: too few past "
+        "ones could be tried, or held)."
     ]
     long = [(BIDS, days(*np.random.default_rng(1).uniform(90, 110, 90)))]
     found = forecast(long[0][1], {0: 1.0}, ahead=310)
@@ -192,7 +210,7 @@ def test_sentences() -> None:
     (sentence,) = targeting_figures.sentences(all_of(long), (start, start + dt.timedelta(days=7)), 0, shown)
     assert re.fullmatch(
         r"The booked period \(7 days\), what all buyers together may have: \d+ to \d+ bids "
-        r"\(so in \d\d of 70 past weeks\)\.",
+        r"\(such a range held in \d\d of 57 past weeks\)\.",
         sentence,
     )
     assert targeting_figures.sentences(all_of(both), (at(7), None), 0, shown)[0].startswith(
@@ -206,7 +224,7 @@ def test_sentences() -> None:
     ]
     assert (
         "no estimate of bids"
-        in targeting_figures.sentences(all_of([(BIDS, TWO_WEEKS[:8])]), (at(1), at(2)), 0, shown)[0]
+        in targeting_figures.sentences(all_of([(BIDS, TWO_WEEKS[:6])]), (at(1), at(2)), 0, shown)[0]
     )
     assert "1 day has no data and is left out" in targeting_figures.caution(
         [(BIDS, days(None, 3))], "2–3 Nov 2026", targeting_figures.left_out({}, None)

@@ -76,12 +76,12 @@ def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
     assert list(shown["Bids"]) == [f"{bids.get(day, 0):,.0f}" for day in days]
     parts = [15.5 / 24, *[1.0] * 29, 8.5 / 24]  # it starts at half past eight in the morning, UTC
     weekdays = [(dt.date(2026, 1, 1) + dt.timedelta(days=n)).weekday() for n in range(31)]
-    same = [[bids.get(day, 0) for day in days[-14:] if day.weekday() == weekday] for weekday in weekdays]
-    expected = Numbers().rough(sum(part * sum(of) / 2 for part, of in zip(parts, same, strict=True)))
+    same = [[bids.get(day, 0) for day in days[-7:] if day.weekday() == weekday] for weekday in weekdays]
+    expected = Numbers().rough(sum(part * sum(of) for part, of in zip(parts, same, strict=True)))
     sentence = next(one.value for one in desk.markdown if "all buyers" in one.value).replace("\\", "")
     assert sentence.startswith(
         "The first 30 days (no end is booked), what all buyers together may have: "
-        f"about {expected} bids (too little history for a range)"
+        f"about {expected} bids (no range: too few past ones could be tried, or held)"
     )
 
 

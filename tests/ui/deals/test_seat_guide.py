@@ -185,15 +185,15 @@ def forecasts(desk: AppTest) -> list[str]:
 
 
 def won_at(rows: pd.DataFrame, seat: str, price: float = 0.0) -> float:
-    """What a seat won in the last two weeks on sites and days whose wins cost that much on average."""
-    rows = rows[(rows["seat"] == seat) & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=14))]
+    """What a seat won in the last week on sites and days whose wins cost that much on average."""
+    rows = rows[(rows["seat"] == seat) & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7))]
     groups = rows.groupby(["site_domain", rows["time"].dt.date])[["spend", "imps"]].sum()
     return float(groups["imps"][1000 * groups["spend"] / groups["imps"] >= price].sum())
 
 
 def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame) -> None:
-    """Four weeks have twice what two weeks had: of the wins of the chosen seats, those at or above its price
-    for a seat that has one. What all buyers had stands below it, and is called so."""
+    """Four weeks have four times what the last one had: of the wins of the chosen seats, those at or above
+    its price for a seat that has one. What all buyers had stands below it, and is called so."""
     there = seated[seated["country"] == "US"]
     price = by_hand(there[there["seat"] == "1"])[0][1]
     desk = form(visit, "seated", "US", {1: f"{price:.2f}", 2: ""})
@@ -201,18 +201,18 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
     desk = come(clean(desk.run()))
     one, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
     assert 0 < one < won_at(there, "1")
-    every = there[there["time"].dt.date > LAST_DAY - dt.timedelta(days=14)][["bids", "imps"]].sum()
-    tail, write = "(too little history for a range)", Numbers().rough
-    everyone = f"about {write(2 * every['bids'])} bids {tail}; about {write(2 * every['imps'])} imps {tail}."
+    every = there[there["time"].dt.date > LAST_DAY - dt.timedelta(days=7)][["bids", "imps"]].sum()
+    tail, write = "(no range: too few past ones could be tried, or held)", Numbers().rough
+    everyone = f"about {write(4 * every['bids'])} bids {tail}; about {write(4 * every['imps'])} imps {tail}."
     assert forecasts(desk) == [
         "what these 2 seats may win at or above their floors (1 without one at any price): "
-        f"about {write(2 * (one + two))} imps {tail}.",
+        f"about {write(4 * (one + two))} imps {tail}.",
         f"what all buyers together may have: {everyone}",
     ]
     desk.session_state["np_seats"] = [1]
     desk.session_state["np_price_type"] = "fixed"
     assert forecasts(come(clean(desk.run())))[0] == (
-        f"what this seat may win at or above its price: about {write(2 * one)} imps {tail}."
+        f"what this seat may win at or above its price: about {write(4 * one)} imps {tail}."
     )
     desk.session_state["np_seats"] = []
     assert forecasts(come(clean(desk.run()))) == [f"what all buyers together may have: {everyone}"]

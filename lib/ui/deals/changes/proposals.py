@@ -179,7 +179,7 @@ def _expected(proposal: Proposal, words: Numbers) -> str:
     low, high = (words.rough(float(expected[name])) for name in ("low", "high"))
     record = ""
     if tests := expected.get("past_periods_tested"):
-        record = f", so {track_record(expected['range_held'], tests, (last - first).days + 1)}"
+        record = f", which held {track_record(expected['range_held'], tests, (last - first).days + 1)}"
     source = f"{expected['project']}/{expected['slicer']}"
     return f"Expected in {numbers.days(first, last)}: {low} to {high} {expected['field']}{record} ({source})."
 

@@ -161,11 +161,13 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     """The range with how often it held in the past, the figure alone, or that there is none."""
     name = numbers.title(field).lower()
     if math.isnan(outlook.value):
-        return f"no estimate of {name}, since days of the last two weeks have no data"
+        return f"no estimate of {name}, since days of the last week have no data"
     if math.isnan(outlook.low):
-        return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
+        return (
+            f"about {texts.rough(outlook.value)} {name} (no range: too few past ones could be tried, or held)"
+        )
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
-    return f"{span} (so {forecast.track_record(outlook.hits, outlook.tests, outlook.days)})"
+    return f"{span} (such a range held {forecast.track_record(outlook.hits, outlook.tests, outlook.days)})"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:
@@ -174,7 +176,7 @@ def caution(figures: Figures, days: str, without_what: str) -> str:
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
-        f"By the weekdays of the last two weeks, tested on past periods as long and as far ahead, {days}. "
+        f"The last week over again, tried on past periods as long and as far ahead, {days}. "
         f"{without_what}{without}"
     )
 
