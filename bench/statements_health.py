@@ -12,7 +12,7 @@ package more. Figures are asked for as the desk asks, of a slicer that answers f
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -275,14 +275,14 @@ def _named(health: DealHealth, titles: dict[str, str], day: date) -> str:
     return "another day" if abs((found - day).days) > 1 else titles.get(health.words, "")
 
 
-def print_causes(population: Made) -> None:
+def print_table(population: Made, causes: Sequence[str] = CAUSES) -> None:
     """The table of causes: how many were named rightly, and what else was said."""
     found = judged(population)
     print(
         "| planted | deals | named rightly | unnamed | named wrongly | no claim |\n|---|--:|--:|--:|--:|--:|"
     )
     every = Counter[str]()
-    for kind in [*CAUSES, ""]:
+    for kind in [*causes, ""]:
         right = {"unexplained": "", "": "healthy"}.get(kind, kind)
         names = Counter(found[deal] for deal, (planted, _) in population.causes.items() if planted == kind)
         parts = {"all": sum(names.values()), "right": names.pop(right, 0)}
@@ -334,7 +334,7 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else SEED
     for scale in (0.08, 0.25):
         print(f"\nNoise of {scale:.0%} a day:\n")
-        print_causes(made(np.random.default_rng(seed), number, scale))
+        print_table(made(np.random.default_rng(seed), number, scale))
     print_falls(number, seed)
 
 

@@ -14,11 +14,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from lib.reporting import noise
+
 Numbers = npt.NDArray[np.float64]
 DAYS, BASELINE, FEWEST_BEFORE, FEWEST_AFTER, WEEK = 63, 28, 21, 3, 7
 LARGEST_REST, FALSE_CLAIMS = 0.7, 0.01
 """The part of a rate that may be left of it in a fall; the probability of a false claim per deal."""
-FEWEST_COUNTS, FEWEST_EXPECTED, NEAR_DAYS, ALIKE = 30.0, 10.0, 2, 2 / 3
+FEWEST_COUNTS, FEWEST_EXPECTED, NEAR_DAYS, ALIKE, LONGEST_OUTAGE = 30.0, 10.0, 2, 2 / 3, 3
 SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0), 1_500
 """Series that are simulated for each persistence (1 is a random walk), and how many of them a series is held
 against."""
@@ -55,7 +57,7 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
 
     `tests` is how many series of the same deal are looked at: each of them may claim that much less.
     """
-    series = logarithms(counts, bases)
+    series = _without_outages(logarithms(counts, bases))
     if series.shape[1] < FEWEST_BEFORE + FEWEST_AFTER:
         return [None] * len(series)
     best = _search(series)
@@ -69,6 +71,23 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
         chance = _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
         claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS / tests else None)
     return claims
+
+
+def _without_outages(series: Numbers) -> Numbers:
+    """The series without the days of an outage: up to LONGEST_OUTAGE of them far below the same weekdays around
+    them, with days as before after them. They would make a lasting fall look like noise."""
+    rows = series.copy()
+    for row in rows:
+        below = noise.medians_around(row) - row
+        if not np.isfinite(below).any():
+            continue
+        limit = noise.OUT_OF_LINE * noise.TO_DEVIATION * float(np.nanmedian(np.abs(below)))
+        is_out = below > max(limit, noise.LEAST_OUTAGE)
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], is_out, [0]])))
+        for first, end in edges.reshape(-1, 2):
+            if end - first <= LONGEST_OUTAGE and end < len(row):
+                row[first:end] = np.nan
+    return rows
 
 
 def fell_near(counts: Numbers, bases: Numbers, fall: Fall) -> bool:

@@ -21,9 +21,9 @@ from scipy.special import stdtr, stdtrit
 
 Numbers = npt.NDArray[np.float64]
 FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
-NEAR_WEEKS, OUT_OF_LINE, LEAST_OUTAGE, MOST_OUTAGES = 3, 6.0, math.log(1.6), 0.15
+NEAR_WEEKS, OUT_OF_LINE, LEAST_OUTAGE, MOST_OUTAGES, TO_DEVIATION = 3, 6.0, math.log(1.6), 0.15, 1.4826
 """Weeks on each side that a figure is held against; the robust deviations, and at least the factor, by which
-an outage is out of line; the part of all figures that outages may be."""
+an outage is out of line; the part of all figures that outages may be; what makes a median deviation a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ def without_outages(figures: Numbers, season: int = WEEK) -> Numbers:
     is_outage = np.zeros(len(figures), bool)
     # Twice: an outage distorts what the weeks around it are held against, until it is known.
     for _ in range(2):
-        medians = _medians_around(np.where(is_outage, np.nan, logarithms), season)
+        medians = medians_around(np.where(is_outage, np.nan, logarithms), season)
         distances = np.abs(logarithms - medians)
         if not np.isfinite(distances).any():
             return figures
-        limit = max(OUT_OF_LINE * 1.4826 * float(np.nanmedian(distances)), LEAST_OUTAGE)
+        limit = max(OUT_OF_LINE * TO_DEVIATION * float(np.nanmedian(distances)), LEAST_OUTAGE)
         is_outage = np.isfinite(medians) & ((distances > limit) | (figures == 0))
     return figures if is_outage.mean() > MOST_OUTAGES else np.where(is_outage, np.exp(medians), figures)
 
 
-def _medians_around(figures: Numbers, season: int = WEEK) -> Numbers:
+def medians_around(figures: Numbers, season: int = WEEK) -> Numbers:
     """The median of the same weekday in the weeks before and after each figure; NaN without any."""
     padding = np.pad(figures, NEAR_WEEKS * season, constant_values=np.nan)
     shifts = [week * season for week in range(2 * NEAR_WEEKS + 1) if week != NEAR_WEEKS]
