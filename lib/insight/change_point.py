@@ -74,8 +74,10 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
 
 
 def _without_outages(series: Numbers) -> Numbers:
-    """The series without the days of an outage: up to LONGEST_OUTAGE of them far below the same weekdays around
-    them, with days as before after them. They would make a lasting fall look like noise."""
+    """The series without outages, which would make a lasting fall look like noise.
+
+    An outage is up to LONGEST_OUTAGE days far below the same weekdays around it, with others after it.
+    """
     rows = series.copy()
     for row in rows:
         below = noise.medians_around(row) - row

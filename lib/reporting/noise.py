@@ -23,7 +23,8 @@ Numbers = npt.NDArray[np.float64]
 FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
 NEAR_WEEKS, OUT_OF_LINE, LEAST_OUTAGE, MOST_OUTAGES, TO_DEVIATION = 3, 6.0, math.log(1.6), 0.15, 1.4826
 """Weeks on each side that a figure is held against; the robust deviations, and at least the factor, by which
-an outage is out of line; the part of all figures that outages may be; what makes a median deviation a standard deviation."""
+an outage is out of line; the part of all figures that outages may be; what makes a median deviation a
+standard deviation."""
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,25 @@ def test_a_dip_that_is_over_is_no_fall() -> None:
     assert change_point.falls(counts, base) == [None]
 
 
+def test_days_without_anything_hide_no_fall() -> None:
+    """A rate of 20 % that halves on the 45th day is found beside days of an outage in the weeks before; the
+    outage alone, and one of the last days but one, are none."""
+    counts, base = rates(44, 0.5)
+    counts[0, [20, 21, 33]] = 0
+    [found] = change_point.falls(counts, base)
+    assert found is not None and found.place == 44 and found.chance < 0.001
+    for days in ([20, 21, 33], [60, 61]):
+        counts, base = rates(None, 1.0)
+        counts[0, days] = 0
+        assert change_point.falls(counts, base) == [None]
+
+
+def test_the_last_days_without_anything_are_a_fall() -> None:
+    """Nothing since the last four days is no outage that has ended."""
+    [found] = change_point.falls(*rates(DAYS - 4, 0.0))
+    assert found is not None and found.place == DAYS - 4
+
+
 def test_a_drift_is_no_fall() -> None:
     """A rate that loses 3 % every day did not fall on a day."""
     counts, base = rates(None, 1.0)

@@ -187,7 +187,7 @@ def test_a_package_is_proposed_in_the_form(visit: Visit, viewer: Clients, manage
 
 @pytest.mark.parametrize(
     ("last", "record"),
-    [(6, ", which held in 27 of 30 past weeks ("), (13, "past fortnights ("), (9, "past periods of 10 days (")],
+    [(6, "held in 27 of 30 past weeks ("), (13, "past fortnights ("), (9, "past periods of 10 days (")],
 )
 def test_a_range_says_how_often_such_held(visit: Visit, viewer: Clients, last: int, record: str) -> None:
     """The dialog names how often such a range held, in periods as long; nothing where that was not given."""
