@@ -118,6 +118,22 @@ def test_spelling_is_american() -> None:
     assert not lines, "\n".join(lines)
 
 
+def test_conclusions_claim_no_more_than_was_measured() -> None:
+    """No sentence that concludes from figures says that something always or never is, is proved, or happened
+    because of something: it says what was measured, on which days and out of how many."""
+    claims = re.compile(
+        r"\b(always|never (?!won)|prove[sdn]?|surely|obviously|because|due to|caused by)\b", re.I
+    )
+    rooms = [
+        ROOT / "lib" / room
+        for room in ("insight", "reporting/moved", "alerts", "ui/deals/insight", "ui/audience/moved.py")
+    ]
+    files = [path for path in SOURCES if any(path.is_relative_to(room) for room in rooms)]
+    sentences = [f"{path.relative_to(ROOT)}: {text}" for path in files for _, text in texts(path)]
+    assert len(sentences) > 50
+    assert not [sentence for sentence in sentences if claims.search(sentence)]
+
+
 def test_names_are_nouns_and_verbs() -> None:
     """Functions, classes and variables are called what they do or hold, not `found` or `wanted`; errors may
     say what happened."""

@@ -96,7 +96,7 @@ GUIDES = {
             {"deal": "Name or deal id"},
             "Find the deal, then its deal_health and its past_delivery of the last 14 days by day. Say "
             "the state, the step where its funnel breaks, since when and why, and the advice. If the "
-            "price is the cause, add the price_guide of its package for its seat, and leave the price to "
+            "health names the price, add the price_guide of its package for its seat, and leave the price to "
             "the person. Give the links.",
         ),
         Guide(

@@ -29,7 +29,7 @@ against."""
 @dataclass(frozen=True)
 class Fall:
     """A rate that fell: the place of the first day after, the rates before and after, and how often noise
-    alone falls as far (`chance`, 0 to 1)."""
+    alone falls as far in one of the deal's series (`chance`, 0 to 1)."""
 
     place: int
     before: float
@@ -68,8 +68,8 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
         if rates is None or _is_drift(series[row], place):
             claims.append(None)
             continue
-        chance = _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
-        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS / tests else None)
+        chance = tests * _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
+        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS else None)
     return claims
 
 

@@ -32,7 +32,7 @@ _REASON_TEXTS = (
     ("blocked", ("block", "exclu")), ("creative", ("creative",)),
 )  # fmt: skip
 SCOPES = {
-    "report": "All deals fell", "dsp": "The DSP's deals fell", "seat": "The seat's deals fell",
+    "report": "Deals in general fell", "dsp": "The DSP's deals fell", "seat": "The seat's deals fell",
     "package": "The package's deals fell", "site": "A site's deals fell",
 }  # fmt: skip
 """The groups of other deals that can fall with a deal, the widest first."""
@@ -163,7 +163,7 @@ def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None,
         for change in (witnesses.changes or ())[:MOST_LISTED]
     ]
     if broken is not None and witnesses.changes == ():
-        findings.append("Nothing was changed around that day in the deal, its packages or their lists.")
+        findings.append("No change of the deal, its packages or their lists is recorded around that day.")
     findings += _loss_sentences(witnesses.losses)
     if price is not None:
         findings += _price_sentences(witnesses, price)
@@ -185,9 +185,9 @@ def advice(cause: str, witnesses: Witnesses) -> str:
             f"Ask the publishers to allow it, or the buyer to change it: {_quoted_reason(witnesses, cause)}."
         )
     if cause == "budget":
-        return "Ask the buyer whether the campaign goes on; nothing on the selling side stops it."
+        return f"Ask the buyer whether the campaign goes on: {_quoted_reason(witnesses, cause)}."
     if cause in ("targeting", "list", "links"):
-        return "Check the change above: what it took away is no longer offered to the deal."
+        return "Check the change above: what it took away had about as much as is missing."
     return ""
 
 
@@ -197,18 +197,18 @@ def fall_sentence(broken: Break) -> str:
     if not broken.base:
         return (
             f"{broken.step.capitalize()} fell by {100 * (1 - fall.rest):.0f} % against those of all other "
-            f"deals, on {write_day(broken.day)} or a day beside it."
+            f"deals, from about {write_day(broken.day)} on."
         )
     return (
         f"{broken.step.capitalize()} were {_percent(fall.before)} of {broken.base} in the four weeks before "
-        f"{write_day(broken.day)}, and are {_percent(fall.after)} since; the day is right within one."
+        f"{write_day(broken.day)}, and are {_percent(fall.after)} since; the day is an estimate."
     )
 
 
 def chance_sentence(fall: Fall) -> str:
-    """How many of the simulated series without a change fall as far, as a sentence."""
-    count = f"{fall.chance:.1%}".replace("%", " %") if fall.chance >= 0.001 else "less than 0.1 %"
-    return f"Of simulated series that vary like this one without a change, {count} fall so far."
+    """How many of the simulated deals without a change fall as far, as a sentence."""
+    deals = f"{_percent(fall.chance)} or fewer"
+    return f"Of simulated deals that vary like this one without a change, {deals} fall so far."
 
 
 def write_day(day: date) -> str:

@@ -264,10 +264,10 @@ def test_facts_of_a_raised_floor() -> None:
     assert found.title == "Floor raised"
     assert found.findings[0] == (
         "Impressions were 25.0 % of bids in the four weeks before 16 Nov 2026, and are 5.0 % since; "
-        "the day is right within one."
+        "the day is an estimate."
     )
     assert found.findings[1] == (
-        "Of simulated series that vary like this one without a change, less than 0.1 % fall so far."
+        "Of simulated deals that vary like this one without a change, 0.1 % or fewer fall so far."
     )
     assert found.findings[2] == (
         "16 Nov 2026: price of the deal: 1.20 → 2.40, which took away 90.0 % of what it had."
@@ -312,7 +312,7 @@ def test_no_advice_without_a_cause() -> None:
     found = diagnosis(WINS, Witnesses(others={"seat": OtherDeals(1.02, False)}), Decimal(2), False)
     assert (found.title, found.advice) == ("Impressions fell", "")
     assert found.findings[-1] == "The same rate of other deals since: of its seat +2 %."
-    assert "Nothing was changed around that day in the deal, its packages or their lists." in found.findings
+    assert "No change of the deal, its packages or their lists is recorded around that day." in found.findings
     unknown = diagnosis(WINS, Witnesses(changes=None), Decimal(2), False)
     assert not any("Nothing was changed" in finding for finding in unknown.findings)
 

@@ -52,7 +52,7 @@ def test_a_raised_floor_with_the_bids_that_it_keeps_out() -> None:
         ({"3": FEWER_WINS}, "The seat's deals fell"),
         ({"3": FEWER_WINS, "4": FEWER_WINS}, "The DSP's deals fell"),
         ({"2": FEWER_WINS}, "The package's deals fell"),
-        ({str(deal): FEWER_WINS for deal in range(2, 8)}, "All deals fell"),
+        ({str(deal): FEWER_WINS for deal in range(2, 8)}, "Deals in general fell"),
     ],
 )
 def test_what_fell_with_it_outranks_a_floor(at: int, others: Mapping[str, object], title: str) -> None:

@@ -40,7 +40,7 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     if movers.moves or movers.alike:
         return total
     value_count = f"{focus.numbers.number(movers.value_count)} values of its key fields"
-    return f"{total} Nothing stands out: none of {value_count} moved more than noise."
+    return f"{total} Nothing stands out of noise among {value_count}; smaller causes may be hidden in it."
 
 
 def alike(focus: Focus, movers: Moved) -> list[str]:
