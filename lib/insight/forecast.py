@@ -102,8 +102,8 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
     errors = np.log(actual / forecasts) if is_positive else actual - forecasts
     least = max(FEWEST_ERRORS, 2 * length)
     # What came of a past forecast was known no earlier than its last day.
-    known = np.arange(least, len(errors) - ahead - length + 1)
-    trials = [(_range(errors[:count]), errors[count + ahead + length - 1]) for count in known]
+    counts = np.arange(least, len(errors) - ahead - length + 1)
+    trials = [(_range(errors[:count]), errors[count + ahead + length - 1]) for count in counts]
     hits = sum(bool(abs(error - middle) <= side) for (middle, side), error in trials)
     if len(trials) < FEWEST_TESTS or hits < LEAST_HELD * len(trials) or not math.isfinite(value):
         return Forecast(value)
