@@ -5,6 +5,7 @@ filter is a set of ids, a split a join.
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -98,6 +99,12 @@ class Duck:
         self.db.execute(f"create or replace temp table counted as select * from ranged where {where}", values)
         total = self._lines("select {data} from counted", [])[0][1]
         return self._rows(asked, total), total, [day for (day,) in days]
+
+    def records(self, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The records that the last question counted, with these columns; texts are never null."""
+        texts = {name: f"coalesce({name}, '')" for name in (*SINGLE, "kinds")} | {"records": "1.0::double"}
+        cells = ", ".join(SHAPES.get(name, texts.get(name, name)) for name in columns)
+        return self.db.execute(f"select {cells} from counted").fetchall()
 
     def _set_zone(self, zone: int) -> None:
         """`timed`: the rows with their local time. A slicer of days knows no hours to shift."""

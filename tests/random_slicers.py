@@ -90,7 +90,14 @@ def definition(granularity: str, zone: int) -> Definition:
     time = {"column": "time", "granularity": granularity}
     sources = [{"name": "users"}]
     return Definition.model_validate(
-        {"timezone": zone, "time": time, "key_fields": keys, "data_fields": data, "audience_sources": sources}
+        {
+            "timezone": zone,
+            "time": time,
+            "key_fields": keys,
+            "data_fields": data,
+            "audience_sources": sources,
+            "records": ["kinds"],
+        }
     )
 
 

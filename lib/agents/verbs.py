@@ -22,12 +22,12 @@ class Arguments(BaseModel):
 
 
 class KeyFilter(Arguments):
-    """Keeps rows whose key field matches any of the values (a negative match: none of them)."""
+    """Keeps rows whose key field matches any value (a negative match: none)."""
 
     field: str
     values: list[str] = Field(max_length=500)
     match: Match = "equals"
-    by_description: bool = Field(default=False, description="Also compare with descriptions of codes")
+    by_description: bool = Field(default=False, description="Compare descriptions too")
 
 
 class FigureFilter(Arguments):
@@ -116,7 +116,7 @@ def unique(verbs: Iterable[Verb[Any]]) -> dict[str, Verb[Any]]:
 
 
 def without_titles(schema: Any) -> Any:
-    """A JSON schema without titles and defaults of null, which cost tokens and say nothing."""
+    """A JSON schema without titles and defaults of nothing, which cost tokens and say nothing."""
     if isinstance(schema, list):
         return [without_titles(item) for item in schema]
     if not isinstance(schema, dict):
@@ -130,7 +130,8 @@ def without_titles(schema: Any) -> Any:
     return {
         name: without_titles(content)
         for name, content in schema.items()
-        if not (name == "title" and isinstance(content, str)) and not (name == "default" and content is None)
+        if not (name == "title" and isinstance(content, str))
+        and not (name == "default" and content in (None, []))
     }
 
 

@@ -19,9 +19,10 @@ from lib.operations import Meter
 from lib.operations.meter import NO_CLIENT
 from lib.reporting.answers import Audience
 from lib.reporting.answers.as_json import EXTRAS
+from lib.reporting.answers.records import Records
 from lib.reporting.answers.responses import error_of
-from lib.reporting.client import Reporting, describe, with_own_fields
-from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.reporting.client import Reporting, describe, for_records, with_own_fields
+from lib.reporting.models import AudienceQuery, InfoQuery, RecordsQuery, Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.call import Credential, Patience, in_the_name_of
 from lib.wire.deadline import Deadline
@@ -63,6 +64,10 @@ class EmbeddedReporting(Reporting):
         """The figures; see Reporting. This service knows every extension: nothing is left to do here."""
         query = with_own_fields(query, slicer) if slicer else query
         return _own(self._answer("audience", query, self._service.audience))
+
+    def records(self, query: RecordsQuery, slicer: Slicer) -> Records:
+        """The records behind a figure; see Reporting."""
+        return self._answer("records", for_records(query, slicer), self._service.records)
 
     def _answer(self, verb: str, query: InfoQuery, work: "Work[Result]") -> Result:
         """What `work` makes of the query, with the errors that a client of the API raises."""

@@ -11,8 +11,9 @@ import httpx
 
 from lib.people import Person
 from lib.reporting.answers import Audience
-from lib.reporting.client import Download, Reporting
-from lib.reporting.models import ExportQuery, Slicer
+from lib.reporting.answers.records import Records
+from lib.reporting.client import Download, FileQuery, Reporting
+from lib.reporting.models import Slicer
 from lib.wire.call import Credential, Patience
 from lib.wire.errors import LIMITED, AccessError
 
@@ -24,11 +25,6 @@ class LimitedReporting(Reporting):
         super().__init__(http, token, patience)
         self._person = person
 
-    def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
-        """The file, whole; see Reporting. AccessError for such a slicer."""
-        self._check(query.project_name, query.slicer_name)
-        return super().export(query, slicer)
-
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
         self._check(fields["project_name"], fields["slicer_name"])
         return super()._info(fields)
@@ -36,6 +32,14 @@ class LimitedReporting(Reporting):
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         self._check(fields["project_name"], fields["slicer_name"])
         return super()._audience(fields, split_by, slicer)
+
+    def _records(self, fields: Mapping[str, Any]) -> Records:
+        self._check(fields["project_name"], fields["slicer_name"])
+        return super()._records(fields)
+
+    def _file(self, verb: str, query: FileQuery) -> Download:
+        self._check(query.project_name, query.slicer_name)
+        return super()._file(verb, query)
 
     def _check(self, project: str, slicer: str) -> None:
         if self._person.row_filters(project, slicer):

@@ -13,7 +13,15 @@ from lib.insight.estimate import Estimate
 from lib.reporting import dates, requests
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, Filter, Slicer
+from lib.reporting.models import (
+    AudienceQuery,
+    DataFilter,
+    ExportQuery,
+    Filter,
+    RecordsQuery,
+    Selection,
+    Slicer,
+)
 from lib.reporting.moved.explain import Moved
 
 DateLike = str | dt.date
@@ -23,27 +31,35 @@ Query = TypeVar("Query", AudienceQuery, ExportQuery)
 USUAL_DAYS = 7
 
 
-class QuestionParts(TypedDict, total=False):
-    """What a question may have. Without dates it is about the last seven complete days with data.
+class SelectionParts(TypedDict, total=False):
+    """Days and filters. Without dates they are the last seven complete days with data.
 
     `start` and `end` are dates or what the API takes: `-7d`, `yesterday`, `-1m_first`. `filters` is a mapping
     from key fields to the value or values that they equal, or Filters (also as dictionaries); `any_of` are
-    groups of such filters, of each of which any holds (a mapping alone is one group). `having` are filters
-    by figures, as `("imps", ">", 1000)`. `order` names fields, with a minus before those that fall.
-    `timezone` is whole hours ahead of UTC, `source` an audience source.
+    groups of such filters, of each of which any holds (a mapping alone is one group). `timezone` is whole
+    hours ahead of UTC.
     """
 
     start: DateLike
     end: DateLike
-    split: Names
-    fields: Names
     filters: Filters
     any_of: Mapping[str, str | Sequence[str]] | Iterable[Filters]
+    timezone: int
+
+
+class QuestionParts(SelectionParts, total=False):
+    """What a question may have beside days and filters.
+
+    `having` are filters by figures, as `("imps", ">", 1000)`. `order` names fields, with a minus before those
+    that fall; `source` is an audience source.
+    """
+
+    split: Names
+    fields: Names
     having: Iterable[DataFilter | tuple[str, str, float]]
     order: Names
     limit: int
     offset: int
-    timezone: int
     source: str
 
 
@@ -51,22 +67,15 @@ def query(
     model: type[Query], pair: tuple[str, str], slicer: Slicer, parts: QuestionParts, **more: Any
 ) -> Query:
     """The question about this slicer. BadRequest says what is wrong; UnknownName has the nearest name."""
-    start, end = dates.last_days(slicer, dates.today(slicer.timezone), USUAL_DAYS)
-    fields: dict[str, Any] = {
-        "project_name": pair[0],
-        "slicer_name": pair[1],
-        "start_date": _date(parts.get("start", start)),
-        "end_date": _date(parts.get("end", end)),
+    fields = _selection(pair, slicer, parts) | {
         "split_by": _names(parts.get("split", ())),
-        "filters": _filters(parts.get("filters", ())),
-        "any_of": _groups(parts.get("any_of", ())),
         "data_filters": [*map(_data_filter, parts.get("having", ()))],
         "order_by": [*map(_order, _names(parts.get("order", ())))],
     }
     if "fields" in parts:
         fields["data_fields"] = _names(parts["fields"])
     api_names = {"source": "audience_key"}
-    for name in ("limit", "offset", "timezone", "source"):
+    for name in ("limit", "offset", "source"):
         if name in parts:
             fields[api_names.get(name, name)] = parts[name]  # type: ignore[literal-required]
     query = requests.question(model, fields | more)
@@ -75,7 +84,30 @@ def query(
     return query
 
 
-def days_of(query: AudienceQuery | ExportQuery, slicer: Slicer) -> Days:
+def records_query(
+    pair: tuple[str, str], slicer: Slicer, parts: SelectionParts, order: Names, **more: Any
+) -> RecordsQuery:
+    """The question about records of this slicer; errors are those of `query`, and of the service."""
+    fields = _selection(pair, slicer, parts) | {"order_by": [*map(_order, _names(order))]}
+    query = requests.question(RecordsQuery, fields | more)
+    requests.check_selection(query, slicer)
+    days_of(query, slicer)
+    return query
+
+
+def _selection(pair: tuple[str, str], slicer: Slicer, parts: SelectionParts) -> dict[str, Any]:
+    start, end = dates.last_days(slicer, dates.today(slicer.timezone), USUAL_DAYS)
+    return {
+        "project_name": pair[0],
+        "slicer_name": pair[1],
+        "start_date": _date(parts.get("start", start)),
+        "end_date": _date(parts.get("end", end)),
+        "filters": _filters(parts.get("filters", ())),
+        "any_of": _groups(parts.get("any_of", ())),
+    } | ({"timezone": parts["timezone"]} if "timezone" in parts else {})
+
+
+def days_of(query: Selection, slicer: Slicer) -> Days:
     """The days that a question is about; BadRequest where its dates are none."""
     zone = slicer.timezone if query.timezone is None else query.timezone
     return dates.date_range(query.start_date, query.end_date, dates.today(zone))

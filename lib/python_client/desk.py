@@ -12,13 +12,22 @@ import pandas as pd
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Resource, SupplyPackage
 from lib.python_client import answer, clients
-from lib.python_client.answer import Answer, DateLike, Names, QuestionParts, WhatMoved
+from lib.python_client.answer import Answer, DateLike, Names, QuestionParts, SelectionParts, WhatMoved
 from lib.python_client.clients import DeskClients
 from lib.reporting import links
+from lib.reporting.answers.records import Records
 from lib.reporting.client import Reporting
 from lib.reporting.dates import ONE_DAY
 from lib.reporting.formats import ExportFormat
-from lib.reporting.models import ROWS_LIMITS, TIME_KEY_FIELDS, AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.models import (
+    MOST_RECORDS,
+    ROWS_LIMITS,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    ExportQuery,
+    InfoQuery,
+    Slicer,
+)
 from lib.reporting.moved import explain
 from lib.settings import Settings
 from lib.wire.errors import AccessError, BadRequest, UnknownName
@@ -160,6 +169,27 @@ class Desk:
         texts = [day.isoformat() for day in days]
         link = self.link(query, field=field, lower="moved", compare=links.join_texts(texts))
         return WhatMoved(field, result, days, now, link)
+
+    def records(
+        self,
+        slicer: str,
+        *,
+        columns: Names | None = None,
+        order: Names = (),
+        limit: int = MOST_RECORDS,
+        descriptions: bool = False,
+        **parts: Unpack[SelectionParts],
+    ) -> Records:
+        """The records behind a figure: `frame` has some of the `records_found`, the latest first.
+
+        `columns` are key fields, those of time too, and data fields; `order` names some, with a minus before
+        those that fall. With `descriptions` there is one more column for each coded field.
+        """
+        pair, about = self.pair(slicer), self.info(slicer)
+        more: dict[str, Any] = {"limit": limit, "include_mappings": int(descriptions)}
+        if columns is not None:
+            more["columns"] = [columns] if isinstance(columns, str) else list(columns)
+        return self.reporting.records(answer.records_query(pair, about, parts, order, **more), about)
 
     def export(
         self,

@@ -22,6 +22,7 @@ import pandas as pd
 
 from lib.reporting import formulas, named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
+from lib.reporting.answers.records import Records
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
@@ -33,6 +34,7 @@ from lib.reporting.models import (
     InfoQuery,
     Order,
     OwnField,
+    RecordsQuery,
     Slicer,
 )
 from lib.wire import call
@@ -42,7 +44,9 @@ from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 Query = TypeVar("Query", AudienceQuery, ExportQuery)
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
+FileQuery = ExportQuery | RecordsQuery
 PAGE = frozenset({"order_by", "limit", "offset"})
+NO_RECORDS = "This service shows no records: ask for figures, split further"
 NO_ANY_OF = "This service can't combine filters by OR: ask for each of them alone"
 *SOME, LAST = sorted(name for name, format_ in FORMATS.items() if format_.plain_words)
 OF_A_FILE = {
@@ -81,6 +85,23 @@ def with_own_fields(query: Query, slicer: Slicer) -> Query:
     names = _ranked_by(query).union(query.data_fields or ())
     own_fields = tuple(field for field in slicer.own_fields if field.name in names)
     return query.model_copy(update={"own_fields": own_fields}) if own_fields else query
+
+
+def for_records(query: RecordsQuery, slicer: Slicer) -> RecordsQuery:
+    """The query as its service is asked: days without names, and own fields as the fields of their formulas.
+
+    BadRequest where the service does not show records.
+    """
+    if not slicer.knows("records"):
+        raise BadRequest(NO_RECORDS)
+    if query.any_of and not slicer.knows("any_of"):
+        raise BadRequest(NO_ANY_OF)
+    query = named_days.for_api(query, slicer)
+    own = {field.name: sorted(formulas.parse(field.formula).fields()) for field in slicer.own_fields}
+    if query.columns is None or own.keys().isdisjoint(query.columns):
+        return query
+    columns = (part for name in query.columns for part in own.get(name, [name]))
+    return query.model_copy(update={"columns": tuple(dict.fromkeys(columns))})
 
 
 def _ranked_by(query: AudienceQuery | ExportQuery) -> set[str]:
@@ -329,12 +350,27 @@ class Reporting:
         if extensions_of(query):
             slicer = slicer or self.info(_where(query))
             check_file(query, slicer.extensions)
-        return in_the_name_of(self._credential, lambda token: self._export(query, token))
+        return self._file("export", query)
 
-    def _export(self, query: ExportQuery, token: str) -> Download:
+    def records(self, query: RecordsQuery, slicer: Slicer) -> Records:
+        """The records behind a figure (*extension*); BadRequest of a service that shows none."""
+        query = for_records(query, slicer)
+        return self._records(query.model_dump(mode="json", exclude_defaults=True, exclude={"export_format"}))
+
+    def records_file(self, query: RecordsQuery, slicer: Slicer) -> Download:
+        """The same as a file, in the query's `export_format`."""
+        return self._file("records", for_records(query, slicer))
+
+    def _records(self, fields: Mapping[str, Any]) -> Records:
+        return self._request("records", fields, JSON, responses.records)
+
+    def _file(self, verb: str, query: FileQuery) -> Download:
+        return in_the_name_of(self._credential, lambda token: self._download(verb, query, token))
+
+    def _download(self, verb: str, query: FileQuery, token: str) -> Download:
         body = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        call_ = replace(self._call("export", body, ANY_FILE, token), is_download=True)
+        call_ = replace(self._call(verb, body, ANY_FILE, token), is_download=True)
         with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if responses.is_message(media_type) or not response.is_success:
@@ -383,7 +419,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
             responses.fields(httpx.Response(response.status_code, content=head))
 
 
-def _filename(response: httpx.Response, query: ExportQuery) -> str:
+def _filename(response: httpx.Response, query: FileQuery) -> str:
     message = Message()
     message["Content-Disposition"] = response.headers.get("content-disposition", "")
     return message.get_filename() or f"{query.slicer_name}.{query.export_format}"

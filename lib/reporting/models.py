@@ -40,13 +40,14 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
-    "restrictions",
+    "restrictions", "records",
     *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
 ROWS_LIMITS = (10_000, 10_000_000)
 MOST_GROUPS, MOST_ALTERNATIVES = 20, 50
+MOST_RECORDS = 1_000
 MAX_SPLIT_ROWS = 1_000_000
 
 
@@ -196,17 +197,20 @@ class InfoQuery(Value):
     project_name: str
 
 
-class _Question(InfoQuery):
-    """The parameters that audience and export share.
-
-    A record counts if it passes all `filters`, and of each group of `any_of` (*extension*) any filter.
-    """
+class Selection(InfoQuery):
+    """The records of some days that pass all `filters`, and of each group of `any_of` (*extension*) any."""
 
     start_date: DateValue
     end_date: DateValue
     filters: tuple[Filter, ...] = ()
-    split_by: Names = ()
+    any_of: tuple[FilterGroup, ...] = Field(default=(), max_length=MOST_GROUPS)
     timezone: Offset | None = None
+
+
+class _Question(Selection):
+    """The parameters that audience and export share."""
+
+    split_by: Names = ()
     data_fields: Names | None = None
     own_fields: tuple[OwnField, ...] = Field(default=(), max_length=50)
     order_by: tuple[Order, ...] = ()
@@ -214,7 +218,6 @@ class _Question(InfoQuery):
     offset: Whole = Field(default=0, ge=0)
     audience_key: str | None = None
     data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
-    any_of: tuple[FilterGroup, ...] = Field(default=(), max_length=MOST_GROUPS)
 
 
 class AudienceQuery(_Question):
@@ -254,3 +257,21 @@ class ExportQuery(_Question):
     def with_mappings(self) -> bool:
         """Whether descriptions are included: by default for one key field, not for several."""
         return len(self.split_by) == 1 if self.include_mappings is None else bool(self.include_mappings)
+
+
+class RecordsQuery(Selection):
+    """The records of a selection, up to `limit` of them (*extension*).
+
+    `columns` are fields: time key fields, key fields and data fields; of a formula its data fields. Without
+    any, all with a value of their own. They come in the order of `order_by`, the latest first without one.
+    `include_mappings` adds a column with the descriptions of each coded field; `export_format` makes a file
+    of it all.
+    """
+
+    columns: Names | None = None
+    order_by: tuple[Order, ...] = Field(default=(), max_length=20)
+    limit: Whole = Field(default=MOST_RECORDS, ge=1, le=MOST_RECORDS)
+    include_mappings: Flag = 0
+    export_format: ExportFormat | None = None
+    escape_formulas: Flag = 1
+    full_digits: Flag = 0

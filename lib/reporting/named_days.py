@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from lib.reporting import dates
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.reporting.models import Selection, Slicer
 from lib.wire.errors import BadRequest
 
-Query = TypeVar("Query", AudienceQuery, ExportQuery)
+Query = TypeVar("Query", bound=Selection)
 _BACK = re.compile(r"-(\d{1,4})([wq])_(first|last)", re.ASCII)
 _RUNNING = re.compile(r"-0([wmq])_first", re.ASCII)
 
@@ -31,12 +31,12 @@ def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
     return dates.date_range(first.isoformat(), last.isoformat(), today)
 
 
-def today(query: AudienceQuery | ExportQuery, slicer: Slicer) -> date:
+def today(query: Selection, slicer: Slicer) -> date:
     """Today, in the time zone of a query."""
     return dates.today(slicer.timezone if query.timezone is None else query.timezone)
 
 
-def days_of(query: AudienceQuery | ExportQuery, slicer: Slicer) -> Days:
+def days_of(query: Selection, slicer: Slicer) -> Days:
     """The first and last day that a query is about, if it is asked now."""
     return resolve(query.start_date, query.end_date, today(query, slicer), slicer)
 

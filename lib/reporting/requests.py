@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Selection, Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
@@ -35,14 +35,14 @@ def read(body: bytes) -> tuple[str, Fields]:
 
 def where(query: Fields | InfoQuery) -> tuple[str, str]:
     """The requested project and slicer. BadRequest if either is missing."""
-    fields = _fields(query)
+    fields = given(query)
     for name in ("project_name", "slicer_name"):
         if not isinstance(fields.get(name), str):
             raise BadRequest(f"{name} is required, as text")
     return fields["project_name"], fields["slicer_name"]
 
 
-def _fields(query: Fields | InfoQuery) -> Fields:
+def given(query: Fields | InfoQuery) -> Fields:
     """The fields of a request that are there."""
     return (
         query if isinstance(query, dict) else {name: getattr(query, name) for name in query.model_fields_set}
@@ -54,7 +54,7 @@ def question(model: type[Question], query: Fields | InfoQuery) -> Question:
 
     A query is checked too: one made by `model_copy` may hold anything.
     """
-    fields = _fields(query)
+    fields = given(query)
     for name in fields:
         if name not in model.model_fields:
             raise UnknownName("request field", name, model.model_fields)
@@ -69,7 +69,8 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     """Raise BadRequest if the question names fields that the slicer does not have."""
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
-    for name in (*query.split_by, *(filter_.name for filter_ in chain(query.filters, *query.any_of))):
+    check_selection(query, slicer)
+    for name in query.split_by:
         _check_name("key field", name, keys)
     _once("split_by", query.split_by)
     for name in query.data_fields or ():
@@ -84,13 +85,20 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
         _check_name(
             "audience source", query.audience_key, [source.name for source in slicer.audience_sources]
         )
+
+
+def check_selection(query: Selection, slicer: Slicer) -> None:
+    """Raise BadRequest if filters name fields that the slicer does not have, or the zone is another one's."""
+    keys = [field.name for field in slicer.key_fields]
+    for filter_ in chain(query.filters, *query.any_of):
+        _check_name("key field", filter_.name, keys)
     if not slicer.supports_timezone and query.timezone not in (None, slicer.timezone):
         raise BadRequest(
             f"This slicer has daily data in its own timezone, {slicer.timezone}; leave timezone out"
         )
 
 
-def check_values(query: AudienceQuery | ExportQuery, most: int) -> None:
+def check_values(query: Selection, most: int) -> None:
     """Raise BadRequest if a filter has more than `most` values, or all of a group together."""
     filters = [(f"filters[{number}].value", [filter_]) for number, filter_ in enumerate(query.filters)]
     groups = [(f"any_of[{number}]", group) for number, group in enumerate(query.any_of)]

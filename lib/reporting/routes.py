@@ -1,4 +1,4 @@
-"""The reporting service over HTTP: POST /API/v2/info, /audience and /export; /slicers is our own.
+"""The reporting service over HTTP: POST /API/v2/info, /audience and /export; /slicers, /records are our own.
 
 Each endpoint's documentation in /openapi.json stands at its handler. Queries run in a pool of their own,
 shared fairly among people: the threads of the desk are not theirs to use up, and nobody waits for all that
@@ -19,10 +19,11 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from lib.reporting.answers import as_arrow, as_json
+from lib.reporting.answers import records as records_answer
 from lib.reporting.confidence import LEVEL
 from lib.reporting.formats import FORMATS
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
-from lib.reporting.service import AuthorizedRequest, ReportingService
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Slicer
+from lib.reporting.service import AuthorizedRequest, ExportFile, ReportingService
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
     AccessError,
@@ -201,8 +202,44 @@ def routes(service: ReportingService) -> APIRouter:
         audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts that a
         spreadsheet would run get no apostrophe); the elements of data_filters are our own choice.
         """
+        return await file_response(call, service.export)
+
+    @router.post(
+        "/records",
+        summary="The records behind a figure",
+        openapi_extra=_query(
+            RecordsQuery,
+            {
+                "latest": ("The latest records of two countries", WEEK | {"filters": [NAMED_COUNTRIES]}),
+                "file": (
+                    "Those with the most impressions, as a file",
+                    WEEK | {"columns": [SITE, "imps"], "order_by": LARGEST_FIRST, "export_format": "csv"},
+                ),
+            },
+            most_values,
+        ),
+        responses=_success(
+            "The records, or a file of them",
+            {JSON: {"schema": records_answer.SCHEMA, "example": records_answer.EXAMPLE}} | FILES,
+        ),
+    )
+    async def records(call: Annotated[_AuthorizedCall, admission]) -> Response:
+        """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.
+
+        They are those that questions of this caller count. Their columns are time, key fields and data
+        fields; what is only counted (users, different values) is not shown, unless the definition of the
+        slicer lists its column. With `export_format` they are a file.
+        """
+        if "export_format" in call.request.fields:
+            return await file_response(call, service.records_file)
+        found = await call.result(lambda: service.records(call.request, call.deadline))
+        return Response(records_answer.encode(found), media_type=JSON)
+
+    async def file_response(
+        call: _AuthorizedCall, make: Callable[[AuthorizedRequest, Deadline], ExportFile]
+    ) -> Response:
         endpoints.check_files(call.request.who)
-        file = await call.result(lambda: service.export(call.request, call.deadline))
+        file = await call.result(lambda: make(call.request, call.deadline))
         release = endpoints.hold(call.request.who, file.content)
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
         return _FileResponse(file.content, release, media_type=file.media_type, headers=headers)

@@ -13,13 +13,25 @@ import pandas as pd
 from lib.reporting import answer_cache, compose, dates, files, reading_speed, requests, visible_rows
 from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
+from lib.reporting.answers.records import Records
 from lib.reporting.compose import Shape
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import engine_for_imports
+from lib.reporting.engines.records import RecordsQuestion, stored_records
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
-from lib.reporting.measures import own_measures, pairs
-from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
+from lib.reporting.measures import RECORDS, own_measures, pairs
+from lib.reporting.models import (
+    MAX_SPLIT_ROWS,
+    AudienceQuery,
+    ExportQuery,
+    Filter,
+    InfoQuery,
+    RecordsQuery,
+    Slicer,
+    time_key_field,
+)
+from lib.reporting.records import RecordsPlan
 from lib.reporting.visible_rows import VisibleRows
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
@@ -33,7 +45,7 @@ from lib.wire.throttle import Throttle
 MEGABYTE = 1_000_000
 VISIBLE_ROWS_BYTES = 32 * MEGABYTE
 
-ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
+ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery, RecordsQuery)
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,11 @@ class AuthorizedRequest:
     slicer: StoredSlicer
     query: requests.Fields | InfoQuery
     row_filters: tuple[Filter, ...]
+
+    @property
+    def fields(self) -> requests.Fields:
+        """The fields that were asked for."""
+        return requests.given(self.query)
 
 
 class ReportingService:
@@ -164,6 +181,49 @@ class ReportingService:
             disposition=files.content_disposition(slicer.name, *inquiry.period, query.export_format),
             content=files.make_file(table, query.export_format, deadline),
         )
+
+    def records(self, request: AuthorizedRequest, deadline: Deadline) -> Records:
+        """The records behind a figure (*extension*), which no question of the caller leaves out."""
+        return self._records(request, deadline)[1]
+
+    def records_file(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
+        """The same as a file in the query's `export_format`, csv without one."""
+        plan, records, period = self._records(request, deadline)
+        query = requests.question(RecordsQuery, request.query)
+        export_format = query.export_format or "csv"
+        return ExportFile(
+            media_type=files.media_type(export_format),
+            disposition=files.content_disposition(f"{request.slicer.name}_records", *period, export_format),
+            content=files.make_file(plan.file(records), export_format, deadline),
+        )
+
+    def _records(
+        self, request: AuthorizedRequest, deadline: Deadline
+    ) -> tuple[RecordsPlan, Records, tuple[date, date]]:
+        slicer, query = request.slicer, self._question(RecordsQuery, request)
+        requests.check_selection(query, slicer.info())
+        plan = RecordsPlan(query, slicer)
+        timezone = slicer.definition.timezone if query.timezone is None else query.timezone
+        period = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
+        question = Question(
+            *period,
+            timezone=timezone,
+            filters=query.filters,
+            any_of=query.any_of,
+            max_bytes=self.settings.question_megabytes * MEGABYTE,
+        )
+        day = time_key_field("day")
+        by_day = replace(question, split_by=(day,), atoms=frozenset({RECORDS}))
+        counts = self._engine(slicer).audience(slicer, by_day, deadline)
+        frame = self._frame(slicer, plan.question(question), counts.groups[day], deadline)
+        return plan, plan.answer(frame, int(counts.rows.records.sum())), period
+
+    def _frame(
+        self, slicer: StoredSlicer, wanted: RecordsQuestion, days: "pd.Series[str]", deadline: Deadline
+    ) -> pd.DataFrame:
+        if slicer.definition.source is not None:
+            return self.connected.engine.records(slicer, wanted, deadline)
+        return stored_records(slicer, wanted, map(date.fromisoformat, days.astype("str")), deadline)
 
     def _total_of(self, rows: pd.DataFrame, inquiry: "_Inquiry", deadline: Deadline) -> Total:
         """The total of the records in these rows; a record in several rows counts once."""

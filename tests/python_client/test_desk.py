@@ -96,6 +96,22 @@ def test_groups_of_filters_are_joined_by_or(desk: Desk, any_of: Any) -> None:
     )
 
 
+def test_records_are_rows_of_the_file(desk: Desk) -> None:
+    """Records are the rows behind a figure, the largest first; a person's own formula shows its parts."""
+    week = {"start": "-7d", "end": "yesterday", "filters": {COUNTRY: "DE"}}
+    found = desk.records(DELIVERY, columns=[COUNTRY, "imps"], order="-imps", limit=10, **week)
+    rows = rows_by_week(COUNTRY)
+    rows = rows[(rows["week"] == 0) & (rows[COUNTRY] == "DE")]
+    assert found.records_found == len(rows)
+    assert found.frame["imps"].tolist() == rows["imps"].nlargest(10).tolist()
+    assert found.frame["imps"].sum() <= desk.ask(DELIVERY, fields="imps", **week).total["imps"]
+    assert {*found.frame[COUNTRY]} == {"DE"}
+    described = desk.records(DELIVERY, columns=COUNTRY, descriptions=True, limit=1, **week).frame
+    assert described.iloc[0].tolist() == ["DE", "Germany"]
+    with pytest.raises(BadRequest, match="imps"):
+        desk.records(DELIVERY, columns=["impz"])
+
+
 def test_arrow_has_the_frame(desk: Desk) -> None:
     """The Arrow table has the columns and values of the frame."""
     answer = desk.ask(DELIVERY, split=DAY, fields="imps")

@@ -23,6 +23,8 @@ from pydantic import ValidationError
 
 from lib.reporting.answers import Audience, as_arrow, as_json
 from lib.reporting.answers.as_json import decode_total
+from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import decode as decode_records
 from lib.reporting.models import Slicer
 from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (
@@ -177,6 +179,14 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
         audience = decode(answer.content, split_by)
         return as_json.decode(fields(answer), split_by) if audience is None else audience
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise Unreadable("The service's answer does not follow the API") from error
+
+
+def records(answer: httpx.Response) -> Records:
+    """The records of such an answer (*extension*). Raises its error, or Unreadable."""
+    try:
+        return decode_records(fields(answer))
+    except (KeyError, TypeError, ValueError) as error:
         raise Unreadable("The service's answer does not follow the API") from error
 
 

@@ -58,6 +58,7 @@ class Definition(DefinitionPart):
     `unpivot`, days across its columns become rows with the columns `day` and `value`. `sheets` are
     those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
     which field is what in the funnel of deals, for their health.
+    `records` are columns that are no fields, which records behind a figure show all the same.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
@@ -76,6 +77,7 @@ class Definition(DefinitionPart):
     key_fields: tuple[KeyFieldDefinition, ...] = ()
     data_fields: tuple[DataFieldDefinition, ...] = ()
     audience_sources: tuple[AudienceSourceDefinition, ...] = ()
+    records: tuple[Name, ...] = ()
     roles: dict[KeyRole | DataRole, Name] = Field(default_factory=dict)
 
     @field_validator("missing", mode="before")
@@ -92,6 +94,7 @@ class Definition(DefinitionPart):
         if self.names and self.header:
             raise ValueError("names are for files without a header; add header: false")
         problems = _name_problems(self) or _formula_problems(self) or _role_problems(self)
+        problems = problems or _record_problems(self)
         if problems:
             raise ValidationError.from_exception_data("Definition", problems)
         return self
@@ -105,7 +108,15 @@ class Definition(DefinitionPart):
         """The columns of a file or table that are read, each once."""
         sources = [*self.time.sources, *(field.source for field in self.key_fields)]
         sources += [field.source for field in self.data_fields if field.source is not None]
-        return list(dict.fromkeys([*sources, *(source.source for source in self.audience_sources)]))
+        sources += [source.source for source in self.audience_sources]
+        return list(dict.fromkeys([*sources, *self.records]))
+
+    def stored_column(self, name: str) -> str | None:
+        """The stored column (see `schema`) of a key field, data field or column listed under `records`."""
+        counted = _counted_columns(self)
+        if name in self.records and name in counted:
+            return counted[name]
+        return name if name in self.schema().names else None
 
     def differences(self, other: "Definition") -> list[str]:
         """The fields in which what is stored differs, in words: `timezone`, `key field 'site_id'`.
@@ -191,6 +202,28 @@ def _role_problems(definition: Definition) -> list[InitErrorDetails]:
         if name not in names:
             problems.append(_problem(("roles", role), f"there is no {kind} '{name}'", name))
     return problems
+
+
+def _record_problems(definition: Definition) -> list[InitErrorDetails]:
+    """Listed columns that are fields already, or that an import does not store."""
+    stored = _counted_columns(definition)
+    shown = {field.name for field in definition.key_fields}
+    shown |= {field.name for field in definition.data_fields if field.aggregate != "distinct"}
+    problems = []
+    for place, column in enumerate(definition.records):
+        if column in shown or column == TIME or column.startswith("granularity_"):
+            problems.append(_problem(("records", place), f"'{column}' is a field: records show it", column))
+        elif definition.source is None and column not in stored:
+            reason = f"an import does not store '{column}': make it a key field"
+            problems.append(_problem(("records", place), reason, column))
+    return problems
+
+
+def _counted_columns(definition: Definition) -> dict[str, str]:
+    """The columns whose different values are counted, with the stored columns that have them."""
+    columns = {source.source: source.name for source in definition.audience_sources}
+    counted = (field for field in definition.data_fields if field.aggregate == "distinct")
+    return columns | {field.source or field.name: field.name for field in counted}
 
 
 def _named_parts(definition: Definition) -> dict[str, Any]:

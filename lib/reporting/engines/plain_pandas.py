@@ -54,15 +54,27 @@ class PandasEngine:
 
 
 class Rows:
-    """The records of a question's days: `frame` has the columns that it needs, `hours` their local times."""
+    """The records of a question's days: `frame` has the columns that it needs, `hours` their local times.
 
-    def __init__(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> None:
+    `files` are the days, in the slicer's own zone, to read of these (None: all), `more` further columns.
+    """
+
+    def __init__(
+        self,
+        slicer: StoredSlicer,
+        question: Question,
+        deadline: Deadline,
+        files: Iterable[dt.date] | None = None,
+        more: Iterable[str] = (),
+    ) -> None:
         self.slicer, self.question, self.deadline = slicer, question, deadline
         self.segmented = {part.name for part in slicer.definition.key_fields if part.segmented}
         days = [
-            day for day in slicer.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
+            day
+            for day in (slicer.rows if files is None else files)
+            if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
         ]
-        columns = self._columns()
+        columns = self._columns(more)
         records = sum(slicer.rows[day] for day in days)
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
         frame = slicer.read(days, columns).to_pandas()
@@ -115,10 +127,10 @@ class Rows:
         keys = self.keys(map(str, groups))
         return keys.index[pd.MultiIndex.from_frame(keys).isin(pd.MultiIndex.from_frame(groups))]
 
-    def _columns(self) -> list[str]:
-        """The columns that the question needs, in the order of the stored rows."""
+    def _columns(self, more: Iterable[str]) -> list[str]:
+        """The columns that the question needs, and `more`, in the order of the stored rows."""
         filters = itertools.chain.from_iterable(self.question.clauses)
-        columns = {*self.question.split_by, *(filter_.name for filter_ in filters), TIME}
+        columns = {*self.question.split_by, *(filter_.name for filter_ in filters), *more, TIME}
         columns |= set() if self.question.within is None else {*self.question.within.names}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
         return [name for name in self.slicer.definition.schema().names if name in columns]

@@ -13,7 +13,7 @@ from conformance.reporting.oracle import Figures, Key
 PATH = "/API/v2"
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 ABSENT: Final = object()
-VERBS = ("info", "audience", "export")
+VERBS = ("info", "audience", "export", "records")
 PERIOD = {"start_date": hourly.FIRST.isoformat(), "end_date": hourly.LAST.isoformat()}
 Answer = dict[str, Any]
 

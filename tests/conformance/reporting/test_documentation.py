@@ -66,7 +66,7 @@ def test_every_example_works(caller: Caller, verb: str) -> None:
         assert response.status_code == 200, name
 
 
-@pytest.mark.parametrize("verb", ["info", "audience"])
+@pytest.mark.parametrize("verb", ["info", "audience", "records"])
 def test_answers_are_as_written(caller: Caller, verb: str) -> None:
     """A successful answer, and the example of one, are valid by the schema of the answer."""
     written = content(operation(caller.http, verb)["responses"]["200"])

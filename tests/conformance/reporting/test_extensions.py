@@ -18,7 +18,7 @@ EXTENSIONS = [
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
-    "precision", "restrictions", "any_of", "xlsx", "arrow",
+    "precision", "restrictions", "any_of", "records", "xlsx", "arrow",
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from lib.reporting.models import (
     InfoQuery,
     Order,
     OwnField,
+    RecordsQuery,
 )
 from lib.wire.errors import BadRequest
 
@@ -135,6 +136,16 @@ def test_filters_joined_by_or_are_refused(both: list[Reporting]) -> None:
     ):
         with pytest.raises(BadRequest, match="OR"):
             ask()
+
+
+def test_records_are_refused(both: list[Reporting]) -> None:
+    """Of a service that shows no records they are refused with a sentence."""
+    whole, plain = (reporting.info(InfoQuery(**WHERE)) for reporting in both)
+    query = RecordsQuery(**WHERE, **PERIOD, columns=("domain",))
+    assert both[0].records(query, whole).records_found > 0
+    for ask in (both[1].records, both[1].records_file):
+        with pytest.raises(BadRequest, match="no records"):
+            ask(query, plain)
 
 
 def test_what_can_not_be_made_up(both: list[Reporting]) -> None:

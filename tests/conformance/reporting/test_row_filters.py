@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from conformance.reporting import oracle
-from conformance.reporting.caller import Caller, agree, figures, rows, same
+from conformance.reporting.caller import Caller, agree, figures, rows, same, success
 from conformance.reporting.conftest import PROJECT
 from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, LAST, ROWS, ZONE
@@ -131,6 +131,17 @@ def _with_a_group(caller: Caller, frame: pd.DataFrame) -> None:
     same(rows(answer), oracle.split(frame, ["geo.country"]))
 
 
+def _records(caller: Caller, frame: pd.DataFrame) -> None:
+    """Records are of these rows alone, whatever is asked for, and so is a file of them."""
+    everywhere = [[{"name": "domain", "value": ["x"], "match": match} for match in ("equals", "not equals")]]
+    asked = {"columns": ["geo.country"], "any_of": everywhere}
+    answer = success(caller.post("records", **asked))
+    assert answer["records_found"] == len(frame)
+    assert {row[0] for row in answer["rows"]} <= {*frame["geo.country"].fillna("")}
+    file = read(caller.post("records", **asked, export_format="csv"), "csv")
+    assert file.column("Country") == [row[0] for row in answer["rows"]]
+
+
 def _values(caller: Caller, frame: pd.DataFrame) -> None:
     """As pickers look for values: by a part of them."""
     part = {
@@ -181,6 +192,7 @@ ASKED: dict[str, Callable[[Caller, pd.DataFrame], None]] = {
     "by day in another zone": _by_day_elsewhere,
     "with filters of its own": _with_own_filter,
     "with filters joined by OR": _with_a_group,
+    "records": _records,
     "values": _values,
     "numbers of records": _records,
     "file": _file,

@@ -3,8 +3,9 @@
 import datetime as dt
 import itertools
 import json
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from random_slicers import RandomSlicer, questions, slicers
 
 from lib.people import Person
 from lib.reporting.answers import Audience
+from lib.reporting.answers.records import Records
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine
@@ -33,10 +35,17 @@ UNHURRIED: dict[str, Any] = {
     "suppress_health_check": [HealthCheck.too_slow],
 }
 ADDITIVE = ("spend", "gain", "records", "present")
-Ask = Callable[[dict[str, Any]], Audience]
+RECORD_COLUMNS = ("granularity_day", "text", "code", "number", "spend", "gain", "mean", "records", "kinds")
 
 
-Store = Callable[[RandomSlicer], Ask]
+class Asking(NamedTuple):
+    """What asks the service about a slicer: for figures, and for records."""
+
+    audience: Callable[[dict[str, Any]], Audience]
+    records: Callable[[dict[str, Any]], Records]
+
+
+Store = Callable[[RandomSlicer], Asking]
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -45,7 +54,7 @@ def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     settings = Settings(home=tmp_path_factory.mktemp("property"), **UNTHROTTLED)
     house = _House(settings, ENGINES[request.param](settings.engine_threads))
 
-    def store(slicer: RandomSlicer) -> Ask:
+    def store(slicer: RandomSlicer) -> Asking:
         name = next(house.names)
         with house.warehouse.writer("p", name, slicer.definition, slicer.mappings) as writer:
             writer.write(slicer.table)
@@ -62,7 +71,7 @@ def connected_slicers(tmp_path_factory: pytest.TempPathFactory) -> Store:
     url = f"parquet://{folder}"
     house = _House(Settings(home=folder, connections={CONNECTION: {"url": url}}, **UNTHROTTLED))
 
-    def store(slicer: RandomSlicer) -> Ask:
+    def store(slicer: RandomSlicer) -> Asking:
         name = next(house.names)
         publish(slicer.source, slicer.definition, url, name)
         house.warehouse.connect("p", name, connected(slicer.definition, name), slicer.mappings)
@@ -82,14 +91,17 @@ class _House:
         self._service = ReportingService(self.warehouse, access, home, engine, over)
         self.names = (f"s{number}" for number in itertools.count())
 
-    def asking(self, name: str) -> Ask:
+    def asking(self, name: str) -> Asking:
         """What asks about the slicer of that name."""
         where = {"project_name": "p", "slicer_name": name, "token": self._token}
 
         def ask(asked: dict[str, Any]) -> Audience:
             return self._service.audience(self._service.admit(json.dumps(asked | where).encode()), Deadline())
 
-        return ask
+        def records(asked: dict[str, Any]) -> Records:
+            return self._service.records(self._service.admit(json.dumps(asked | where).encode()), Deadline())
+
+        return Asking(ask, records)
 
 
 @settings(max_examples=30, **UNHURRIED)
@@ -112,7 +124,7 @@ def agree(store: Store, data: st.DataObject) -> None:
     ask, duck = store(slicer), Duck(slicer)
     for _ in range(QUESTIONS):
         asked = data.draw(questions(slicer), "question")
-        answer = ask(asked)
+        answer = ask.audience(asked)
         rows, total, days = duck.ask(asked)
         event(f"fields {len(asked['split_by'])}, filters {len(asked['filters'])}, rows {min(len(rows), 3)}")
         assert list(answer.total.dates) == days
@@ -123,6 +135,23 @@ def agree(store: Store, data: st.DataObject) -> None:
         for place, (_, line) in enumerate(rows):
             same(numbers(answer.values.iloc[place]), line)
             same(numbers(answer.percents.iloc[place]), shares(line, total))
+        same_records(ask.records(asked_for_records(asked)), duck.records(RECORD_COLUMNS))
+
+
+def asked_for_records(asked: dict[str, Any]) -> dict[str, Any]:
+    """The request for the records that a question counts, the largest first."""
+    same = {name: asked[name] for name in asked if name not in ("split_by", "order_by")}
+    return same | {"columns": RECORD_COLUMNS, "order_by": [{"name": "spend"}]}
+
+
+def same_records(found: Records, expected: list[tuple[Any, ...]]) -> None:
+    """Fail unless these are the same records, the largest first and those without a number last."""
+    cells = found.frame.astype(object).where(found.frame.notna(), None)
+    rows = [tuple(row) for row in cells.itertuples(index=False)]
+    assert found.records_found == len(expected)
+    assert sorted(map(repr, rows)) == sorted(map(repr, expected))
+    spend = [row[RECORD_COLUMNS.index("spend")] for row in rows]
+    assert spend == sorted(spend, key=lambda cell: math.inf if cell is None else -cell)
 
 
 def numbers(row: pd.Series) -> Line:

@@ -174,6 +174,14 @@ class Columns:
         field = self._data.get(name) or self._users[name]
         return self._without_missing(self.table[field.source])
 
+    def record_cell(self, name: str) -> ir.Column:
+        """What a record has of a data field, of a key field that isn't segmented, or of a listed column."""
+        if name in self._keys:
+            return self.text(name)
+        if name in self._data and self._data[name].aggregate != "distinct":
+            return self.number(name)
+        return self.table[name].cast("string").fill_null("")
+
     def _without_missing(self, column: ir.Column) -> ir.Column:
         return column.nullif("") if column.type().is_string() else column
 

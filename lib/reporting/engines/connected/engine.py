@@ -1,6 +1,8 @@
 """The engine of connected slicers: atoms over every record that counts, worked out in the database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import ibis
 import ibis.expr.types as ir
@@ -12,9 +14,12 @@ import pyarrow.compute as pc
 from lib.reporting.engines.connected.backends import about
 from lib.reporting.engines.connected.columns import Columns
 from lib.reporting.engines.connected.live import LiveSlicers
+from lib.reporting.engines.connected.records import fetch_records
 from lib.reporting.engines.connected.statements import Cells, Statements
+from lib.reporting.engines.records import RecordsQuestion
 from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sums
 from lib.reporting.measures import RECORDS, is_additive
+from lib.reporting.models import TIME_KEY_FIELDS
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import InternalError
@@ -36,12 +41,8 @@ class IbisEngine:
         """
         with about(slicer):
             statements = Statements(self._live, slicer, question, deadline)
-            try:
+            with self._checked(slicer):
                 groups, rows, total = ExactAnswer(statements).sums()
-            except InternalError as error:
-                if type(error) is InternalError:  # refused: the table may have changed within the last minute
-                    self._live.check_again(slicer)
-                raise
         return Sums(
             groups=groups,
             rows=rows,
@@ -50,6 +51,25 @@ class IbisEngine:
             records_read=statements.records,
             records_in_range=statements.records,
         )
+
+    def records(self, slicer: StoredSlicer, wanted: RecordsQuestion, deadline: Deadline) -> pd.DataFrame:
+        """The records of a question, as `stored_records` has them; errors are those of `audience`."""
+        times = tuple(name for name in wanted.names if name in TIME_KEY_FIELDS)
+        with about(slicer):
+            question = replace(wanted.question, split_by=times)
+            statements = Statements(self._live, slicer, question, deadline)
+            with self._checked(slicer):
+                return fetch_records(statements, wanted)
+
+    @contextmanager
+    def _checked(self, slicer: StoredSlicer) -> Iterator[None]:
+        """Where the database refuses a statement: Misconfigured if the table fits the slicer no longer."""
+        try:
+            yield
+        except InternalError as error:
+            if type(error) is InternalError:  # refused: the table may have changed within the last minute
+                self._live.check_again(slicer)
+            raise
 
 
 class ExactAnswer:

@@ -231,7 +231,7 @@ class Statements:
         inside = (days >= first) & (days <= last)
         self.hours, self.records = hours[inside], int(self.live.counts[inside].sum())
         self._period = _period(hours, first * DAY_HOURS, (last + 1) * DAY_HOURS)
-        self._times = {
+        self.times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
             for name in question.split_by
             if name in TIME_KEY_FIELDS
@@ -298,14 +298,14 @@ class Statements:
         columns = {}
         for place, name in enumerate(self.question.split_by):
             cells = table[f"k{place}"]
-            is_time = name in self._times
-            texts = self._times[name].names(np.asarray(cells, np.int64)) if is_time else cells.to_pylist()
+            is_time = name in self.times
+            texts = self.times[name].names(np.asarray(cells, np.int64)) if is_time else cells.to_pylist()
             columns[name] = pd.Categorical(texts, categories=sorted(set(texts)))
         return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
 
     def _key(self, columns: Columns, name: str, is_bare: bool) -> ir.Column:
-        if name in self._times:
-            return self._times[name].number(columns, self.question.timezone)
+        if name in self.times:
+            return self.times[name].number(columns, self.question.timezone)
         if columns.is_segmented(name):
             return columns.elements(name)
         return columns.bare_text(name) if is_bare else columns.text(name)
