@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.ui.admin import firing
-from lib.ui.audience import board, board_controls, moved, sharing, split
+from lib.ui.audience import board, board_controls, moved, records_tab, sharing, split
 from lib.ui.deals.insight import from_audience, on_record
 from lib.ui.kit import frame
 from lib.ui.query import bar, clicks, history
@@ -20,4 +20,5 @@ with st.container(key="lower"):
     with st.container(key="split_tab"):
         split.draw(context)
     moved.draw(context)
+    records_tab.draw(context)
     on_record.draw(context)

@@ -11,8 +11,8 @@ const UNREACHABLE = "The desk can't be reached. What is shown is not up to date;
 const ONLY_HEAD = ["grain", "trend", "second"]
 const ONLY_CARDS = ["order", "find", "card"]
 const USUAL_ACROSS = 4
-const LOWER = ["lower", "open"] // acts that show another tab
-const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved" } // what stands below the chart
+const LOWER = ["lower", "open", "records"] // acts that show another tab
+const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved", records: "Rows" } // what stands below the chart
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
 
 function newPage() {
@@ -154,7 +154,7 @@ function actsOf(page) {
 /** The tab in sight, as the link has it (state.py), and after these acts. */
 function lowerOf(params, acts) {
   const [, kind, tab] = acts.findLast(([, kind]) => LOWER.includes(kind)) ?? []
-  const chosen = kind === "open" ? "split" : tab
+  const chosen = { open: "split", records: "records" }[kind] ?? tab
   return chosen ?? params.lower ?? (params.moved === "1" ? "moved" : params.chart ? "split" : "cards")
 }
 

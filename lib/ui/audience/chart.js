@@ -29,6 +29,7 @@ function newChart(page) {
   root.addEventListener("pointerup", (event) => end(page, chart, event))
   root.addEventListener("pointercancel", () => leaveChart(chart))
   root.addEventListener("pointerleave", () => chart.from === null && leaveChart(chart))
+  root.addEventListener("dblclick", (event) => chart.lines?.length && showRecords(page, chart, nearest(chart, event)))
   root.addEventListener("keydown", (event) => onChartKey(page, chart, event))
   root.addEventListener("blur", () => leaveChart(chart))
   new ResizeObserver(() => chart.head && drawChart(chart, chart.head)).observe(root)
@@ -255,7 +256,8 @@ function tipLines(head, lines, place) {
   })
   const notes = head.date_notes.filter((note) => note.place === place)
   const more = notes.length > MOST_NOTES ? [make("div", {}, `and ${notes.length - MOST_NOTES} more`)] : []
-  return [title, ...values, ...notes.slice(0, MOST_NOTES).map((note) => make("div", { class: "said" }, `${axisDay.format(Date.parse(note.day))}: ${note.text}`)), ...more]
+  const hint = make("div", { class: "said" }, "Double-click: its rows")
+  return [title, ...values, ...notes.slice(0, MOST_NOTES).map((note) => make("div", { class: "said" }, `${axisDay.format(Date.parse(note.day))}: ${note.text}`)), ...more, hint]
 }
 
 /** The days of the buckets from one to another, as the link has them. */
@@ -282,12 +284,18 @@ function zoom(page, chart, first, last) {
   if (first > 0 || last < chart.scale.starts.length - 1) act(page.cards, "zoom", ...daysOf(chart.head, first, last))
 }
 
+/** The rows of a bucket. */
+function showRecords(page, chart, place) {
+  const { grain, buckets } = chart.head
+  act(page.cards, "records", "chart", [[`granularity_${grain}`, buckets.starts[place]]])
+}
+
 function leaveChart(chart) {
   chart.at = chart.from = null
   for (const part of [chart.tip, chart.brush, chart.days]) part.hidden = true
 }
 
-/** Arrows go along the values, with Shift they choose a range, Enter zooms to it. */
+/** Arrows go along the values, with Shift they choose a range; Enter zooms to it, or shows the rows of a point. */
 function onChartKey(page, chart, event) {
   if (!chart.lines?.length) return
   const last = chart.scale.starts.length - 1
@@ -297,7 +305,8 @@ function onChartKey(page, chart, event) {
     const [first, end] = [Math.min(chart.from, chart.at), Math.max(chart.from, chart.at)]
     leaveChart(chart)
     zoom(page, chart, first, end)
-  } else if (event.key === "Escape") leaveChart(chart)
+  } else if (event.key === "Enter" && chart.at !== null) showRecords(page, chart, chart.at)
+  else if (event.key === "Escape") leaveChart(chart)
   else if (to !== undefined) {
     chart.from = event.shiftKey ? (chart.from ?? Math.max(0, Math.min(last, at))) : null
     point(chart, Math.max(0, Math.min(last, to)))

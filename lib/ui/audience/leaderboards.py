@@ -77,6 +77,7 @@ def _table(focus: Focus, board: Board) -> Table:
         verb="Keep",
         card=header,
         has_lines=focus.grain is not None,
+        has_records=focus.slicer.knows("records"),
     )
 
 

@@ -41,7 +41,9 @@ def board(
     ]
     rest = [Row(_split_board_cells(cells, -1), kind="rest")] if cells.has_rest else []
     columns = [_column(cells, place, now) for place in range(len(cells.columns))]
-    return Table("split", label, columns, [Row(_split_board_cells(cells, 0), kind="total"), *rows, *rest])
+    total = Row(_split_board_cells(cells, 0), kind="total")
+    has_records = split.slicer.knows("records")
+    return Table("split", label, columns, [total, *rows, *rest], has_records=has_records)
 
 
 def _column(cells: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
@@ -212,7 +214,10 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
     ]
     marks = included_values(pivot.query)
     rows = [_row(pivot, line, marks) for line in lines(pivot)]
-    return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
+    return Table(
+        "split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True,
+        has_records=pivot.levels[0].split.slicer.knows("records"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

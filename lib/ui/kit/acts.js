@@ -3,7 +3,7 @@
 const CHOICES = ["include", "add", "exclude", "release"]
 const LINES = ["draw", "undraw"]
 const FOLDS = ["expand", "collapse"]
-const ASIDE = [...LINES, ...FOLDS] // no figure changes by these
+const ASIDE = [...LINES, ...FOLDS, "records"] // no figure changes by these
 
 function showWaiting(board) {
   for (const shown of board.tables.values()) {
@@ -65,6 +65,7 @@ function onClick(board, event) {
   if (!window.getSelection().isCollapsed) return // somebody selects text
   if (event.target.closest(".line")) return line(board, cell)
   if (event.target.closest(".fold")) return fold(board, cell.parentNode)
+  if (event.target.closest(".records")) return act(board, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
   if (event.target.closest(".only")) return act(board, "include", cell.parentNode.row.values)
   choose(board, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
 }

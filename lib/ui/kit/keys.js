@@ -30,6 +30,7 @@ function onKey(board, event) {
 function enter(board, stop, cell, isShifted) {
   if (stop.matches(".line")) return line(board, cell)
   if (stop.matches(".fold")) return fold(board, cell.parentNode)
+  if (stop.matches(".records")) return act(board, "records", cell.closest("table").dataset.table, cell.parentNode.row.values)
   if (stop.matches(".only")) return act(board, "include", cell.parentNode.row.values)
   choose(board, cell, stop.matches(".exclude") || isShifted)
 }

@@ -13,6 +13,7 @@ const [KEYS_SHARE, NARROW_SCREEN] = [0.6, 700] // of the window, for key columns
 const TIGHTEST = 0.8 // of their width, to which figures shrink before one of them is hidden
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"
+const RECORDS_ICON = "M4 5h16v2H4Zm0 4h16v2H4Zm0 4h16v2H4Zm0 4h10v2H4Z"
 const LEAVE_ICON = "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20Zm0 2a8 8 0 0 1 4.9 1.7L5.7 16.9A8 8 0 0 1 12 4Zm0 16a8 8 0 0 1-4.9-1.7L18.3 7.1A8 8 0 0 1 12 20Z"
 
 function newBoard(root) {

@@ -105,7 +105,8 @@ class Table:
     """A table: its name (for screen readers), its columns, and its rows in order.
 
     `verb` is what a click on a row does, as its description says it: "Keep only", "Show in Audience". With
-    `has_lines` a third control draws a row's value as a line on the chart. In a tree the rows of a level
+    `has_lines` a third control draws a row's value as a line on the chart, with `has_records` one shows the
+    records of the row. In a tree the rows of a level
     stand below the row that they are part of, which opens and closes; it has one column of keys.
     """
 
@@ -116,6 +117,7 @@ class Table:
     verb: str = "Keep only"
     card: CardHeader | None = None
     has_lines: bool = False
+    has_records: bool = False
     is_tree: bool = False
 
 
@@ -191,7 +193,29 @@ class Navigation:
     params: Mapping[str, str]
 
 
-Act = Choice | CardChoice | Ordering | Search | Opening | Setting | Zoom | RecordLimit | Navigation
+@dataclass(frozen=True)
+class RecordsClick:
+    """A click that shows the records of a row of a table, or of a point of the chart: its values.
+
+    The value of a time key field may be the moment with which it begins (ISO 8601).
+    """
+
+    table: str
+    values: Values
+
+
+Act = (
+    RecordsClick
+    | Choice
+    | CardChoice
+    | Ordering
+    | Search
+    | Opening
+    | Setting
+    | Zoom
+    | RecordLimit
+    | Navigation
+)
 
 
 def draw(key: str, tables: Sequence[Table], receipt: ActReceipt, on_acts: Callable[[], None]) -> None:
@@ -259,9 +283,10 @@ def parse(act: Sequence[Any]) -> Iterator[Act]:
             "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
             list(values),
         ]:
-            pairs = tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
-            if pairs:
+            if pairs := _pairs(values):
                 yield Choice(kind, pairs)
+        case ["records", str(table), list(values)]:
+            yield RecordsClick(table, _pairs(values))
         case _:
             yield from _parsed_setting(act)
 
@@ -279,6 +304,10 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
             yield RecordLimit(limit)
         case ["go", dict(params)]:
             yield Navigation({str(name): text for name, text in params.items() if isinstance(text, str)})
+
+
+def _pairs(values: object) -> Values:
+    return tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
 
 
 def _lists(items: object) -> Iterator[list[Any]]:

@@ -147,6 +147,7 @@ function newCell(row, column, place, table) {
   cell.append(button("include", "0", value))
   if (table.has_lines) cell.append(button("line", "2", drawn(LINE_ICON)))
   if (table.card?.is_picker) cell.append(button("only", "2", "Only"))
+  if (table.has_records && place === 0) cell.append(button("records", "3", drawn(RECORDS_ICON)))
   cell.append(button("exclude", "1", drawn(LEAVE_ICON)))
   return cell
 }
@@ -178,6 +179,10 @@ function drawCell(node, cell, row, column, place, table) {
   set(node.querySelector(".include"), "title", `${table.verb} ${cell.text}`)
   set(node.querySelector(".exclude"), "aria-label", `Leave out ${cell.text}`)
   set(node.querySelector(".exclude"), "title", `Leave out ${cell.text}`)
+  const records = node.querySelector(".records")
+  for (const name of records ? ["aria-label", "title"] : []) {
+    set(records, name, `Rows of ${row.cells.filter((_, at) => table.columns[at].is_key).map(({ text }) => text).join(", ")}`)
+  }
   if (table.card?.is_picker) set(node.querySelector(".only"), "aria-label", `Only ${cell.text}`)
   for (const name of table.has_lines ? ["aria-label", "title"] : []) {
     set(node.querySelector(".line"), name, `Draw ${cell.text} as a line`)

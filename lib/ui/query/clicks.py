@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
+import numpy as np
 import streamlit as st
 
 from lib.reporting import links
-from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, Order, Slicer
+from lib.reporting.dates import format_time
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, TIME_KEY_FIELDS, Order, Slicer
 from lib.ui.charts.trends import TRENDS
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
@@ -19,12 +21,13 @@ from lib.ui.kit.rows import (
     Opening,
     Ordering,
     RecordLimit,
+    RecordsClick,
     Search,
     Setting,
     Zoom,
 )
 from lib.ui.query import filters, history, own_cards, state
-from lib.ui.query.state import Card, PageState, ZoomOrigin, granularities
+from lib.ui.query.state import Card, PageState, RecordsOf, ZoomOrigin, granularities
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)
@@ -89,6 +92,8 @@ def apply(
             return _set(page_state, act, slicer)
         case Choice():
             return _choose(page_state, act, slicer)
+        case RecordsClick():
+            return _show_records(page_state, act, slicer)
         case _:
             cards = page_state.view.cards or default_cards or state.default_cards(slicer)
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
@@ -150,6 +155,25 @@ def _choose(page_state: PageState, act: Choice, slicer: Slicer) -> PageState:
     if len(path) >= len(pivot_keys) or names != pivot_keys[: len(path)]:
         return page_state
     return page_state.with_view(expansion=view.expansion.with_row(pivot_keys, path, EXPANSIONS[act.kind]))
+
+
+def _show_records(page_state: PageState, act: RecordsClick, slicer: Slicer) -> PageState:
+    keys = {field.name for field in slicer.key_fields}
+    values = tuple((name, _time_value(name, value)) for name, value in act.values)
+    if not keys.issuperset(name for name, _ in values):
+        return page_state
+    return page_state.with_view(tab="records", records=RecordsOf(values, is_card=act.table in keys))
+
+
+def _time_value(name: str, value: str) -> str:
+    """The value of a time key field that begins at the moment `value`; any other value as it is."""
+    if name not in TIME_KEY_FIELDS:
+        return value
+    try:
+        hours = np.array([value], dtype="datetime64[h]").astype(np.int64)
+    except ValueError:
+        return value
+    return str(format_time(TIME_KEY_FIELDS[name], hours)[0]) if "T" in value else value
 
 
 def _change_table(

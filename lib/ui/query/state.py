@@ -31,7 +31,7 @@ from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
-Tab = Literal["cards", "split", "moved"]
+Tab = Literal["cards", "split", "moved", "records"]
 ComparedColumn = Literal["previous", "amount"]
 Rule = Literal["first", "all", "none"]
 Path = tuple[str, ...]
@@ -41,12 +41,29 @@ ValueLines = tuple[str, ...]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 CHANGES: tuple[Changes, ...] = get_args(Changes)
 COMPARED_COLUMNS: tuple[ComparedColumn, ...] = get_args(ComparedColumn)
-TABS: Mapping[Tab, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
+TABS: Mapping[Tab, str] = {
+    "cards": "Leaderboards",
+    "split": "Split",
+    "moved": "What moved",
+    "records": "Rows",
+}
 NONE = "none"
 SLICER_PARAMS = ("project", "slicer")
 VIEW_PARAMS = {
     *("compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines"),
-    *("changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore", "beside"),
+    *(
+        "changes",
+        "across",
+        "columns",
+        "lower",
+        "moved",
+        "folds",
+        "cross",
+        "having",
+        "explore",
+        "beside",
+        "records",
+    ),
 }
 TOP_ROWS, MOST_ROWS = 20, 1000
 ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
@@ -181,6 +198,31 @@ class ZoomOrigin:
 
 
 @dataclass(frozen=True)
+class RecordsOf:
+    """Whose records are shown: of the values of key fields beside the page's filters; without any, of all.
+
+    Where `is_card` they are those of a leaderboard, in which no filter on its own key field holds.
+    """
+
+    values: tuple[tuple[str, str], ...] = ()
+    is_card: bool = False
+
+    @property
+    def text(self) -> str:
+        """It as a URL parameter."""
+        parts = [text for value in self.values for text in value]
+        return join_texts(["card" if self.is_card else "row", *parts]) if parts else ""
+
+    @classmethod
+    def parse(cls, text: str, slicer: Slicer) -> Self:
+        """The values that a parameter names; none where the slicer lacks one of the key fields."""
+        kind, *parts = split_texts(text)
+        values = tuple(zip(parts[::2], parts[1::2], strict=False))
+        keys, _ = _names(slicer)
+        return cls(values, kind == "card") if keys.issuperset(name for name, _ in values) else cls()
+
+
+@dataclass(frozen=True)
 class View:
     """How the answers to a query are shown.
 
@@ -195,8 +237,8 @@ class View:
     `compared_columns` stand beside the figures of leaderboards, split and pivot: the figure of before, and
     the difference. `tab` is the one in sight below the chart. The split is drawn as `chart`, with so many
     `rows`; `expansion` says which rows of its pivot are open, `cross` is the key field whose values are its
-    columns (empty: these are metrics). `data_filters` choose rows of leaderboards and split, never of totals,
-    headline and time chart.
+    columns (empty: these are metrics). `records` says whose rows the last tab shows. `data_filters` choose
+    rows of leaderboards and split, never of totals, headline and time chart.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -219,6 +261,7 @@ class View:
     cross: str = ""
     data_filters: tuple[DataFilter, ...] = ()
     exploration: Exploration = Exploration()
+    records: RecordsOf = RecordsOf()
 
     @property
     def params(self) -> dict[str, str]:
@@ -244,6 +287,7 @@ class View:
             "cross": self.cross,
             "having": links.having(self.data_filters),
             "explore": self.exploration.text,
+            "records": self.records.text,
         }
         return {name: text for name, text in params.items() if text}
 
@@ -333,6 +377,7 @@ def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         cross=cross if (cross := params.get("cross", "")) in keys else "",
         data_filters=data_filters_from_text(params.get("having", ""), slicer),
         exploration=_exploration(params.get("explore", ""), slicer),
+        records=RecordsOf.parse(params.get("records", ""), slicer),
     )
 
 

@@ -1,0 +1,187 @@
+"""The tab of rows: the records behind a value, a point of the chart or the whole question, and their file."""
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting.answers.records import RecordColumn, Records
+from lib.reporting.formats import FORMATS, ExportFormat
+from lib.reporting.models import TIME_KEY_FIELDS, Filter, Order, RecordsQuery
+from lib.ui.charts.numbers import title
+from lib.ui.charts.series import bucket_words
+from lib.ui.kit import problems
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query import clicks, filters, focus, history, values
+from lib.ui.query.focus import Focus
+from lib.ui.query.state import RecordsOf
+from lib.wire.text import straight
+
+COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"
+LATEST, EARLIEST, HEIGHT = "", "asc", 420
+FILES: tuple[ExportFormat, ...] = ("csv", "xlsx")
+
+
+@st.fragment(parallel=True)
+def draw(context: PageContext) -> None:
+    """Draw the tab if it is in sight: whose rows these are, their columns and order, and the table."""
+    clicks.catch_up(context)
+    if history.current(context).view.tab != "records":
+        return
+    page_focus = focus.current(context)
+    with st.container(key="records_tab", gap="xsmall"), problems.report_errors("The rows"):
+        if not context.slicer.knows("records"):
+            st.caption("The service of this slicer shows no rows.")
+            return
+        _draw(page_focus)
+
+
+def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> RecordsQuery:
+    """The query for the rows: the page's question, about the values that were clicked.
+
+    Of a leaderboard, the filters on its own key field don't hold, as in its figures. `order` is a data field,
+    the largest first; or LATEST or EARLIEST.
+    """
+    query, clicked = focus.query, focus.view.records
+    page_filters = query.filters
+    if clicked.is_card:
+        names = {name for name, _ in clicked.values}
+        page_filters = tuple(f for f in page_filters if f.name not in names or not filters.is_whole(f))
+    own = (Filter(name=name, value=(value,), match="equals") for name, value in clicked.values)
+    direction = "asc" if order == EARLIEST else "desc"
+    name = _finest_time(focus) if order in (LATEST, EARLIEST) else order
+    return RecordsQuery(
+        project_name=query.project_name,
+        slicer_name=query.slicer_name,
+        start_date=query.start_date,
+        end_date=query.end_date,
+        timezone=query.timezone,
+        filters=(*page_filters, *own),
+        any_of=query.any_of,
+        columns=columns or None,
+        order_by=(Order(name=name, direction=direction),),
+        include_mappings=1,
+    )
+
+
+def _finest_time(focus: Focus) -> str:
+    return next(field.name for field in reversed(focus.slicer.key_fields) if field.name in TIME_KEY_FIELDS)
+
+
+def _draw(focus: Focus) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="records_tools"):
+        st.markdown(plain(whose(focus)), width="stretch")
+        if focus.view.records.values:
+            st.button(
+                "All rows", icon=":material/close:", type="tertiary", key="records_all",
+                help="Show the rows of the whole question", on_click=_show_all, args=(focus.context,),
+            )  # fmt: skip
+        columns, order = _columns(focus), _order(focus)
+        query = records_query(focus, columns, order)
+        records = focus.context.reporting.records(query, focus.slicer)
+        _download(focus, query)
+    if len(records.frame):
+        st.dataframe(
+            shown_frame(records),
+            column_config={column.name: _config(column) for column in records.columns},
+            hide_index=True,
+            height=HEIGHT,
+            key="records_table",
+        )
+    st.caption(plain(count_sentence(focus, records)))
+
+
+def whose(focus: Focus) -> str:
+    """Whose rows these are, in words: `Rows of Country United States, 14 Nov 2026`."""
+    parts = []
+    for name, value in focus.view.records.values:
+        descriptions = values.words(focus.context, focus.query, name, (value,))
+        label = bucket_words(value) if name in TIME_KEY_FIELDS else filters.value_label(value, descriptions)
+        parts.append(label if name in TIME_KEY_FIELDS else f"{filters.field(name, focus.slicer)} {label}")
+    return f"Rows of {', '.join(parts)}" if parts else "Rows of this question"
+
+
+def count_sentence(focus: Focus, records: Records) -> str:
+    """How many rows there are, and how many of them are shown."""
+    found, rows = (focus.numbers.number(count) for count in (records.records_found, len(records.frame)))
+    if not records.records_found:
+        return "No row passes."
+    return f"{found} rows" if found == rows else f"The first {rows} of {found} rows"
+
+
+def shown_frame(records: Records) -> pd.DataFrame:
+    """The frame with texts as screens show them."""
+    texts = [column for column in records.columns if column.kind != "number"]
+    columns = {column.name: records.frame[column.name].map(_shown) for column in texts}
+    return records.frame.assign(**columns)
+
+
+def _shown(cell: str | list[str]) -> str | list[str]:
+    return straight(cell) if isinstance(cell, str) else [straight(text) for text in cell]
+
+
+def _config(column: RecordColumn) -> Any:
+    words = straight(column.description)
+    if column.kind == "texts":
+        return st.column_config.ListColumn(words)
+    if column.kind == "text":
+        return st.column_config.TextColumn(words)
+    decimals = f"%.{column.decimals}f" if column.decimals else None
+    return st.column_config.NumberColumn(words, format=decimals)
+
+
+def _columns(focus: Focus) -> tuple[str, ...]:
+    fields = {field.name: filters.field(field.name, focus.slicer) for field in focus.slicer.key_fields}
+    users = {f"unique_{source.name}" for source in focus.slicer.audience_sources}
+    fields |= {field.name: title(field) for field in focus.slicer.data_fields if field.name not in users}
+    choice = st.multiselect(
+        "Columns", list(fields), format_func=fields.__getitem__, placeholder="All columns", width=260,
+        key=f"{COLUMNS}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
+        label_visibility="collapsed", filter_mode="contains",
+    )  # fmt: skip
+    return tuple(choice)
+
+
+def _order(focus: Focus) -> str:
+    labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
+    users = {f"unique_{source.name}" for source in focus.slicer.audience_sources}
+    labels |= {
+        field.name: f"Most {title(field)} first"
+        for field in focus.slicer.data_fields
+        if field.formula is None and field.name not in users
+    }
+    choice: str = st.selectbox(
+        "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",
+        key=f"{ORDER}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
+    )  # fmt: skip
+    return choice
+
+
+def _download(focus: Focus, query: RecordsQuery) -> None:
+    popover = st.popover(
+        "Download", icon=":material/download:", type="tertiary", key=DOWNLOAD, on_change="rerun"
+    )
+    if not popover.open:
+        return
+    with popover:
+        for export_format in FILES:
+            st.download_button(
+                f"Download these rows as {export_format.upper()}",
+                data=partial(_file, focus, query.model_copy(update={"export_format": export_format})),
+                file_name=f"{query.slicer_name}_rows_{focus.period[0]}_{focus.period[1]}.{export_format}",
+                mime=FORMATS[export_format].media_type,
+                on_click="ignore",
+                icon=":material/table_rows:",
+                key=f"{DOWNLOAD}_{export_format}",
+            )
+
+
+def _file(focus: Focus, query: RecordsQuery) -> bytes:
+    with focus.context.reporting.records_file(query, focus.slicer).content as content:
+        return content.read()
+
+
+def _show_all(context: PageContext) -> None:
+    history.push(history.current(context).with_view(records=RecordsOf()))
