@@ -19,7 +19,7 @@ from lib.operations import Meter
 from lib.operations.meter import NO_CLIENT
 from lib.reporting.answers import Audience
 from lib.reporting.answers.as_json import EXTRAS
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.answers.responses import error_of
 from lib.reporting.client import Reporting, describe, for_records, with_own_fields
 from lib.reporting.models import AudienceQuery, InfoQuery, RecordsQuery, Slicer
@@ -65,7 +65,7 @@ class EmbeddedReporting(Reporting):
         query = with_own_fields(query, slicer) if slicer else query
         return _own(self._answer("audience", query, self._service.audience))
 
-    def records(self, query: RecordsQuery, slicer: Slicer) -> Records:
+    def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
         """The records behind a figure; see Reporting."""
         return self._answer("records", for_records(query, slicer), self._service.records)
 

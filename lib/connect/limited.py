@@ -11,7 +11,7 @@ import httpx
 
 from lib.people import Person
 from lib.reporting.answers import Audience
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Download, FileQuery, Reporting
 from lib.reporting.models import Slicer
 from lib.wire.call import Credential, Patience
@@ -33,7 +33,7 @@ class LimitedReporting(Reporting):
         self._check(fields["project_name"], fields["slicer_name"])
         return super()._audience(fields, split_by, slicer)
 
-    def _records(self, fields: Mapping[str, Any]) -> Records:
+    def _records(self, fields: Mapping[str, Any]) -> RecordTable:
         self._check(fields["project_name"], fields["slicer_name"])
         return super()._records(fields)
 

@@ -15,7 +15,7 @@ from lib.python_client import answer, clients
 from lib.python_client.answer import Answer, DateLike, Names, QuestionParts, SelectionParts, WhatMoved
 from lib.python_client.clients import DeskClients
 from lib.reporting import links
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
 from lib.reporting.dates import ONE_DAY
 from lib.reporting.formats import ExportFormat
@@ -179,7 +179,7 @@ class Desk:
         limit: int = MOST_RECORDS,
         descriptions: bool = False,
         **parts: Unpack[SelectionParts],
-    ) -> Records:
+    ) -> RecordTable:
         """The records behind a figure: `frame` has some of the `records_found`, the latest first.
 
         `columns` are key fields, those of time too, and data fields; `order` names some, with a minus before

@@ -22,7 +22,7 @@ import pandas as pd
 
 from lib.reporting import formulas, named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
@@ -352,7 +352,7 @@ class Reporting:
             check_file(query, slicer.extensions)
         return self._file("export", query)
 
-    def records(self, query: RecordsQuery, slicer: Slicer) -> Records:
+    def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
         """The records behind a figure (*extension*); BadRequest of a service that shows none."""
         query = for_records(query, slicer)
         return self._records(query.model_dump(mode="json", exclude_defaults=True, exclude={"export_format"}))
@@ -361,7 +361,7 @@ class Reporting:
         """The same as a file, in the query's `export_format`."""
         return self._file("records", for_records(query, slicer))
 
-    def _records(self, fields: Mapping[str, Any]) -> Records:
+    def _records(self, fields: Mapping[str, Any]) -> RecordTable:
         return self._request("records", fields, JSON, responses.records)
 
     def _file(self, verb: str, query: FileQuery) -> Download:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lib.reporting.answers.records import RecordColumn, Records, frame_of
+from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
 from lib.reporting.engines.records import RecordsQuestion
 from lib.reporting.engines.sums import Question
 from lib.reporting.files.table import FileColumn, FileTable, Kind
@@ -45,7 +45,7 @@ class RecordsPlan:
         names = tuple(column.name for column in self.columns)
         return RecordsQuestion(question, names, self._order_by, self._query.limit)
 
-    def answer(self, frame: pd.DataFrame, records_found: int) -> Records:
+    def answer(self, frame: pd.DataFrame, count: int) -> RecordTable:
         """The answer of an engine's frame, with descriptions of coded values where they are asked for."""
         columns: list[RecordColumn] = []
         cells: list[Iterable[object]] = []
@@ -57,9 +57,9 @@ class RecordsPlan:
                 name, words = f"{column.name}.description", f"{column.description} (description)"
                 columns.append(replace(column, name=name, description=words))
                 cells.append([_describe(value, codes) for value in frame[column.name]])
-        return Records(tuple(columns), frame_of(columns, cells), records_found)
+        return RecordTable(tuple(columns), frame_of(columns, cells), count)
 
-    def file(self, records: Records) -> FileTable:
+    def file(self, records: RecordTable) -> FileTable:
         """The records as the table of a file."""
         columns = tuple(_file_column(column, records.frame[column.name]) for column in records.columns)
         escapes, full = bool(self._query.escape_formulas), bool(self._query.full_digits)

@@ -35,14 +35,14 @@ def read(body: bytes) -> tuple[str, Fields]:
 
 def where(query: Fields | InfoQuery) -> tuple[str, str]:
     """The requested project and slicer. BadRequest if either is missing."""
-    fields = given(query)
+    fields = fields_of(query)
     for name in ("project_name", "slicer_name"):
         if not isinstance(fields.get(name), str):
             raise BadRequest(f"{name} is required, as text")
     return fields["project_name"], fields["slicer_name"]
 
 
-def given(query: Fields | InfoQuery) -> Fields:
+def fields_of(query: Fields | InfoQuery) -> Fields:
     """The fields of a request that are there."""
     return (
         query if isinstance(query, dict) else {name: getattr(query, name) for name in query.model_fields_set}
@@ -54,7 +54,7 @@ def question(model: type[Question], query: Fields | InfoQuery) -> Question:
 
     A query is checked too: one made by `model_copy` may hold anything.
     """
-    fields = given(query)
+    fields = fields_of(query)
     for name in fields:
         if name not in model.model_fields:
             raise UnknownName("request field", name, model.model_fields)

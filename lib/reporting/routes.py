@@ -232,8 +232,8 @@ def routes(service: ReportingService) -> APIRouter:
         """
         if "export_format" in call.request.fields:
             return await file_response(call, service.records_file)
-        found = await call.result(lambda: service.records(call.request, call.deadline))
-        return Response(records_answer.encode(found), media_type=JSON)
+        table = await call.result(lambda: service.records(call.request, call.deadline))
+        return Response(records_answer.encode(table), media_type=JSON)
 
     async def file_response(
         call: _AuthorizedCall, make: Callable[[AuthorizedRequest, Deadline], ExportFile]

@@ -13,7 +13,7 @@ import pandas as pd
 from lib.reporting import answer_cache, compose, dates, files, reading_speed, requests, visible_rows
 from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.compose import Shape
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import engine_for_imports
@@ -73,7 +73,7 @@ class AuthorizedRequest:
     @property
     def fields(self) -> requests.Fields:
         """The fields that were asked for."""
-        return requests.given(self.query)
+        return requests.fields_of(self.query)
 
 
 class ReportingService:
@@ -182,7 +182,7 @@ class ReportingService:
             content=files.make_file(table, query.export_format, deadline),
         )
 
-    def records(self, request: AuthorizedRequest, deadline: Deadline) -> Records:
+    def records(self, request: AuthorizedRequest, deadline: Deadline) -> RecordTable:
         """The records behind a figure (*extension*), which no question of the caller leaves out."""
         return self._records(request, deadline)[1]
 
@@ -199,7 +199,7 @@ class ReportingService:
 
     def _records(
         self, request: AuthorizedRequest, deadline: Deadline
-    ) -> tuple[RecordsPlan, Records, tuple[date, date]]:
+    ) -> tuple[RecordsPlan, RecordTable, tuple[date, date]]:
         slicer, query = request.slicer, self._question(RecordsQuery, request)
         requests.check_selection(query, slicer.info())
         plan = RecordsPlan(query, slicer)
@@ -219,11 +219,15 @@ class ReportingService:
         return plan, plan.answer(frame, int(counts.rows.records.sum())), period
 
     def _frame(
-        self, slicer: StoredSlicer, wanted: RecordsQuestion, days: "pd.Series[str]", deadline: Deadline
+        self,
+        slicer: StoredSlicer,
+        request: RecordsQuestion,
+        days: "pd.Series[str]",
+        deadline: Deadline,
     ) -> pd.DataFrame:
         if slicer.definition.source is not None:
-            return self.connected.engine.records(slicer, wanted, deadline)
-        return stored_records(slicer, wanted, map(date.fromisoformat, days.astype("str")), deadline)
+            return self.connected.engine.records(slicer, request, deadline)
+        return stored_records(slicer, request, map(date.fromisoformat, days.astype("str")), deadline)
 
     def _total_of(self, rows: pd.DataFrame, inquiry: "_Inquiry", deadline: Deadline) -> Total:
         """The total of the records in these rows; a record in several rows counts once."""
@@ -330,7 +334,7 @@ def _inquire(
     with_descriptions: bool,
     with_precision: bool = False,
 ) -> _Inquiry:
-    """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
+    """BadRequest names what the slicer doesn't have. RecordTable are counted by days in its own zone."""
     shape = _shape(query, slicer, with_descriptions, with_precision)
     timezone = slicer.definition.timezone if query.timezone is None else query.timezone
     today = dates.today(timezone)

@@ -23,7 +23,7 @@ SCHEMA = an_object(
         "columns": a_list(COLUMN),
         "rows": a_list(CELLS),
     }
-) | {"title": "Records"}
+) | {"title": "RecordTable"}
 EXAMPLE = {
     "status": "success",
     "records_found": 41250,
@@ -47,7 +47,7 @@ class RecordColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class RecordTable:
     """Some of the `records_found` records, in order: a row each, and a column for each of `columns`.
 
     Missing texts are empty, missing numbers NaN; the elements of a multi-valued field are a list.
@@ -58,7 +58,7 @@ class Records:
     records_found: int
 
 
-def encode(records: Records) -> bytes:
+def encode(records: RecordTable) -> bytes:
     """The records as the JSON of an answer."""
     columns = [_cells(records.frame[column.name], column) for column in records.columns]
     return orjson.dumps(
@@ -71,7 +71,7 @@ def encode(records: Records) -> bytes:
     )
 
 
-def decode(fields: dict[str, Any]) -> Records:
+def decode(fields: dict[str, Any]) -> RecordTable:
     """The records in the fields of an answer; KeyError, TypeError or ValueError where they are none."""
     names = dict.fromkeys(RecordColumn.__dataclass_fields__, ...)
     columns = tuple(
@@ -79,11 +79,11 @@ def decode(fields: dict[str, Any]) -> Records:
         for column in fields["columns"]
     )
     frame = frame_of(columns, zip(*fields["rows"], strict=True) if fields["rows"] else [[]] * len(columns))
-    return Records(columns, frame, int(fields["records_found"]))
+    return RecordTable(columns, frame, int(fields["records_found"]))
 
 
 def frame_of(columns: Iterable[RecordColumn], cells: Iterable[Iterable[Any]]) -> pd.DataFrame:
-    """The frame of Records from the cells of each column."""
+    """The frame of RecordTable from the cells of each column."""
     series = {}
     for column, values in zip(columns, cells, strict=True):
         dtype = {"number": "float64", "text": "str", "texts": "object"}[column.kind]

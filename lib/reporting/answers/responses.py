@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from lib.reporting.answers import Audience, as_arrow, as_json
 from lib.reporting.answers.as_json import decode_total
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.answers.records import decode as decode_records
 from lib.reporting.models import Slicer
 from lib.wire.breaker import DEAD, retry_after
@@ -182,7 +182,7 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
         raise Unreadable("The service's answer does not follow the API") from error
 
 
-def records(answer: httpx.Response) -> Records:
+def records(answer: httpx.Response) -> RecordTable:
     """The records of such an answer (*extension*). Raises its error, or Unreadable."""
     try:
         return decode_records(fields(answer))

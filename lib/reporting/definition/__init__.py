@@ -58,7 +58,7 @@ class Definition(DefinitionPart):
     `unpivot`, days across its columns become rows with the columns `day` and `value`. `sheets` are
     those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
     which field is what in the funnel of deals, for their health.
-    `records` are columns that are no fields, which records behind a figure show all the same.
+    `records` are columns that are no fields, which records behind a figure show too.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
@@ -113,9 +113,9 @@ class Definition(DefinitionPart):
 
     def stored_column(self, name: str) -> str | None:
         """The stored column (see `schema`) of a key field, data field or column listed under `records`."""
-        counted = _counted_columns(self)
-        if name in self.records and name in counted:
-            return counted[name]
+        columns = _counted_columns(self)
+        if name in self.records and name in columns:
+            return columns[name]
         return name if name in self.schema().names else None
 
     def differences(self, other: "Definition") -> list[str]:
@@ -206,14 +206,14 @@ def _role_problems(definition: Definition) -> list[InitErrorDetails]:
 
 def _record_problems(definition: Definition) -> list[InitErrorDetails]:
     """Listed columns that are fields already, or that an import does not store."""
-    stored = _counted_columns(definition)
-    shown = {field.name for field in definition.key_fields}
-    shown |= {field.name for field in definition.data_fields if field.aggregate != "distinct"}
+    columns = _counted_columns(definition)
+    names = {field.name for field in definition.key_fields}
+    names |= {field.name for field in definition.data_fields if field.aggregate != "distinct"}
     problems = []
     for place, column in enumerate(definition.records):
-        if column in shown or column == TIME or column.startswith("granularity_"):
+        if column in names or column == TIME or column.startswith("granularity_"):
             problems.append(_problem(("records", place), f"'{column}' is a field: records show it", column))
-        elif definition.source is None and column not in stored:
+        elif definition.source is None and column not in columns:
             reason = f"an import does not store '{column}': make it a key field"
             problems.append(_problem(("records", place), reason, column))
     return problems
@@ -222,8 +222,8 @@ def _record_problems(definition: Definition) -> list[InitErrorDetails]:
 def _counted_columns(definition: Definition) -> dict[str, str]:
     """The columns whose different values are counted, with the stored columns that have them."""
     columns = {source.source: source.name for source in definition.audience_sources}
-    counted = (field for field in definition.data_fields if field.aggregate == "distinct")
-    return columns | {field.source or field.name: field.name for field in counted}
+    fields = (field for field in definition.data_fields if field.aggregate == "distinct")
+    return columns | {field.source or field.name: field.name for field in fields}
 
 
 def _named_parts(definition: Definition) -> dict[str, Any]:

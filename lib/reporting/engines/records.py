@@ -46,58 +46,58 @@ class RecordsQuestion:
 
 
 def stored_records(
-    slicer: StoredSlicer, wanted: RecordsQuestion, days: Iterable[dt.date], deadline: Deadline
+    slicer: StoredSlicer, request: RecordsQuestion, days: Iterable[dt.date], deadline: Deadline
 ) -> pd.DataFrame:
     """A frame with a column for each of the question's: texts, sorted lists of texts, or float64.
 
     `days` are those of the question's zone on which records count.
     """
     nearby = {day + step * ONE_DAY for day in days for step in (-1, 0, 1)}  # files are of the slicer's zone
-    order = wanted.order_by[0]
+    order = request.order_by[0]
     is_by_time = order.name == time_key_field(slicer.definition.time.granularity)
-    first = pd.DataFrame({name: [] for name in wanted.names})
+    first = pd.DataFrame({name: [] for name in request.names})
     for day in sorted(nearby & set(slicer.rows), reverse=order.direction == "desc"):
         deadline.check()
-        records = _of_day(slicer, wanted, day, deadline)
+        records = _of_day(slicer, request, day, deadline)
         first = records if first.empty else pd.concat([first, records])
-        first = first.iloc[_order(first, slicer, wanted)[: wanted.limit]]
-        if is_by_time and len(first) == wanted.limit:
+        first = first.iloc[_order(first, slicer, request)[: request.limit]]
+        if is_by_time and len(first) == request.limit:
             break
-    return first[list(wanted.columns)].reset_index(drop=True)
+    return first[list(request.columns)].reset_index(drop=True)
 
 
-def _of_day(slicer: StoredSlicer, wanted: RecordsQuestion, day: dt.date, deadline: Deadline) -> pd.DataFrame:
+def _of_day(slicer: StoredSlicer, request: RecordsQuestion, day: dt.date, deadline: Deadline) -> pd.DataFrame:
     definition = slicer.definition
-    stored = {name: definition.stored_column(name) for name in wanted.names}
+    sources = {name: definition.stored_column(name) for name in request.names}
     numbers = {field.name for field in definition.data_fields if field.aggregate != "distinct"}
-    rows = Rows(slicer, wanted.question, deadline, [day], [name for name in stored.values() if name])
-    found = rows.frame[rows.matching()]
+    rows = Rows(slicer, request.question, deadline, [day], [name for name in sources.values() if name])
+    matches = rows.frame[rows.matching()]
     columns = {}
-    for name, column in stored.items():
+    for name, column in sources.items():
         if name in TIME_KEY_FIELDS:
-            texts = format_time(TIME_KEY_FIELDS[name], rows.hours[found.index].to_numpy())
-            columns[name] = pd.Series(texts, index=found.index, dtype="str")
+            texts = format_time(TIME_KEY_FIELDS[name], rows.hours[matches.index].to_numpy())
+            columns[name] = pd.Series(texts, index=matches.index, dtype="str")
         elif column is None:
-            columns[name] = pd.Series(1.0, index=found.index)
+            columns[name] = pd.Series(1.0, index=matches.index)
         elif name in rows.segmented:
-            columns[name] = found[column].map(_elements)
+            columns[name] = matches[column].map(_elements)
         elif name in numbers:
-            columns[name] = found[column].astype("float64")
+            columns[name] = matches[column].astype("float64")
         else:
-            columns[name] = found[column].astype("str").fillna("")
-    return pd.DataFrame(columns, index=found.index)
+            columns[name] = matches[column].astype("str").fillna("")
+    return pd.DataFrame(columns, index=matches.index)
 
 
 def _elements(cell: Iterable[str | None] | None) -> list[str]:
     return [] if cell is None else sorted({text for text in cell if text})
 
 
-def _order(frame: pd.DataFrame, slicer: StoredSlicer, wanted: RecordsQuestion) -> npt.NDArray[np.intp]:
+def _order(frame: pd.DataFrame, slicer: StoredSlicer, request: RecordsQuestion) -> npt.NDArray[np.intp]:
     """The places of the records in their order; missing numbers come last."""
     fields = slicer.definition.key_fields
     integers = {field.name for field in fields if field.type == "int"}
     keys = []
-    for order in wanted.orders(field.name for field in fields if field.segmented):
+    for order in request.orders(field.name for field in fields if field.segmented):
         cells = frame[order.name]
         if order.name in integers:
             cells = pd.to_numeric(cells, errors="coerce")

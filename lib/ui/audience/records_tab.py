@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from lib.reporting.answers.records import RecordColumn, Records
+from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.reporting.models import TIME_KEY_FIELDS, Filter, Order, RecordsQuery
 from lib.ui.charts.numbers import title
@@ -16,7 +16,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import RecordsOf
+from lib.ui.query.records_of import OF_THE_QUESTION
 from lib.wire.text import straight
 
 COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"
@@ -44,12 +44,12 @@ def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> Records
     Of a leaderboard, the filters on its own key field don't hold, as in its figures. `order` is a data field,
     the largest first; or LATEST or EARLIEST.
     """
-    query, clicked = focus.query, focus.view.records
+    query, records_of = focus.query, focus.view.records
     page_filters = query.filters
-    if clicked.is_card:
-        names = {name for name, _ in clicked.values}
+    if records_of.is_card:
+        names = {name for name, _ in records_of.values}
         page_filters = tuple(f for f in page_filters if f.name not in names or not filters.is_whole(f))
-    own = (Filter(name=name, value=(value,), match="equals") for name, value in clicked.values)
+    own = (Filter(name=name, value=(value,), match="equals") for name, value in records_of.values)
     direction = "asc" if order == EARLIEST else "desc"
     name = _finest_time(focus) if order in (LATEST, EARLIEST) else order
     return RecordsQuery(
@@ -103,22 +103,22 @@ def whose(focus: Focus) -> str:
     return f"Rows of {', '.join(parts)}" if parts else "Rows of this question"
 
 
-def count_sentence(focus: Focus, records: Records) -> str:
+def count_sentence(focus: Focus, records: RecordTable) -> str:
     """How many rows there are, and how many of them are shown."""
-    found, rows = (focus.numbers.number(count) for count in (records.records_found, len(records.frame)))
+    total, rows = (focus.numbers.number(count) for count in (records.records_found, len(records.frame)))
     if not records.records_found:
         return "No row passes."
-    return f"{found} rows" if found == rows else f"The first {rows} of {found} rows"
+    return f"{total} rows" if total == rows else f"The first {rows} of {total} rows"
 
 
-def shown_frame(records: Records) -> pd.DataFrame:
+def shown_frame(records: RecordTable) -> pd.DataFrame:
     """The frame with texts as screens show them."""
     texts = [column for column in records.columns if column.kind != "number"]
-    columns = {column.name: records.frame[column.name].map(_shown) for column in texts}
+    columns = {column.name: records.frame[column.name].map(_straighten) for column in texts}
     return records.frame.assign(**columns)
 
 
-def _shown(cell: str | list[str]) -> str | list[str]:
+def _straighten(cell: str | list[str]) -> str | list[str]:
     return straight(cell) if isinstance(cell, str) else [straight(text) for text in cell]
 
 
@@ -184,4 +184,4 @@ def _file(focus: Focus, query: RecordsQuery) -> bytes:
 
 
 def _show_all(context: PageContext) -> None:
-    history.push(history.current(context).with_view(records=RecordsOf()))
+    history.push(history.current(context).with_view(records=OF_THE_QUESTION))

@@ -27,6 +27,7 @@ from lib.ui.charts import theme
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.periods import COMPARISONS, PREVIOUS
+from lib.ui.query.records_of import OF_THE_QUESTION, RecordsOf
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
@@ -198,31 +199,6 @@ class ZoomOrigin:
 
 
 @dataclass(frozen=True)
-class RecordsOf:
-    """Whose records are shown: of the values of key fields beside the page's filters; without any, of all.
-
-    Where `is_card` they are those of a leaderboard, in which no filter on its own key field holds.
-    """
-
-    values: tuple[tuple[str, str], ...] = ()
-    is_card: bool = False
-
-    @property
-    def text(self) -> str:
-        """It as a URL parameter."""
-        parts = [text for value in self.values for text in value]
-        return join_texts(["card" if self.is_card else "row", *parts]) if parts else ""
-
-    @classmethod
-    def parse(cls, text: str, slicer: Slicer) -> Self:
-        """The values that a parameter names; none where the slicer lacks one of the key fields."""
-        kind, *parts = split_texts(text)
-        values = tuple(zip(parts[::2], parts[1::2], strict=False))
-        keys, _ = _names(slicer)
-        return cls(values, kind == "card") if keys.issuperset(name for name, _ in values) else cls()
-
-
-@dataclass(frozen=True)
 class View:
     """How the answers to a query are shown.
 
@@ -261,7 +237,7 @@ class View:
     cross: str = ""
     data_filters: tuple[DataFilter, ...] = ()
     exploration: Exploration = Exploration()
-    records: RecordsOf = RecordsOf()
+    records: RecordsOf = OF_THE_QUESTION
 
     @property
     def params(self) -> dict[str, str]:

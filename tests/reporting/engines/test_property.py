@@ -17,7 +17,7 @@ from random_slicers import RandomSlicer, questions, slicers
 
 from lib.people import Person
 from lib.reporting.answers import Audience
-from lib.reporting.answers.records import Records
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine
@@ -42,7 +42,7 @@ class Asking(NamedTuple):
     """What asks the service about a slicer: for figures, and for records."""
 
     audience: Callable[[dict[str, Any]], Audience]
-    records: Callable[[dict[str, Any]], Records]
+    records: Callable[[dict[str, Any]], RecordTable]
 
 
 Store = Callable[[RandomSlicer], Asking]
@@ -98,7 +98,7 @@ class _House:
         def ask(asked: dict[str, Any]) -> Audience:
             return self._service.audience(self._service.admit(json.dumps(asked | where).encode()), Deadline())
 
-        def records(asked: dict[str, Any]) -> Records:
+        def records(asked: dict[str, Any]) -> RecordTable:
             return self._service.records(self._service.admit(json.dumps(asked | where).encode()), Deadline())
 
         return Asking(ask, records)
@@ -144,7 +144,7 @@ def asked_for_records(asked: dict[str, Any]) -> dict[str, Any]:
     return same | {"columns": RECORD_COLUMNS, "order_by": [{"name": "spend"}]}
 
 
-def same_records(found: Records, expected: list[tuple[Any, ...]]) -> None:
+def same_records(found: RecordTable, expected: list[tuple[Any, ...]]) -> None:
     """Fail unless these are the same records, the largest first and those without a number last."""
     cells = found.frame.astype(object).where(found.frame.notna(), None)
     rows = [tuple(row) for row in cells.itertuples(index=False)]

@@ -41,7 +41,7 @@ class IbisEngine:
         """
         with about(slicer):
             statements = Statements(self._live, slicer, question, deadline)
-            with self._checked(slicer):
+            with self._table_check(slicer):
                 groups, rows, total = ExactAnswer(statements).sums()
         return Sums(
             groups=groups,
@@ -52,17 +52,17 @@ class IbisEngine:
             records_in_range=statements.records,
         )
 
-    def records(self, slicer: StoredSlicer, wanted: RecordsQuestion, deadline: Deadline) -> pd.DataFrame:
+    def records(self, slicer: StoredSlicer, request: RecordsQuestion, deadline: Deadline) -> pd.DataFrame:
         """The records of a question, as `stored_records` has them; errors are those of `audience`."""
-        times = tuple(name for name in wanted.names if name in TIME_KEY_FIELDS)
+        times = tuple(name for name in request.names if name in TIME_KEY_FIELDS)
         with about(slicer):
-            question = replace(wanted.question, split_by=times)
+            question = replace(request.question, split_by=times)
             statements = Statements(self._live, slicer, question, deadline)
-            with self._checked(slicer):
-                return fetch_records(statements, wanted)
+            with self._table_check(slicer):
+                return fetch_records(statements, request)
 
     @contextmanager
-    def _checked(self, slicer: StoredSlicer) -> Iterator[None]:
+    def _table_check(self, slicer: StoredSlicer) -> Iterator[None]:
         """Where the database refuses a statement: Misconfigured if the table fits the slicer no longer."""
         try:
             yield

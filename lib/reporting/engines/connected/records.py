@@ -14,13 +14,13 @@ from lib.reporting.models import TIME_KEY_FIELDS
 WHOLE_NUMBER = "^-?[0-9]{1,15}$"
 
 
-def fetch_records(statements: Statements, wanted: RecordsQuestion) -> pd.DataFrame:
+def fetch_records(statements: Statements, request: RecordsQuestion) -> pd.DataFrame:
     """A frame as that of imported slicers (engines/records.py); texts are in the order of the database."""
     columns = statements.filter()
     # Plain counts are 1 for each record: PostgreSQL orders by no constant, and returns a decimal for one.
-    names = {name: f"c{place}" for place, name in enumerate(wanted.names) if not _is_count(columns, name)}
+    names = {name: f"c{place}" for place, name in enumerate(request.names) if not _is_count(columns, name)}
     several = [name for name in names if columns.is_segmented(name)]
-    orders = [order for order in wanted.orders(several) if order.name in names]
+    orders = [order for order in request.orders(several) if order.name in names]
     cells = {cell: _cell(statements, columns, name) for name, cell in names.items()}
     keys = {f"o{place}": _sort_key(columns, order.name) for place, order in enumerate(orders)}
     keys = {key: value for key, value in keys.items() if value is not None}
@@ -30,12 +30,12 @@ def fetch_records(statements: Statements, wanted: RecordsQuestion) -> pd.DataFra
         key = table[f"o{place}" if f"o{place}" in keys else names[order.name]]
         by.append(ibis.asc(key) if order.direction == "asc" else ibis.desc(key))
     table = table.order_by(by) if by else table
-    rows = statements.fetch(table.limit(wanted.limit).select("one", *cells))
+    rows = statements.fetch(table.limit(request.limit).select("one", *cells))
     ones = pd.Series(np.ones(rows.num_rows))
     return pd.DataFrame(
         {
             name: _values(statements, name, rows[names[name]]) if name in names else ones
-            for name in wanted.columns
+            for name in request.columns
         }
     )
 
