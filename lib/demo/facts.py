@@ -132,7 +132,7 @@ def mapping(name: str) -> dict[str, str]:
 
 def regions() -> dict[str, str]:
     """Code → text of the regions."""
-    return {place.region: place.region_name for place in places() if place.region}
+    return {city.region: city.region_name for city in places() if city.region}
 
 
 def _pair(languages: str) -> tuple[str, str]:

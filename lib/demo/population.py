@@ -69,7 +69,7 @@ class Population:
 
 def populate(rng: np.random.Generator, users: int) -> Population:
     """About `users` people, spread over all places (at least a dozen in each)."""
-    weight = np.array([place.weight for place in places()])
+    weight = np.array([city.weight for city in places()])
     counts = np.maximum(12, np.round(users * weight / weight.sum())).astype(np.int64)
     place = np.repeat(np.arange(len(counts)), counts)
     people, country = len(place), country_of_place()[place]
@@ -92,14 +92,12 @@ def populate(rng: np.random.Generator, users: int) -> Population:
 def country_of_place() -> Ints:
     """Per place of `places()` its country's place in `countries()`."""
     number = {country.code: n for n, country in enumerate(countries())}
-    return np.array([number[place.country] for place in places()])
+    return np.array([number[city.country] for city in places()])
 
 
 def zip_labels() -> list[str]:
     """The postal codes, ZIPS_A_CITY per place; empty where the place has none."""
-    return [
-        f"{place.zip}{end + 1:02d}" if place.zip else "" for place in places() for end in range(ZIPS_A_CITY)
-    ]
+    return [f"{city.zip}{end + 1:02d}" if city.zip else "" for city in places() for end in range(ZIPS_A_CITY)]
 
 
 def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floats:

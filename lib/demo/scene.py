@@ -60,14 +60,14 @@ def first_day(today: dt.date) -> dt.date:
     return today - dt.timedelta(days=DAYS - 1)
 
 
-def traffic(rng: np.random.Generator, today: dt.date, places: Sequence[City]) -> Floats:
+def traffic(rng: np.random.Generator, today: dt.date, cities: Sequence[City]) -> Floats:
     """How busy each hour is in each place; shape (hours since the first midnight in UTC, places)."""
     hours = np.arange(DAYS * 24)
-    local = np.floor(hours[:, None] + np.array([place.offset for place in places])[None, :]).astype(np.int64)
+    local = np.floor(hours[:, None] + np.array([city.offset for city in cities])[None, :]).astype(np.int64)
     weekday = (first_day(today).weekday() + local // 24) % 7
     noise = np.repeat(rng.lognormal(0.0, DAILY_NOISE, DAYS), 24)[:, None]
-    weight = np.array([place.weight for place in places])
-    busy: Floats = HOURS[local % 24] * WEEKDAYS[weekday] * growth(places, hours) * noise * weight
+    weight = np.array([city.weight for city in cities])
+    busy: Floats = HOURS[local % 24] * WEEKDAYS[weekday] * growth(cities, hours) * noise * weight
     return busy
 
 

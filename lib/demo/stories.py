@@ -63,9 +63,9 @@ BROKEN = (
 PRICE_CHANGES = {broken.deal: broken for broken in BROKEN if broken.price != 1}
 
 
-def growth(places: Sequence[City], hours: Ints) -> Floats:
+def growth(cities: Sequence[City], hours: Ints) -> Floats:
     """Story 2, as a factor per hour and place: 1 but for the growing country."""
-    grows = np.array([place.country == COUNTRY for place in places])
+    grows = np.array([city.country == COUNTRY for city in cities])
     return np.where(grows[None, :], WEEKLY_GROWTH ** (hours / 168)[:, None], 1.0)
 
 

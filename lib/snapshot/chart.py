@@ -57,12 +57,12 @@ def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> ChartDraw
         axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 38 / height))
         curves = plot(axes, chart, width - 96, 12)
         figure.patch.set_visible(False)
-        places = [axes_of_curve.transData.transform(points) for axes_of_curve, points in curves]
+        curve_pixels = [axes_of_curve.transData.transform(points) for axes_of_curve, points in curves]
         file = io.StringIO()
         mpl.rcParams["svg.hashsalt"] = name
         figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    x = [round(float(pixel), 1) for pixel in places[0][:, 0]] if places else []
-    y = [[_place(height - pixel) for pixel in points[:, 1]] for points in places]
+    x = [round(float(pixel), 1) for pixel in curve_pixels[0][:, 0]] if curve_pixels else []
+    y = [[_place(height - pixel) for pixel in points[:, 1]] for points in curve_pixels]
     return ChartDrawing(_inline(file.getvalue(), name), x, y)
 
 
@@ -98,7 +98,7 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
         margin = (starts[-1] - starts[0]) / 60 or 1.0
         axes.set_xlim(starts[0] - margin, starts[-1] + margin)
     ticks = _ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
-    axes.set_xticks([starts[place] for place, _ in ticks], [text for _, text in ticks])
+    axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
     return curves
@@ -172,19 +172,19 @@ def _ticks(chart: SnapshotChart, most: int) -> list[tuple[int, str]]:
     if chart.ticks is not None:
         return [*chart.ticks][:: -(-len(chart.ticks) // most) or 1]
     moments = [datetime.fromisoformat(start) for start in chart.starts]
-    days = [place for place, moment in enumerate(moments) if moment.hour == 0]
+    days = [index for index, moment in enumerate(moments) if moment.hour == 0]
     is_day = chart.grain != "hour" or len(days) > 2
-    places = days if chart.grain == "hour" and is_day else [*range(len(moments))]
-    visible = places[:: -(-len(places) // most) or 1]
-    return [(place, _tick(chart, place, moments[place], is_day)) for place in visible]
+    indices = days if chart.grain == "hour" and is_day else [*range(len(moments))]
+    visible = indices[:: -(-len(indices) // most) or 1]
+    return [(index, _tick(chart, index, moments[index], is_day)) for index in visible]
 
 
-def _tick(chart: SnapshotChart, place: int, moment: datetime, is_day: bool) -> str:
+def _tick(chart: SnapshotChart, index: int, moment: datetime, is_day: bool) -> str:
     if not is_day:
         return f"{moment:%H:%M}"
     if chart.grain in ("hour", "day", "week"):
         return f"{moment.day} {moment:%b}"
-    return chart.names[place]
+    return chart.names[index]
 
 
 def _numbers(values: Sequence[float | None], length: int) -> Values:

@@ -98,8 +98,8 @@ def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -
         f"{name} ({part})" if part else name
         for name, part in zip(time_chart.names, time_chart.parts, strict=True)
     ]
-    places = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
-    return {"names": names, "lines": lines, "drawings": places}
+    origins = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
+    return {"names": names, "lines": lines, "drawings": origins}
 
 
 def _json(value: object) -> Markup:

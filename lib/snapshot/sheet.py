@@ -160,8 +160,8 @@ def _figures(figures: Sequence[SnapshotFigure], width: float) -> Block:
     step = width / ACROSS
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
-        for place, figure in enumerate(figures):
-            left, space = x + place * step, step - 18
+        for index, figure in enumerate(figures):
+            left, space = x + index * step, step - 18
             canvas.box(left, y, step - 6, FIGURE_HEIGHT - 6, SOFT)
             canvas.text(left + 6, y + 12, fit(figure.title, space, 8), 8)
             canvas.text(left + 6, y + 28, fit(figure.text, space, 13), 13, bold=True)
@@ -188,8 +188,8 @@ def _chart(time_chart: SnapshotChart, width: float) -> Block:
 
 def _beside(blocks: Sequence[Block], step: float) -> Block:
     def draw(canvas: Canvas, x: float, y: float) -> None:
-        for place, block in enumerate(blocks):
-            block.draw(canvas, x + place * step, y)
+        for index, block in enumerate(blocks):
+            block.draw(canvas, x + index * step, y)
 
     return Block(max(block.height for block in blocks), draw)
 
@@ -220,7 +220,7 @@ def _table(table: SnapshotTable, width: float) -> Iterator[Block]:
     figures = min(len(table.columns) - table.keys, int(space // LEAST_COLUMN))
     columns = [*range(table.keys + figures)]
     edges = _edges(table.keys, figures, width)
-    head = _head([table.columns[place] for place in columns], table.keys, edges)
+    head = _head([table.columns[index] for index in columns], table.keys, edges)
     first, *others = (_row(row, table.keys, edges, head) for row in table.rows)
     yield _below([*top, head, first])
     yield from others
@@ -243,7 +243,7 @@ def _edges(keys: int, figures: int, width: float) -> list[float]:
     """The left edges of columns and the right edge of the last: names share what figures leave."""
     step = min(84.0, width * 0.6 / max(figures, 1)) if figures else 0.0
     name = (width - step * figures) / keys
-    return [*(name * place for place in range(keys)), *(name * keys + step * n for n in range(figures + 1))]
+    return [*(name * index for index in range(keys)), *(name * keys + step * n for n in range(figures + 1))]
 
 
 def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
@@ -252,11 +252,11 @@ def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
     height = 9.0 * max(map(len, lines)) + 5
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
-        for place, texts in enumerate(lines):
-            at = x + (edges[place] if place < keys else edges[place + 1] - 3)
+        for index, texts in enumerate(lines):
+            at = x + (edges[index] if index < keys else edges[index + 1] - 3)
             for row, text in enumerate(reversed(texts)):
-                short = fit(text, sizes[place], SMALL)
-                canvas.text(at, y + height - 4 - 9 * row, short, SMALL, GRAY, right=place >= keys)
+                short = fit(text, sizes[index], SMALL)
+                canvas.text(at, y + height - 4 - 9 * row, short, SMALL, GRAY, right=index >= keys)
         canvas.box(x, y + height - 0.5, edges[-1], 0.5, RULE)
 
     return Block(height, draw)
@@ -266,16 +266,16 @@ def _row(row: SnapshotRow, keys: int, edges: Sequence[float], head: Block) -> Bl
     def draw(canvas: Canvas, x: float, y: float) -> None:
         if row.kind != "row":
             canvas.box(x, y, edges[-1], ROW, SOFT)
-        for place, cell in enumerate(row.cells[: len(edges) - 1]):
-            left, space = edges[place], edges[place + 1] - edges[place]
+        for index, cell in enumerate(row.cells[: len(edges) - 1]):
+            left, space = edges[index], edges[index + 1] - edges[index]
             if cell.bar is not None:
                 middle = space / 2 if cell.has_sides else 0.0
                 length = cell.bar[0] * (space / 2 if cell.has_sides else space - 4)
                 canvas.box(x + left + middle + min(length, 0), y + 1.5, abs(length), ROW - 3, ACCENT, 0.18)
-            color, inset = GRAY if cell.is_faint else INK, 8.0 * (row.level - 1) * (place == 0)
+            color, inset = GRAY if cell.is_faint else INK, 8.0 * (row.level - 1) * (index == 0)
             text = fit(cell.text, space - 6 - inset, 8)
-            at = x + (left + 2 + inset if place < keys else edges[place + 1] - 3)
-            canvas.text(at, y + ROW - 4, text, 8, color, right=place >= keys)
+            at = x + (left + 2 + inset if index < keys else edges[index + 1] - 3)
+            canvas.text(at, y + ROW - 4, text, 8, color, right=index >= keys)
         canvas.box(x, y + ROW - 0.4, edges[-1], 0.4, RULE)
 
     return Block(ROW, draw, head)

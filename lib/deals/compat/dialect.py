@@ -155,12 +155,12 @@ class Dialect:
             for element in current
             if (fields := shape.read(element)) is not None
         ]
-        for place, target in enumerate(value):
+        for index, target in enumerate(value):
             same = next((at for at, (fields, _) in enumerate(by_key) if fields == _target_key(target)), None)
             try:
                 elements.append(shape.write(target) if same is None else by_key.pop(same)[1])
             except BadRequest as error:
-                problems.add((name, place, "value"), error.reason)
+                problems.add((name, index, "value"), error.reason)
         return elements
 
     def _number(self, ours: Any, where: Path, problems: Problems) -> Any:
@@ -199,12 +199,12 @@ def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        places = {problem["loc"][:2] for problem in error.errors(include_url=False, include_input=False)}
-    wrong = {str(place[0]) for place in places}
+        paths = {problem["loc"][:2] for problem in error.errors(include_url=False, include_input=False)}
+    wrong = {str(path[0]) for path in paths}
     if not wrong <= fields.keys() or "id" in wrong:
         raise Unreadable(f"The service's {model.__name__} does not follow the API")
     for name in wrong:
-        odd = {place[1] for place in places if place[0] == name and len(place) > 1}
+        odd = {path[1] for path in paths if path[0] == name and len(path) > 1}
         if odd and isinstance(raw[name], list) and all(isinstance(index, int) for index in odd):
             unread.add(name, (element for number, element in enumerate(raw[name]) if number in odd))
             fields[name] = [element for number, element in enumerate(fields[name]) if number not in odd]

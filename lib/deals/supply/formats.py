@@ -179,14 +179,14 @@ def _read_sellers(supply_file: SupplyFile, text: str) -> Iterator[None]:
     if not isinstance(sellers, list):
         raise _refusal(supply_file, 'it has no list "sellers"')
     ids: set[str] = set()
-    for place, seller in enumerate(sellers, start=1):
+    for number, seller in enumerate(sellers, start=1):
         yield
         try:
             account = _seller(supply_file.domain, seller)
             if account.account in ids:
                 raise ValueError("This seller_id is there twice; the first one counts")
         except ValueError as error:
-            supply_file.report(place, seller.get("seller_id") if isinstance(seller, dict) else seller, error)
+            supply_file.report(number, seller.get("seller_id") if isinstance(seller, dict) else seller, error)
             continue
         ids.add(account.account)
         supply_file.records += 1

@@ -77,13 +77,13 @@ def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.Dat
     return pd.DataFrame(block, index=pd.RangeIndex(len(block)), columns=_index(tuple(names)))
 
 
-def texts_at(categories: pd.DataFrame, places: npt.NDArray[np.intp]) -> pd.DataFrame:
+def texts_at(categories: pd.DataFrame, rows: npt.NDArray[np.intp]) -> pd.DataFrame:
     """The rows at these places of a frame of categories, as texts."""
     columns = {}
     for name, column in categories.items():
-        texts = column.array.categories.array.take(np.asarray(column.array.codes)[places])
+        texts = column.array.categories.array.take(np.asarray(column.array.codes)[rows])
         columns[name] = texts if isinstance(texts.dtype, pd.StringDtype) else texts.astype("str")
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(places)))
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
 
 
 @lru_cache(maxsize=1024)

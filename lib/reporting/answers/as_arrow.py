@@ -36,8 +36,8 @@ def encode(audience: Audience) -> bytes:
         frame = getattr(audience, attribute)
         if frame is not None:
             block = frame.to_numpy(np.float64)
-            for place, name in enumerate(frame):
-                columns[f"{prefix}:{name}"] = pa.array(block[:, place], from_pandas=True)
+            for index, name in enumerate(frame):
+                columns[f"{prefix}:{name}"] = pa.array(block[:, index], from_pandas=True)
     if audience.confidence_range is not None:
         columns["confidence_range"] = pa.array(audience.confidence_range, pa.string(), from_pandas=True)
     columns = columns or {"value:": pa.nulls(len(audience), pa.float64())}
@@ -81,8 +81,8 @@ def _numbers(table: pa.Table, prefix: str) -> pd.DataFrame:
     """One block of float64, column by column: a frame of separate columns takes ten times as long to make."""
     columns = _columns(table, prefix)
     block = np.empty((table.num_rows, len(columns)), order="F")
-    for place, column in enumerate(columns.values()):
-        block[:, place] = column.cast(pa.float64()).to_numpy()
+    for index, column in enumerate(columns.values()):
+        block[:, index] = column.cast(pa.float64()).to_numpy()
     return number_frame(block, columns)
 
 

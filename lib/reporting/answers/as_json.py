@@ -272,10 +272,10 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
 
 def texts(before: bytes, values: pd.Series) -> pa.Array:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
-    places, distinct = pd.factorize(values, use_na_sentinel=False)
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
     pieces = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
     offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
-    return pc.take(_pieces(b"".join(pieces), offsets), pa.array(places), boundscheck=False)
+    return pc.take(_pieces(b"".join(pieces), offsets), pa.array(codes), boundscheck=False)
 
 
 def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
@@ -304,8 +304,8 @@ def _data(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
         key: (frame.to_numpy(dtype=np.float64), {name: at for at, name in enumerate(frame)})
         for key, frame in frames.items()
     }
-    for place, name in enumerate(audience.values):
-        yield b'%b{"name":%b' % (b"," if place else b"", orjson.dumps(name)), None
+    for index, name in enumerate(audience.values):
+        yield b'%b{"name":%b' % (b"," if index else b"", orjson.dumps(name)), None
         for key, (values, columns) in blocks.items():
             if name in columns:
                 yield b',"%b":' % key.encode(), values[part, columns[name]]
@@ -314,6 +314,6 @@ def _data(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
 
 def _list(opens: bytes, columns: pd.DataFrame, part: slice) -> Iterator[tuple[bytes, Any]]:
     yield opens, None
-    for place, name in enumerate(columns):
-        yield b"," if place else b"", columns[name].iloc[part]
+    for index, name in enumerate(columns):
+        yield b"," if index else b"", columns[name].iloc[part]
     yield b"]", None

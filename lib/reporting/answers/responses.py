@@ -138,8 +138,8 @@ def _names(values: pa.Array, split: list[str]) -> pd.DataFrame:
             raise _Unlike
     width = len(split)
     columns = {
-        name: texts.take(pa.array(np.arange(place, len(texts), width))).to_pandas().astype("str").fillna("")
-        for place, name in enumerate(split)
+        name: texts.take(pa.array(np.arange(index, len(texts), width))).to_pandas().astype("str").fillna("")
+        for index, name in enumerate(split)
     }
     return pd.DataFrame(columns)
 

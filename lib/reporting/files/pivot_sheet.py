@@ -56,8 +56,8 @@ def write(pivot: PivotSheet) -> bytes:
     file = io.BytesIO()
     book = _Book(file)
     book.draw_headers(pivot)
-    for place, row in enumerate(pivot.rows):
-        book.draw_row(HEADERS + place, row, pivot.columns)
+    for number, row in enumerate(pivot.rows):
+        book.draw_row(HEADERS + number, row, pivot.columns)
     book.draw_about(pivot.about)
     book.close()
     return file.getvalue()
@@ -76,28 +76,28 @@ class _Book:
         self._merge(0, 0, 1, 0, pivot.corner, align="left")
         for group, columns in itertools.groupby(enumerate(pivot.columns, 1), lambda one: one[1].group):
             group_columns = list(columns)
-            for place, column in group_columns:
-                self._sheet.set_column(place, place, max(LEAST_WIDTH, len(column.title) + 2))
+            for index, column in group_columns:
+                self._sheet.set_column(index, index, max(LEAST_WIDTH, len(column.title) + 2))
                 if group:
-                    self._text(1, place, column.title, bold=True, align="right")
+                    self._text(1, index, column.title, bold=True, align="right")
                 else:
-                    self._merge(0, place, 1, place, column.title, align="right")
+                    self._merge(0, index, 1, index, column.title, align="right")
             if group:
                 self._merge(0, group_columns[0][0], 0, group_columns[-1][0], group, align="center")
 
-    def draw_row(self, place: int, row: PivotRow, columns: Sequence[PivotColumn]) -> None:
+    def draw_row(self, row_number: int, row: PivotRow, columns: Sequence[PivotColumn]) -> None:
         """A label, indented by its level, and the figures that there are."""
-        self._text(place, 0, row.label, bold=row.is_total, indent=row.level - 1)
+        self._text(row_number, 0, row.label, bold=row.is_total, indent=row.level - 1)
         for across, (value, column) in enumerate(zip(row.figures, columns, strict=True), 1):
             if value is not None:
                 style = self._format({"bold": row.is_total, "num_format": column.number_format})
-                self._sheet.write_number(place, across, value, style)
+                self._sheet.write_number(row_number, across, value, style)
 
     def draw_about(self, lines: Sequence[str]) -> None:
         """A second sheet: what was asked, and how precise the figures are."""
         self._sheet = self._book.add_worksheet("About")
-        for place, line in enumerate(lines):
-            self._text(place, 0, line)
+        for row_number, line in enumerate(lines):
+            self._text(row_number, 0, line)
 
     def close(self) -> None:
         self._book.close()

@@ -94,7 +94,7 @@ def explain(
         for field_sides in complete
     ]
     codes = {
-        candidate.sides.name: [candidate.sides.codes[place] for place in candidate.largest]
+        candidate.sides.name: [candidate.sides.codes[index] for index in candidate.largest]
         for candidate in candidates
     }
     pairs = earlier_periods(days, slicer)
@@ -187,7 +187,7 @@ def _of_field(candidate: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
     of_all = candidate.error.copy()
     of_all[candidate.largest] = spread
     return candidate.moves(
-        [place for place, moves in zip(candidate.largest, is_mover, strict=True) if moves], of_all
+        [index for index, moves in zip(candidate.largest, is_mover, strict=True) if moves], of_all
     )
 
 

@@ -58,13 +58,13 @@ def surprise(quantity: Quantity, pair: Pair) -> Numbers:
 
 
 def explanation(
-    contribution: Numbers, surprising: Numbers, places: Sequence[int], whole: float
+    contribution: Numbers, surprising: Numbers, indices: Sequence[int], whole: float
 ) -> Explanation:
     """The fewest of these values, the most surprising first, that explain enough of the whole difference."""
     subset: list[int] = []
     power = 0.0
-    for place in sorted(places, key=lambda at: -surprising[at]):
-        subset.append(place)
+    for index in sorted(indices, key=lambda at: -surprising[at]):
+        subset.append(index)
         power = float(contribution[subset].sum() / whole) if whole else 0.0
         if power >= ENOUGH:
             break
@@ -174,22 +174,22 @@ class Candidate:
     def largest(self) -> list[int]:
         """The places of the values that contribute the most: these are tested."""
         order = np.argsort(-np.abs(self.parts.whole), kind="stable")
-        return [int(place) for place in order[:MOST_TESTS]]
+        return [int(index) for index in order[:MOST_TESTS]]
 
     @property
     def explanation(self) -> Explanation:
         """How well the values explain the difference before any is tested."""
-        return _explain(self, [place for place in self.largest if self._is_large(place)])
+        return _explain(self, [index for index in self.largest if self._is_large(index)])
 
     @property
     def beyond(self) -> Numbers:
         """What each value contributes beyond the change that most had."""
         return beyond(self.of, self.pair, self.parts.whole, self.is_overlapping)
 
-    def moves(self, places: Sequence[int], spread: Numbers) -> Moves:
+    def moves(self, indices: Sequence[int], spread: Numbers) -> Moves:
         """The moves with these values as movers, as far as they matter; `spread` is each value's noise."""
-        large = [place for place in places if self._is_large(place)]
-        large.sort(key=lambda place: -abs(self.parts.whole[place]))
+        large = [index for index in indices if self._is_large(index)]
+        large.sort(key=lambda index: -abs(self.parts.whole[index]))
         movers = tuple(map(self._mover, large[:MOST_MOVERS]))
         explanation = _explain(self, large)
         alike = self._alike(spread)
@@ -237,31 +237,31 @@ class Candidate:
     def _adds_up(self) -> bool:
         return self.parts.adds_up and not self.is_overlapping
 
-    def _is_large(self, place: int) -> bool:
+    def _is_large(self, index: int) -> bool:
         """Whether a value contributes a twentieth of all movement."""
         every = np.abs(self.parts.whole).sum()
-        return bool(every > 0 and abs(self.parts.whole[place]) >= LEAST_SHARE * every)
+        return bool(every > 0 and abs(self.parts.whole[index]) >= LEAST_SHARE * every)
 
-    def _mover(self, place: int) -> Mover:
-        code = self.sides.codes[place]
+    def _mover(self, index: int) -> Mover:
+        code = self.sides.codes[index]
         mix, rate = self.parts.mix, self.parts.rate
         return Mover(
             code,
             self.sides.words.get(code, code),
-            float(self.parts.whole[place]),
-            float(values(self.of, self.pair.before)[place]),
-            float(values(self.of, self.pair.now)[place]),
-            None if mix is None else float(mix[place]),
-            None if rate is None else float(rate[place]),
-            self._share(place),
+            float(self.parts.whole[index]),
+            float(values(self.of, self.pair.before)[index]),
+            float(values(self.of, self.pair.now)[index]),
+            None if mix is None else float(mix[index]),
+            None if rate is None else float(rate[index]),
+            self._share(index),
         )
 
-    def _share(self, place: int) -> float | None:
+    def _share(self, index: int) -> float | None:
         """The share of the difference; only meaningful if nothing moved in the opposite direction."""
         whole = difference(self.of, self.pair)
         movements = [*self.parts.whole, rest(self)]
         is_one_way = all(movement * whole >= -1e-9 * whole * whole for movement in movements)
-        return float(self.parts.whole[place] / whole) if self._adds_up and whole and is_one_way else None
+        return float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None
 
 
 def _sum(parts: Iterable[float | None]) -> float | None:
@@ -283,10 +283,10 @@ def rest(candidate: Candidate) -> float:
     return difference(candidate.of, candidate.pair) - float(candidate.parts.whole.sum())
 
 
-def _explain(candidate: Candidate, places: Sequence[int]) -> Explanation:
+def _explain(candidate: Candidate, indices: Sequence[int]) -> Explanation:
     whole = difference(candidate.of, candidate.pair)
     surprising = surprise(candidate.of, candidate.pair)
-    return explanation(candidate.parts.whole, surprising, places, whole)
+    return explanation(candidate.parts.whole, surprising, indices, whole)
 
 
 def _error(quantity: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numbers:

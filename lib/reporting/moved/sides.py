@@ -115,21 +115,21 @@ def ask_sides(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
 def complete(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
     """The same with the values that were not known looked up."""
     missing = [
-        (place, which, codes)
-        for place, sides in enumerate(sidess)
+        (index, which, codes)
+        for index, sides in enumerate(sidess)
         for which, codes in zip(("before", "now"), sides.missing(), strict=True)
         if codes
     ]
     days = {"before": about.days[0], "now": about.days[1]}
-    answers = ask([about.of(days[which], sidess[place].name, codes) for place, which, codes in missing])
+    answers = ask([about.of(days[which], sidess[index].name, codes) for index, which, codes in missing])
     complete = list(sidess)
-    for (place, which, codes), answer in zip(missing, answers, strict=True):
+    for (index, which, codes), answer in zip(missing, answers, strict=True):
         more = _side(answer, about, about.weight if which == "before" else 1.0)
-        complete_sides = complete[place]
+        complete_sides = complete[index]
         if which == "before":
-            complete[place] = replace(complete_sides, before=_join(complete_sides.before, more, codes))
+            complete[index] = replace(complete_sides, before=_join(complete_sides.before, more, codes))
         else:
-            complete[place] = replace(complete_sides, now=_join(complete_sides.now, more, codes))
+            complete[index] = replace(complete_sides, now=_join(complete_sides.now, more, codes))
     return complete
 
 

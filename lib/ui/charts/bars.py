@@ -34,11 +34,11 @@ def day_bars_figure(
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    mondays = [place for place, day in enumerate(days) if day.weekday() == 0]
+    mondays = [index for index, day in enumerate(days) if day.weekday() == 0]
     chart.update_xaxes(
         tickmode="array",
         tickvals=mondays,
-        ticktext=[f"Mon {days[place].day} {days[place]:%b}" for place in mondays],
+        ticktext=[f"Mon {days[index].day} {days[index]:%b}" for index in mondays],
         range=[-0.6, len(days) - 0.4],
     )
     chart.update_yaxes(rangemode="tozero", nticks=4)
@@ -57,16 +57,16 @@ class Bars:
 
 def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     """Horizontal bars from zero, the first row on top, each with its value and, if sampled, its range."""
-    places = list(range(len(rows.labels)))
+    positions = list(range(len(rows.labels)))
     values = np.asarray(rows.values, dtype=float)
     chart = theme.figure(
-        len(places) * ROW + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
+        len(positions) * ROW + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
     )
     texts = [plain_text(numbers.full(value, field)) for value in values]
     chart.add_trace(
         go.Bar(
             x=values,
-            y=places,
+            y=positions,
             orientation="h",
             marker={"color": theme.ACCENT},
             error_x=_errors(rows, values),
@@ -77,24 +77,24 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
     ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
     ends = np.fmin(ends, most * WIDEST)
-    chart.add_trace(_texts(ends, texts, places))
+    chart.add_trace(_texts(ends, texts, positions))
     chart.update_xaxes(showgrid=True, gridcolor=theme.FAINT, nticks=6)
     chart.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
     chart.update_yaxes(
         tickmode="array",
-        tickvals=places,
+        tickvals=positions,
         ticktext=shorten(rows.labels),
-        range=[len(places) - 0.5, -0.5],
+        range=[len(positions) - 0.5, -0.5],
         showgrid=False,
     )
     return chart
 
 
-def _texts(ends: np.ndarray, texts: Sequence[str], places: Sequence[int]) -> go.Scatter:
+def _texts(ends: np.ndarray, texts: Sequence[str], positions: Sequence[int]) -> go.Scatter:
     """The values in figures, right of the bars and of their ranges."""
     return go.Scatter(
         x=np.fmax(np.nan_to_num(ends), 0),
-        y=places,
+        y=positions,
         mode="text",
         text=[f"  {text}" for text in texts],
         textposition="middle right",

@@ -97,16 +97,16 @@ def _hatches(few: np.ndarray) -> go.Scatter:
 
 def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter:
     """Transparent squares over all cells, as the cells of a Plotly heatmap can't be selected by a click."""
-    places = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
+    squares = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
     return go.Scatter(
-        x=[column for column, _ in places],
-        y=[row for _, row in places],
+        x=[column for column, _ in squares],
+        y=[row for _, row in squares],
         mode="markers",
         marker={"symbol": "square", "size": ROW, "color": theme.CLEAR},
         customdata=[
             f"{plain_text(grid.down[row])} · {plain_text(grid.across[column])}<br>"
             f"{plain_text(title(field))}: {texts[row][column]}"
-            for column, row in places
+            for column, row in squares
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

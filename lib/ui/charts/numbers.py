@@ -39,11 +39,11 @@ class Numbers:
         """The marks as Plotly takes them (layout.separators)."""
         return self.decimal + self.group
 
-    def number(self, value: float | None, places: int = 0) -> str:
+    def number(self, value: float | None, decimals: int = 0) -> str:
         """A number with so many decimals; a dash where there is none."""
         if value is None or not math.isfinite(value):
             return NOTHING
-        text = f"{abs(value):,.{places}f}"
+        text = f"{abs(value):,.{decimals}f}"
         sign = MINUS if value < 0 and text.strip("0.,") else ""
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
@@ -64,8 +64,8 @@ class Numbers:
         if field.display_pattern == DURATION:
             return self.plain(value, field)
         if value is None or not math.isfinite(value) or abs(value) < LONGEST:
-            places = 0 if value is not None and abs(value) >= 1000 else field.display_precision
-            return _format_pattern(self.number(value, places), field)
+            decimals = 0 if value is not None and abs(value) >= 1000 else field.display_precision
+            return _format_pattern(self.number(value, decimals), field)
         return _format_pattern(self.rough(value), field)
 
     def rough(self, value: float) -> str:
@@ -73,13 +73,13 @@ class Numbers:
         for size, letter in STEPS:
             if abs(value) >= size * 0.9995:
                 amount = value / size
-                places = 2 if abs(amount) < 9.995 else 1 if abs(amount) < 99.95 else 0
-                return f"{self.number(amount, places)} {letter}"
+                decimals = 2 if abs(amount) < 9.995 else 1 if abs(amount) < 99.95 else 0
+                return f"{self.number(amount, decimals)} {letter}"
         return self.number(value)
 
-    def percent(self, value: float | None, places: int = 1) -> str:
+    def percent(self, value: float | None, decimals: int = 1) -> str:
         """A share: `12.3 %`."""
-        text = self.number(value, places)
+        text = self.number(value, decimals)
         return text if text == NOTHING else f"{text} %"
 
     def signed(self, amount: float, field: DataField) -> str:

@@ -31,11 +31,11 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
     scale = _scale(panels, field)
     labels = theme.shorten([panel.line.label for panel in panels], LABEL_LENGTH)
-    for place, panel in enumerate(panels):
-        _axes(chart, place, len(panels), panel, scale)
+    for index, panel in enumerate(panels):
+        _axes(chart, index, len(panels), panel, scale)
         for trace in _traces(panel.line, field, numbers):
-            chart.add_trace(trace.update(xaxis=f"x{_number(place)}", yaxis=f"y{_number(place)}"))
-        _title(chart, place, labels[place], panel.figure)
+            chart.add_trace(trace.update(xaxis=f"x{_number(index)}", yaxis=f"y{_number(index)}"))
+        _title(chart, index, labels[index], panel.figure)
     return chart
 
 
@@ -69,15 +69,15 @@ def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
     return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
 
 
-def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[float]) -> None:
+def _axes(chart: go.Figure, index: int, count: int, panel: Panel, scale: list[float]) -> None:
     """The panel's place and the scale of all; labels at the left and at the foot of the figure."""
-    row, column = divmod(place, ACROSS)
+    row, column = divmod(index, ACROSS)
     down = -(-count // ACROSS)
     width = (1 - GAP * (ACROSS - 1)) / ACROSS
     x, head = column * (width + GAP), HEAD / (HEAD + INSIDE)
     top = 1 - (row + head) / down
-    name = _number(place)
-    is_lowest = place + ACROSS >= count
+    name = _number(index)
+    is_lowest = index + ACROSS >= count
     chart.update_layout(
         {
             f"xaxis{name}": {
@@ -106,9 +106,9 @@ def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[fl
     )
 
 
-def _title(chart: go.Figure, place: int, label: str, text: str) -> None:
+def _title(chart: go.Figure, index: int, label: str, text: str) -> None:
     """The value's name and, below it, its figure."""
-    name = _number(place)
+    name = _number(index)
     chart.add_annotation(
         text=f"<b>{label}</b><br>{theme.plain_text(text)}",
         xref=f"x{name} domain",
@@ -124,9 +124,9 @@ def _title(chart: go.Figure, place: int, label: str, text: str) -> None:
     )
 
 
-def _number(place: int) -> str:
+def _number(index: int) -> str:
     """Plotly's axes are `x`, `x2`, `x3`…"""
-    return "" if place == 0 else str(place + 1)
+    return "" if index == 0 else str(index + 1)
 
 
 def alternative(panels: Sequence[Panel], title: str) -> str:
@@ -134,9 +134,11 @@ def alternative(panels: Sequence[Panel], title: str) -> str:
     parts = []
     for panel in panels:
         values = panel.line.now.values
-        places = np.flatnonzero(~np.isnan(values))
+        indices = np.flatnonzero(~np.isnan(values))
         most = (
-            f", highest on {panel.line.now.names[places[np.argmax(values[places])]]}" if len(places) else ""
+            f", highest on {panel.line.now.names[indices[np.argmax(values[indices])]]}"
+            if len(indices)
+            else ""
         )
         parts.append(f"{panel.line.label} {panel.figure}{most}")
     return f"{title}: {'; '.join(parts)}"

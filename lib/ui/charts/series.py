@@ -82,8 +82,8 @@ def over(
     """
     axis = _axis(grain, period, days or period, today)
     names = axis.names
-    places = {name: place for place, name in enumerate(audience.names[time_key_field(grain)])}
-    rows = np.array([places.get(name, -1) for name in names])
+    row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
+    rows = np.array([row_of_name.get(name, -1) for name in names])
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
         with_data = {day for text in audience.total.dates for day in _cover(grain, date.fromisoformat(text))}

@@ -72,10 +72,10 @@ def _middle(text: str, length: int) -> str:
 
 def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     """The beginning of a label, and the part from where it first differs from the one most like it."""
-    place = max((_common_length(label, other) for other in labels if other != label), default=0)
+    difference = max((_common_length(label, other) for other in labels if other != label), default=0)
     head = length // 3
     space = length - head - 1
-    begin = min(place - 2, len(label) - space)
+    begin = min(difference - 2, len(label) - space)
     if begin <= head:
         return f"{label[: length - 1]}…"
     rest = label[begin:]
@@ -85,7 +85,7 @@ def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
 def _common_length(label: str, other: str) -> int:
     """The length of the beginning that two labels share."""
     pairs = enumerate(zip(label, other, strict=False))
-    return next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(label), len(other)))
+    return next((index for index, (mine, theirs) in pairs if mine != theirs), min(len(label), len(other)))
 
 
 def plain_text(text: str) -> str:

@@ -134,7 +134,7 @@ def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | Non
     line, whole = one.series, one.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
     joins = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
-    places = np.flatnonzero(~whole)
+    indices = np.flatnonzero(~whole)
     texts = _texts(line, field, numbers)
     return [
         go.Scatter(
@@ -146,12 +146,12 @@ def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | Non
             hoverinfo="skip",
         ),
         go.Scatter(
-            x=[line.starts[place] for place in places],
-            y=line.values[places],
+            x=[line.starts[index] for index in indices],
+            y=line.values[indices],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
             name=theme.plain_text(one.label),
-            customdata=[texts[place] for place in places],
+            customdata=[texts[index] for index in indices],
             hovertemplate="%{customdata}",
         ),
     ]
@@ -170,15 +170,15 @@ def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None
     """Places and labels of ticks, at the starts of weeks and longer buckets; None for hours and days."""
     if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
         return None
-    places = range(0, len(times), -(-len(times) // most))
-    return [(place, _tick(times.names[place], times.starts[place])) for place in places]
+    indices = range(0, len(times), -(-len(times) // most))
+    return [(index, _tick(times.names[index], times.starts[index])) for index in indices]
 
 
 def _ticks(times: Series, most: int) -> dict[str, object]:
     """The ticks of weeks and longer buckets; those of hours and days are where the chart has them."""
     if (marks := ticks(times, most)) is None:
         return {"tickformatstops": TICK_FORMATS}
-    values = [times.starts[place] for place, _ in marks]
+    values = [times.starts[index] for index, _ in marks]
     return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
 
 
@@ -207,10 +207,12 @@ def _edges(times: Series) -> list[datetime]:
 def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:
     """Label the lines at their right ends without overlaps, in the theme's text color."""
     ends = []
-    for place, line in enumerate(lines):
-        places = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
-        if len(places):
-            ends.append((float(line.series.values[places[-1]]), place, line.label, times.starts[places[-1]]))
+    for index, line in enumerate(lines):
+        indices = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
+        if len(indices):
+            ends.append(
+                (float(line.series.values[indices[-1]]), index, line.label, times.starts[indices[-1]])
+            )
     ends.sort()
     for rank, (value, _, text, at) in enumerate(ends):
         figure.add_annotation(
@@ -262,15 +264,15 @@ def picture(values: np.ndarray) -> str:
 
 def text(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> str:
     """The alternative text: every value, or of many the first, the least, the greatest and the last."""
-    places = np.flatnonzero(np.isfinite(course.values))
+    indices = np.flatnonzero(np.isfinite(course.values))
     head = f"{title(field)} by {grain}, {days(*period)}"
     if len(course) <= MOST_LABELS:
         return f"{head}: {', '.join(numbers.full(value, field) for value in course.values.tolist())}"
     points: Sequence[tuple[str, int]] = (
-        ("first", places[0]),
-        ("least", places[int(np.argmin(course.values[places]))]),
-        ("greatest", places[int(np.argmax(course.values[places]))]),
-        ("last", places[-1]),
+        ("first", indices[0]),
+        ("least", indices[int(np.argmin(course.values[indices]))]),
+        ("greatest", indices[int(np.argmax(course.values[indices]))]),
+        ("last", indices[-1]),
     )
     parts = [
         f"{word} {numbers.full(course.values[at], field)} ({bucket_words(course.names[at])})"

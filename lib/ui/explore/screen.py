@@ -56,8 +56,8 @@ def about(field: KeyField | DataField) -> list[str]:
 
 def _type(field: KeyField | DataField) -> str:
     if isinstance(field, DataField):
-        places = field.display_precision
-        return f"{places} decimal{'s' * (places > 1)}" if places else "whole"
+        decimals = field.display_precision
+        return f"{decimals} decimal{'s' * (decimals > 1)}" if decimals else "whole"
     plain = TYPES.get(field.type, field.type)
     return f"{plain}, {SEGMENTED}" if field.is_segmented else plain
 

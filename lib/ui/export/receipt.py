@@ -115,13 +115,13 @@ def _of_total(field: DataField, screen: Audience, exact: Values) -> ReceiptLine:
 def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: ExportQuery) -> list[ReceiptLine]:
     answer, lines, is_sampled = split.answer, [], split.answer.confidence_range is not None
     keys = answer.names.itertuples(index=False, name=None)
-    for place, (key, label) in enumerate(zip(keys, split_rows.row_labels(split), strict=True)):
+    for row, (key, label) in enumerate(zip(keys, split_rows.row_labels(split), strict=True)):
         values = exact.get(tuple(map(str, key)), {})
         is_left_out = bool(values) and not _passes(values, query)
         for name in names:
-            value = _number(answer.values[name].iloc[place])
+            value = _number(answer.values[name].iloc[row])
             low, high = (
-                None if side is None or name not in side else _number(side[name].iloc[place])
+                None if side is None or name not in side else _number(side[name].iloc[row])
                 for side in (answer.low, answer.high)
             )
             field = split.slicer.data_field(name)

@@ -68,11 +68,11 @@ class FieldProblems:
 
     def others(self, visible: Iterable[Path]) -> list[str]:
         """The messages that are at none of the places `visible`, each with its place."""
-        places = list(visible)
+        visible_paths = list(visible)
         return [
             f"{_words(where)}: {text}" if where else text
             for where, sentences in self.messages.items()
-            if not any(where[: len(place)] == place for place in places)
+            if not any(where[: len(path)] == path for path in visible_paths)
             for text in sentences
         ]
 

@@ -181,10 +181,10 @@ def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
     After a choice a browser may still send the address of a missing slicer: that is passed over, unless the
     person went back there.
     """
-    in_url, current, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
+    in_url, current, index = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
     page, pairs = st.session_state.get(HISTORY, ("", ()))
-    was_shown = page == streamlit_compat.page() and in_url in {pair[place] for pair in pairs}
-    is_old = was_shown and in_url not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
+    was_shown = page == streamlit_compat.page() and in_url in {pair[index] for pair in pairs}
+    is_old = was_shown and in_url not in {pair[index] for pair in slicers} and not streamlit_compat.is_back()
     return current if in_url is None or (is_old and current) else in_url
 
 
