@@ -11,7 +11,8 @@ import yaml
 from lib import connect, database
 from lib.people import People, Person
 from lib.people.cookies import SignIn
-from lib.people.records import FORMAT, carry_over, record_of
+from lib.people.people_file import FORMAT, carry_over
+from lib.people.person import record_of
 
 ENDS = 4_000_000_000.0
 bcrypt.gensalt = partial(bcrypt.gensalt, 4)  # a cheap hash: the usual one takes a fifth of a second

@@ -19,19 +19,26 @@ from sqlalchemy import Connection, delete, insert, select, update
 from lib.database import DatabaseScope
 from lib.people.credentials import People
 from lib.people.person import (
+    BLOCK_KEY,
     BY_AN_ADMIN,
+    COMPANY,
     LONGEST_NAME,
+    NO_RULE,
     READERS,
     DealsGrant,
     Grant,
     Person,
+    Record,
     Role,
     Username,
+    block,
     cap_grant,
     email_fault,
+    key,
     name_fault,
+    person_of,
+    record_of,
 )
-from lib.people.records import BLOCK_KEY, COMPANY, NO_RULE, Record, block, key, person_of, record_of
 from lib.people.tables import id_tokens, people
 from lib.wire.errors import BadRequest, NotAdmitted
 

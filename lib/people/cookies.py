@@ -18,7 +18,7 @@ import jwt
 from starlette.requests import cookie_parser
 
 from lib.people.person import Person
-from lib.people.records import key as normalized
+from lib.people.person import key as normalized
 from lib.people.secret import public_name
 from lib.people.sessions import Sessions
 

@@ -16,33 +16,31 @@ from lib.database import DatabaseScope
 from lib.people.attempts import Attempts
 from lib.people.passwords import BCRYPT_BYTES, digest
 from lib.people.person import (
+    BLOCK_KEY,
     BY_AN_ADMIN,
+    COMPANY,
     LONGEST_NAME,
     ROLES,
+    UNTIL,
     DealsGrant,
     Grant,
     Person,
+    Record,
+    Records,
     Role,
+    block,
     cap_grant,
+    check_is_ours,
     email_fault,
+    hash_of,
+    key,
     labels,
     name_fault,
+    person_of,
+    record_of,
     usual,
     with_grants,
     without_places,
-)
-from lib.people.records import (
-    BLOCK_KEY,
-    COMPANY,
-    UNTIL,
-    Record,
-    Records,
-    block,
-    check_is_ours,
-    hash_of,
-    key,
-    person_of,
-    record_of,
 )
 from lib.people.tables import people
 from lib.wire.errors import BadRequest, UnknownName

@@ -1,4 +1,4 @@
-"""The models: a person, their role, their grants, and their permission for deals.
+"""A person, their role, their grants, their permission for deals, and their record in the database.
 
 A grant opens a project, or one slicer of it, and of the slicer maybe only the rows that pass its filters.
 """
@@ -6,13 +6,13 @@ A grant opens a project, or one slicer of it, and of the slicer maybe only the r
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, Self, get_args
+from datetime import UTC, datetime
+from typing import Any, Literal, Self, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from lib.wire import text
-from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.errors import BadRequest, Damaged, TrancheError, UnknownName
 from lib.wire.filters import Filter, describe
 
 DealsAccess = Literal["none", "sync", "read", "propose", "write"]
@@ -30,6 +30,15 @@ EVERYTHING, FILTERS_BEGIN = "*", "/[{"
 MOST_FILTERS, LONGEST = 20, 100_000
 GRANT_HELP = "write project, project/slicer, project/slicer/[filters as JSON], or * for everything"
 _FILTERS = TypeAdapter(tuple[Filter, ...])
+Record = dict[str, Any]
+Records = dict[str, Record]
+COMPANY, BLOCK_KEY, END_KEY = "company", "blocked", "ended"
+NO_RULE, UNTIL = "no rule matches", "until the next company sign-in"
+COMPANY_ONLY = (
+    "'{}' signs in with a company account: their role and grants come from the rules in the settings at each "
+    "sign-in, and they have no password here"
+)
+Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,3 +310,65 @@ def cap_grant(role: Role, deals: DealsGrant) -> DealsGrant:
 def usual(role: Role) -> DealsGrant:
     """The permission for deals that a role had before such permissions existed."""
     return cap_grant(role, ALL_DEALS)
+
+
+def key(username: str) -> str:
+    """The normalized user name, as streamlit-authenticator normalizes it too."""
+    return username.strip().lower()
+
+
+def record_of(person: Person) -> Record:
+    """The record of a new person, but for the password."""
+    return {
+        "name": person.name,
+        "email": person.email,
+        "roles": [person.role],
+        "grants": [str(grant) for grant in person.grants],
+        "deals": str(person.deals),
+        "shares": person.shares,
+        "added": (person.added or datetime.now(UTC)).isoformat(),
+    }
+
+
+def person_of(username: str, record: Record) -> Person:
+    """The person that a record describes; Damaged names the entry that can't be read."""
+    parts = (record.get("first_name"), record.get("last_name"))
+    try:
+        role = (record.get("roles") or ["viewer"])[0]
+        return Person(
+            username=username,
+            name=record.get("name") or " ".join(part for part in parts if part) or username,
+            email=record.get("email"),
+            role=role,
+            grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),
+            deals=cap_grant(role, DealsGrant.parse(str(record.get("deals") or "none"))),
+            added=_instant(record["added"]) if record.get("added") else None,
+            company=str((record.get(COMPANY) or {}).get("issuer") or ""),
+            blocked=str(record.get(BLOCK_KEY) or ""),
+            shares=record.get("shares") is True,
+        )
+    except (TrancheError, TypeError, ValueError, AttributeError) as error:
+        raise Damaged(f"The entry of the person '{username}' can't be read: {error}") from error
+
+
+def hash_of(record: Record) -> str | None:
+    """The bcrypt hash; None for a plain-text password written by hand, which does not work."""
+    value = record.get("password")
+    return value if isinstance(value, str) and Hash.fullmatch(value) else None
+
+
+def block(record: Record, why: str) -> None:
+    """Block a person in their record, and end their sessions: those of before stay ended when they return."""
+    record.update({BLOCK_KEY: why, END_KEY: datetime.now(UTC).isoformat()})
+
+
+def check_is_ours(username: str, record: Record) -> None:
+    """BadRequest for somebody whose rights and password are at their company."""
+    if COMPANY in record:
+        raise BadRequest(COMPANY_ONLY.format(username))
+
+
+def _instant(value: object) -> datetime:
+    """A time that YAML gave as text or as a time; without a zone it is UTC."""
+    moment = datetime.fromisoformat(str(value))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select
 
 from lib.database import DatabaseScope
 from lib.people.credentials import People
-from lib.people.person import Person
-from lib.people.records import END_KEY, Record, key, person_of
+from lib.people.person import END_KEY, Person, Record, key, person_of
 from lib.people.tables import id_tokens, people, sign_ins
 
 

@@ -14,8 +14,8 @@ from lib import database
 from lib.database import DatabaseScope, numbered_table, required
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
-from lib.people.person import labels
-from lib.people.records import carry_over, person_of
+from lib.people.people_file import carry_over
+from lib.people.person import labels, person_of
 from lib.settings import Settings
 from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token

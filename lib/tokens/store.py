@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from lib.database import DatabaseScope, Instant, metadata
 from lib.people import DealsGrant, Grant
-from lib.people.records import Record
+from lib.people.person import Record
 from lib.people.tables import people
 from lib.tokens.models import Kind, Token
 from lib.wire.errors import AccessError, BadRequest, TrancheError

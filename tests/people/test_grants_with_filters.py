@@ -11,8 +11,8 @@ from sqlalchemy import Engine, update
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person
 from lib.people.company import ClaimRule, rights
+from lib.people.people_file import carry_over
 from lib.people.person import MOST_FILTERS, parse_filters
-from lib.people.records import carry_over
 from lib.people.tables import people
 from lib.tokens.access import Access
 from lib.tokens.store import TokenStore

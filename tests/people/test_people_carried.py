@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person
 from lib.people import records as carrying
-from lib.people.records import carry_over
+from lib.people.people_file import carry_over
 from lib.wire.errors import Misconfigured
 
 ADA = Person("ada", "Ada Example", "ada@example.org", "viewer", (Grant("demo"),), deals=DealsGrant("read"))
