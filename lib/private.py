@@ -14,8 +14,6 @@ from lib.wire.errors import StoreUnavailable
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
-Mark = tuple[int, int, int, int, int]
-
 
 def folder(path: Path) -> Path:
     """Make the folder, with its parents, if it is not there, closed to everybody else; returns it.
@@ -31,15 +29,6 @@ def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
     with _temporary_file(path, text) as temporary, _write_whole(path):
         temporary.replace(path)
-
-
-def mark(path: Path) -> Mark | None:
-    """A mark that changes with the file, also where its time is put back; None without the file."""
-    try:
-        state = path.stat()
-    except FileNotFoundError:
-        return None
-    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def closed_to_others() -> None:

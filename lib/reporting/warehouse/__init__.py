@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
-from lib.reporting.warehouse.slicer import StoredSlicer, stored_slicer
+from lib.reporting.warehouse.slicer import StoredSlicer, mark, stored_slicer
 from lib.reporting.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS
@@ -61,7 +61,7 @@ class Warehouse:
             folder = self._folder(project, slicer)
         except BadRequest:
             raise AccessError from None
-        state = private.mark(folder / MANIFEST)
+        state = mark(folder / MANIFEST)
         if state is None:
             raise AccessError
         return stored_slicer(folder, project, slicer, state)

@@ -14,7 +14,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.measures import Measure, measures
 from lib.reporting.models import Slicer
@@ -22,6 +21,7 @@ from lib.reporting.warehouse.manifest import Import, day_folder, digest_of, read
 from lib.wire.errors import AccessError, Damaged, ImportRefused
 
 FOLDER = "mappings"
+Mark = tuple[int, int, int, int, int]
 _HEADERS = {"code", "key", "id", "value"}, {"name", "description", "title", "label", "text", "value"}
 
 
@@ -203,8 +203,17 @@ class StoredSlicer:
         return measures(self.definition)
 
 
+def mark(path: Path) -> Mark | None:
+    """A mark that changes with the file, also where its time is put back; None without the file."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
 @lru_cache(maxsize=64)
-def stored_slicer(folder: Path, project: str, slicer: str, state: private.Mark) -> StoredSlicer:
+def stored_slicer(folder: Path, project: str, slicer: str, state: Mark) -> StoredSlicer:
     """The slicer in a folder whose manifest has this mark. AccessError without one."""
     manifest = read_manifest(folder)
     if manifest is None:

@@ -25,6 +25,7 @@ from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_o
 from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.parts import FILENAME, Counters, Marks
 from lib.reporting.warehouse.manifest import with_digest, without_digest
+from lib.reporting.warehouse.slicer import Mark, mark
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadDefinition
 
@@ -97,9 +98,9 @@ def age(folder: Path) -> float:
         return float("inf")
 
 
-def stamp(folder: Path) -> private.Mark | None:
+def stamp(folder: Path) -> Mark | None:
     """Changes whenever any process stored the days, or compared them with the table."""
-    return private.mark(folder / FILE)
+    return mark(folder / FILE)
 
 
 def touch(folder: Path) -> None:

@@ -27,6 +27,7 @@ from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
 from lib.reporting.engines.connected.dialects import NAN_IS_GREATEST
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.warehouse.slicer import Mark
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured, SourceUnavailable
 
@@ -103,7 +104,7 @@ class LiveSlicers:
         self._live: dict[Key, Live] = {}
         self._checked_at: dict[Key, float] = {}
         self._reading: dict[Key, Future[Live]] = {}
-        self._stamps: dict[Path, private.Mark | None] = {}
+        self._stamps: dict[Path, Mark | None] = {}
         self._lock = threading.Lock()
 
     def current(self, slicer: StoredSlicer) -> StoredSlicer:
