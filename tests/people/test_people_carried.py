@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person
-from lib.people import records as carrying
+from lib.people import people_file
 from lib.people.people_file import carry_over
 from lib.wire.errors import Misconfigured
 
@@ -90,7 +90,7 @@ def test_after_a_crash_the_file_is_put_aside(
     """A process that ends between the database and the file: the next one finishes, and changes nobody."""
     write_people(path, (ADA, BOB), "right")
     with monkeypatch.context() as patch:
-        patch.setattr(carrying, "_put_aside", lambda path: None)
+        patch.setattr(people_file, "_put_aside", lambda path: None)
         carry_over(engine, path)
     assert path.exists()
     carry_over(engine, path)
