@@ -10,8 +10,7 @@ from peopled import write_people
 from sqlalchemy import Engine
 
 from lib import database
-from lib.people import DealsGrant, Grant, People, Person
-from lib.people import people_file
+from lib.people import DealsGrant, Grant, People, Person, people_file
 from lib.people.people_file import carry_over
 from lib.wire.errors import Misconfigured
 
