@@ -22,7 +22,7 @@ from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.history import conflict
 from lib.deals.store.request_warnings import request_warnings
-from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
+from lib.deals.store.work import DealsScope, EntityKey, Fields, IdempotentRequest, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
 from lib.wire.deadline import Deadline
@@ -134,20 +134,22 @@ class DealsService:
     def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> EntityResponse:
         """A new entity from a whole body, and those that come with it."""
         entity_store = ENTITY_STORES[entity]
-        once = (
-            None if request.idempotency_key is None else Once(request.idempotency_key, entity, request.body)
+        idempotent = (
+            None
+            if request.idempotency_key is None
+            else IdempotentRequest(request.idempotency_key, entity, request.body)
         )
 
         def within(work: Work) -> EntityResponse:
             problems = request.problems()
-            if once is not None and (first := once.first_answer(work, problems)):
+            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
                 return _replay(work, entity_store, *first)
             keys = _create(work, entity_store, request.body, problems)
-            if once is not None:
-                once.remember(work, keys.body, keys.etag)
+            if idempotent is not None:
+                idempotent.remember(work, keys.body, keys.etag)
             return keys
 
-        return self._write(within, request, deadline, repeat=once is not None)
+        return self._write(within, request, deadline, repeat=idempotent is not None)
 
     def create_many(self, request: WriteRequest, deadline: Deadline) -> Results:
         """Several new demand deals, all or none; `{"id", "name", "deal_id"}` of each.
@@ -156,21 +158,21 @@ class DealsService:
         """
         entity, key = DemandDeal.entity, request.idempotency_key
         digest = {"sha256": sha256(exact.dumps(request.body)).hexdigest()}
-        once = None if key is None else Once(key, entity, digest)
+        idempotent = None if key is None else IdempotentRequest(key, entity, digest)
 
         def within(work: Work) -> Results:
             problems = request.problems()
-            if once is not None and (first := once.first_answer(work, problems)):
+            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
                 results = first[0]["results"]
                 visible = work.names(ENTITY_STORES[entity].table, [deal["id"] for deal in results])
                 return [deal for deal in results if deal["id"] in visible]
             problems.check()
             results = batches.create(work, request.body, problems)
-            if once is not None:
-                once.remember(work, {"results": results}, "")
+            if idempotent is not None:
+                idempotent.remember(work, {"results": results}, "")
             return results
 
-        return self._write(within, request, deadline, repeat=once is not None)
+        return self._write(within, request, deadline, repeat=idempotent is not None)
 
     def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> ChangeAnswer:
         """Change the fields in the body. Conflict for a stale If-Match.
@@ -178,24 +180,28 @@ class DealsService:
         With an idempotency key it happens once: the same request again answers the ETag that came first.
         """
         body = {"id": key[1], "body": request.body}
-        once = None if request.idempotency_key is None else Once(request.idempotency_key, key[0], body)
+        idempotent = (
+            None
+            if request.idempotency_key is None
+            else IdempotentRequest(request.idempotency_key, key[0], body)
+        )
 
         def within(work: Work) -> ChangeAnswer:
             changes = EntityChanges(work, key[0], [key[1]])
             changes.find(key[1])
             problems = request.problems()
-            if once is not None and (first := once.first_answer(work, problems)):
+            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
                 return ChangeAnswer(first[1], first[0].get("warnings", []))
-            if once is None:
+            if idempotent is None:
                 _check_repeatable(request.body, problems)
             changes.apply(key[1], request.body, request.if_match, problems)
             changes.recording.write()
             etag = changes.recording.etag(key)
-            if once is not None:
-                once.remember(work, {"warnings": changes.warnings[key[1]]}, etag)
+            if idempotent is not None:
+                idempotent.remember(work, {"warnings": changes.warnings[key[1]]}, etag)
             return ChangeAnswer(etag, changes.warnings[key[1]])
 
-        return self._write(within, request, deadline, repeat=once is not None)
+        return self._write(within, request, deadline, repeat=idempotent is not None)
 
     def change_many(self, entity: str, request: WriteRequest, deadline: Deadline) -> Results:
         """Change several entities independently: a refused change is rolled back, and the others are kept.

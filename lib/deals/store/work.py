@@ -165,7 +165,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Once:
+class IdempotentRequest:
     """A request that must happen only once: its caller, key and body."""
 
     key: str

@@ -46,7 +46,7 @@ class ChartData:
     split: SplitRows
     answer: Audience
     pivot: Pivot | None = None
-    courses: split_lines.Courses | None = None
+    over_time: split_lines.LinesOverTime | None = None
 
 
 @dataclass(frozen=True)
@@ -180,13 +180,13 @@ def _grid_shortfall(focus: Focus) -> str:
 
 
 def _ask_lines(focus: Focus) -> ChartData:
-    courses = split_lines.fetch_courses(focus, split_lines.key_field(focus) or "")
-    return ChartData(courses.split, courses.answer, courses=courses)
+    over_time = split_lines.fetch_over_time(focus, split_lines.key_field(focus) or "")
+    return ChartData(over_time.split, over_time.answer, over_time=over_time)
 
 
 def _draw_lines(focus: Focus, data: ChartData) -> None:
-    if data.courses is not None:
-        split_lines.draw(focus, data.courses, split_charts.alternative(focus, data.split.keys))
+    if data.over_time is not None:
+        split_lines.draw(focus, data.over_time, split_charts.alternative(focus, data.split.keys))
     st.caption(count_label(data.split.answer, len(data.split.answer), focus.numbers), width="content")
 
 

@@ -17,7 +17,7 @@ KEY, MOST_LINES = "split_lines", 12
 
 
 @dataclass(frozen=True)
-class Courses:
+class LinesOverTime:
     """The values with their figures, and the field of each of them over time."""
 
     split: SplitRows
@@ -31,8 +31,8 @@ def key_field(focus: Focus) -> str | None:
     return names[0] if names and focus.grain is not None else None
 
 
-def fetch_courses(focus: Focus, name: str) -> Courses:
-    """The top values of the order, then their courses."""
+def fetch_over_time(focus: Focus, name: str) -> LinesOverTime:
+    """The top values of the order, then each over time."""
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
     query = focus.passing_rows().model_copy(update=changes)
     top = ask.estimate(focus.context, query)
@@ -41,27 +41,27 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
     )
     values = tuple(map(str, top.names[name]))
     if not values:
-        return Courses(split, top, [])
+        return LinesOverTime(split, top, [])
     query_over_time = _over_time(focus, name, values)
     colors = state.line_colors(focus.value_lines)
-    courses = over_time.fetch_lines(
+    lines = over_time.fetch_lines(
         focus,
         query_over_time,
         dict(zip(values, split_rows.row_labels(split), strict=True)),
         {value: colors.get((name, value), theme.ACCENT) for value in values},
     )
     figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
-    panels = [Panel(line, text) for line, text in zip(courses, figures, strict=True)]
-    return Courses(split, ask.estimate(focus.context, query_over_time), panels)
+    panels = [Panel(line, text) for line, text in zip(lines, figures, strict=True)]
+    return LinesOverTime(split, ask.estimate(focus.context, query_over_time), panels)
 
 
-def draw(focus: Focus, courses: Courses, title: str) -> None:
+def draw(focus: Focus, lines: LinesOverTime, title: str) -> None:
     """Draw the charts."""
     st.plotly_chart(
-        panels.figure(courses.panels, focus.field, focus.numbers),
+        panels.figure(lines.panels, focus.field, focus.numbers),
         key=KEY,
         config=export_menu.config(focus, KEY),
-        alt=panels.alternative(courses.panels, title),
+        alt=panels.alternative(lines.panels, title),
     )
 
 
