@@ -83,8 +83,8 @@ class ShareLinks:
         """A new link to the question of `params`, or to a deal in this slicer, and its key, which is returned
         once: `number.secret`. Whether its owner may see the deal is checked when it is opened.
 
-        BadRequest for a name, lifetime or recipient that can't be, an origin that is none, and beyond 200
-        links of a person; AccessError without the permission, or if the person may not see the slicer.
+        BadRequest for a name, lifetime or recipient that can't be, an origin that is none or beside a
+        recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may not see the slicer.
         """
         self.scope.about(share_links, project, slicer)
         if not self.scope.person.may_share:
@@ -93,6 +93,11 @@ class ShareLinks:
             raise BadRequest(f"A share link works for up to {LONGEST.days} days")
         if recipient and not is_mailable(recipient):
             raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
+        if recipient and (origins := [*origins]):
+            raise BadRequest(
+                "A link for one address can't be embedded, as browsers keep its cookie from other sites: leave "
+                "out the sites or the address"
+            )
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer,

@@ -173,6 +173,32 @@ def test_an_answer_has_the_address(
     assert last.who == f"Bea Buyer ({BUYER})"
 
 
+def test_a_question_for_one_address(settings: Settings, installation: Installation, manager: Clients) -> None:
+    """A link to figures has the same form, and shows nothing of them before the code is entered."""
+    params = {"start": "-7d", "end": "yesterday"}
+    links = manager.view_store.share_links
+    link = PREFIX + links.make("demo", "delivery", "Delivery", params, recipient=BUYER)[1]
+    buyer = browser(settings)
+    closed = buyer.get(link)
+    assert "This page needs a code" in closed.text
+    assert "Impressions" not in closed.text
+    assert "Impressions" not in buyer.post(link, data={"do": "code", "code": "000000"}).text
+    buyer.post(link, data={"do": "send"})
+    assert buyer.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 303
+    opened = buyer.get(link)
+    assert (opened.status_code, "Impressions" in opened.text) == (200, True)
+    assert "This page needs a code" in browser(settings).get(link).text
+    assert buyer.post(link, data={"do": "accept"}).status_code == 405
+
+
+def test_a_link_for_one_address_is_embedded_nowhere(manager: Clients) -> None:
+    """Browsers keep its cookie from a frame of another site, where it would never open."""
+    with pytest.raises(BadRequest, match="can't be embedded"):
+        manager.view_store.share_links.make(
+            "demo", "delivery", "Delivery", {}, origins=["https://intranet.example"], recipient=BUYER
+        )
+
+
 def test_without_a_mail_server_it_says_so(settings: Settings, link: str) -> None:
     """Nobody waits for a code that can't come."""
     visitor = browser(replace_settings(settings))

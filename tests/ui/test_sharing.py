@@ -81,6 +81,23 @@ def test_what_is_wrong_is_said(people: People, links: Links) -> None:
     assert links("admin").everything() == []
 
 
+def test_a_link_for_one_address(people: People, links: Links, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where mail is set up the form takes one address, which Access names; without it there is no field."""
+    people.change("manager", shares=True)
+    desk = LINK.opened(of_delivery())
+    assert "Only for" not in [field.label for field in desk.text_input]
+    monkeypatch.setenv("TRANCHE_SMTP_HOST", "127.0.0.1")
+    monkeypatch.setenv("TRANCHE_MAIL_FROM", "desk@house.example")
+    settings_module._current.cache_clear()
+    desk = LINK.opened(of_delivery())
+    desk.text_input(key="share_link_recipient").set_value(" bea@buyer.example ")
+    LINK.submit(desk, MAKE)
+    [link] = links("manager").everything()
+    assert link.recipient == "bea@buyer.example"
+    tables = [frame.value for frame in of_delivery("access").dataframe]
+    assert [[*table["Only for"]] for table in tables if "Only for" in table] == [["bea@buyer.example"]]
+
+
 def test_the_setting_hides_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without share links there is no form, for administrators neither."""
     monkeypatch.setenv("TRANCHE_SHARE_LINKS", "false")

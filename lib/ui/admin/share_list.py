@@ -30,10 +30,11 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
             link.opened,
             link.created,
             ", ".join(link.origins),
+            link.recipient or "",
         )
         for link in links
     ]
-    names = ["Title", "Shows", "Made by", "State", *TIMES, "Embedded in"]
+    names = ["Title", "Shows", "Made by", "State", *TIMES, "Embedded in", "Only for"]
     frame = pd.DataFrame(rows, columns=names)
     return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in TIMES})
 

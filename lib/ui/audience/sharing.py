@@ -66,8 +66,8 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
         return
     fixed_params, label = _fix_days(context, params)
     st.caption(
-        "A share link opens these figures, and nothing else, for everybody who has it, without an account. "
-        "Access lists your links and revokes them."
+        "A share link opens these figures, and nothing else, without an account: for everybody who has it, "
+        "or for one address. Access lists your links and revokes them."
     )
     with st.form(f"share_link{whose}", border=False):
         st.text_input("Title", name or _title(context, params), max_chars=100, key=f"share_link_name{whose}")
@@ -80,6 +80,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
             key=f"share_link_origins{whose}",
             placeholder="None; or like https://intranet.example, separated by blanks",
         )
+        share.draw_recipient(f"share_link_recipient{whose}")
         st.form_submit_button(
             "Make a share link",
             icon=":material/share:",
@@ -106,6 +107,7 @@ def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, 
             {name: text for name, text in link_params.items() if name not in ("project", "slicer")},
             timedelta(days=share.LIFETIMES[state[f"share_link_lifetime{whose}"]]),
             state[f"share_link_origins{whose}"].replace(",", " ").split(),
+            recipient=share.recipient(f"share_link_recipient{whose}"),
         )
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}."

@@ -6,10 +6,12 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from lib.reporting import links, named_days
+from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import history, own_cards, periods
 from lib.ui.query.state import PageState
 from lib.views.share_links import LONGEST, USUAL
+from lib.wire.text import LONGEST_EMAIL
 
 WIDTH = 460
 LIFETIMES = {"7 days": 7, "30 days": USUAL.days, "90 days": 90, "1 year": LONGEST.days - 1}
@@ -41,6 +43,20 @@ def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     """The whole address of a screen of this desk, as this browser reaches it."""
     context = urlsplit(st.context.url or "")
     return f"{context.scheme}://{context.netloc}/{links.href(page, params)}"
+
+
+def draw_recipient(key: str) -> None:
+    """Draw the field for the one address that a share link is for; nothing where no mail can be sent."""
+    if Settings.current().smtp_host:
+        st.text_input(
+            "Only for", key=key, max_chars=LONGEST_EMAIL, autocomplete="off",
+            placeholder="An e-mail address; a code is sent there",
+        )  # fmt: skip
+
+
+def recipient(key: str) -> str:
+    """What was typed there; empty for nobody in particular."""
+    return str(st.session_state.get(key) or "").strip()
 
 
 def _link(page: str, page_state: PageState) -> str:

@@ -60,11 +60,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
                 "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
             )
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=LIFETIME.format(number), width=160)
-            if Settings.current().smtp_host:
-                st.text_input(
-                    "Only for", key=RECIPIENT.format(number), max_chars=254, autocomplete="off",
-                    placeholder="An e-mail address; a code is sent there",
-                )  # fmt: skip
+            share.draw_recipient(RECIPIENT.format(number))
             st.form_submit_button(
                 "Make a link for the buyer",
                 icon=":material/share:",
@@ -129,10 +125,10 @@ def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
         context.deals.get(DemandDeal, number)
         lifetime = timedelta(days=share.LIFETIMES[state[LIFETIME.format(number)]])
         links = context.clients.view_store.share_links
-        recipient = (state.get(RECIPIENT.format(number)) or "").strip()
         _, key = links.make(
-            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number, recipient=recipient
-        )
+            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number,
+            recipient=share.recipient(RECIPIENT.format(number)),
+        )  # fmt: skip
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}."
         return
