@@ -84,7 +84,8 @@ class ShareLinks:
         once: `number.secret`. Whether its owner may see the deal is checked when it is opened.
 
         BadRequest for a name, lifetime or recipient that can't be, an origin that is none or beside a
-        recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may not see the slicer.
+        recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may
+        not see the slicer.
         """
         self.scope.about(share_links, project, slicer)
         if not self.scope.person.may_share:
@@ -95,8 +96,8 @@ class ShareLinks:
             raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
         if recipient and (origins := [*origins]):
             raise BadRequest(
-                "A link for one address can't be embedded, as browsers keep its cookie from other sites: leave "
-                "out the sites or the address"
+                "A link for one address can't be embedded, as browsers keep its cookie from other sites: "
+                "leave out the sites or the address"
             )
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
         values = {
