@@ -97,10 +97,11 @@ class Round:
 
 @dataclass(frozen=True)
 class Negotiation:
-    """The rounds about a deal whose terms are `terms` now."""
+    """The rounds about a deal whose terms are `terms` now. `is_repeat`: the last was sent once more."""
 
     terms: OfferTerms
     rounds: tuple[Round, ...] = ()
+    is_repeat: bool = False
 
     @property
     def last(self) -> Round | None:
@@ -161,8 +162,9 @@ class Negotiations:
         return self.scope.read(lambda connection: self._of(connection, deal, terms))
 
     def add(self, deal: DemandDeal, terms: OfferTerms, answer: Round, mark: str) -> Negotiation:
-        """Store the answer as the next round. A price that it proposes is in the currency of the offer.
+        """Store the answer as the next round; once, if it is sent again.
 
+        A price that it proposes is in the currency of the offer, and what a buyer accepts is the offer.
         Conflict where the negotiation is not at `mark` any more; BadRequest for an answer that can't be: no
         name, a proposal that changes nothing, a refusal without a word, days in the wrong order, beyond 50
         rounds.
@@ -171,11 +173,11 @@ class Negotiations:
         with self.scope.write() as connection:
             before = self._of(connection, deal, terms)
             if before.mark != mark:
+                if _is_repeat(answer, before, mark):
+                    return replace(before, is_repeat=True)
                 raise Conflict("The offer has changed since you saw it: look at it again")
             _check(answer, before)
-            if answer.act == "proposes" and answer.terms.price is not None:
-                proposal = replace(answer.terms, currency=before.offer.currency)
-                answer = replace(answer, terms=proposal)
+            answer = _with_terms(answer, before.offer)
             number = len(before.rounds) + 1
             values = {
                 "service": self.service, "deal_id": deal.id, "seat_id": seat_number(deal), "number": number,
@@ -224,6 +226,24 @@ def _line(value: str, title: str, longest: int) -> str:
     if fault := text.fault(line):
         raise BadRequest(f"{title} {fault}")
     return line
+
+
+def _with_terms(answer: Round, offer: OfferTerms) -> Round:
+    """The answer to this offer with all that it is about."""
+    if (answer.side, answer.act) == ("buyer", "accepts"):
+        return replace(answer, terms=offer)
+    if answer.act == "proposes" and answer.terms.price is not None:
+        return replace(answer, terms=replace(answer.terms, currency=offer.currency))
+    return answer
+
+
+def _is_repeat(answer: Round, negotiation: Negotiation, mark: str) -> bool:
+    """Whether the last round is this answer, sent again: by a double click, or a page that is reloaded."""
+    *earlier, last = negotiation.rounds or (None,)
+    before = Negotiation(negotiation.terms, tuple(filter(None, earlier)))
+    if last is None or before.mark != mark:
+        return False
+    return last == replace(_with_terms(answer, before.offer), number=last.number, at=last.at)
 
 
 def _check(answer: Round, before: Negotiation) -> None:

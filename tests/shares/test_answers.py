@@ -1,7 +1,7 @@
 """Answers of buyers on the page of a share link: accept, decline, propose, round after round."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -174,6 +174,65 @@ def test_what_is_wrong_is_said_and_kept(
     assert not negotiation(manager).rounds
 
 
+@pytest.mark.parametrize(
+    ("do", "fields"), [("accept", {}), ("decline", {"word": "No"}), ("propose", {"price": "2.10"})]
+)
+def test_an_answer_that_is_sent_twice_is_one(
+    buyer: Buyer, manager: Clients, do: str, fields: dict[str, str]
+) -> None:
+    """A double click, or a form that is sent again, is no second round; another answer to it is refused."""
+    reply(manager, "proposes", price=Decimal("2.60"))
+    mark = negotiation(manager).mark
+    for _ in range(3):
+        assert buyer.answer(do, mark=mark, **fields).status_code == 303
+    assert [round_.act[:6] for round_ in negotiation(manager).rounds] == ["propos", f"{do}s"[:6]]
+    other = buyer.answer("propose", mark=mark, price="1.11")
+    assert (other.status_code, "The offer has changed since you saw it" in other.text) == (422, True)
+    assert len(negotiation(manager).rounds) == 2
+
+
+@pytest.mark.parametrize("do", ["accept", "decline"])
+def test_typed_terms_are_proposed_or_emptied(buyer: Buyer, manager: Clients, do: str) -> None:
+    """Who types a price and accepts means one of both: nothing is stored, and the price is still there."""
+    page = buyer.answer(do, price="2.10", word="Fine")
+    assert page.status_code == 422
+    assert "You typed other terms: propose them, or empty their fields." in page.text
+    assert 'value="2.10"' in page.text
+    assert not negotiation(manager).rounds
+
+
+def test_the_currency_is_one_of_the_terms(buyer: Buyer, manager: Clients) -> None:
+    """The page has the deal's own; what it was when somebody answered is stored, and after a change of it
+    the page asks to look again; a price in another is refused."""
+    manager.deals.change(DemandDeal, DEAL, {"currency": "EUR"})
+    page = buyer.page()
+    assert "Price, EUR CPM" in page
+    assert "USD CPM" not in page.partition('id="answer"')[2].partition("</section>")[0]
+    refused = buyer.answer("propose", price="$2.10")
+    assert "The price is in EUR, and &#39;$2.10&#39; in USD: write it in EUR." in refused.text
+    assert buyer.answer("propose", price="2,10 €").status_code == 303
+    last = negotiation(manager).last
+    assert last is not None
+    assert (last.terms.price, last.terms.currency) == (Decimal("2.10"), "EUR")
+    mark = negotiation(manager).mark
+    manager.deals.change(DemandDeal, DEAL, {"currency": "GBP"})
+    assert "The offer has changed since you saw it" in buyer.answer("accept", mark=mark).text
+    assert "proposed 2.10 EUR CPM" in buyer.page()
+
+
+def test_hostile_texts(buyer: Buyer, manager: Clients) -> None:
+    """Long, reversed and empty ones are refused with what is wrong; nothing of them runs, none is stored."""
+    for text, sentence in (
+        ("x" * 10_000, "10,000 characters; 500 at most."),
+        ("\u202eevil", "must not contain characters that change the reading direction"),
+        ("<script>alert(1)</script>" * 30, "at most."),
+    ):
+        page = buyer.answer("decline", word=text)
+        assert (page.status_code, sentence in page.text) == (422, True)
+        assert "<script>alert" not in page.text
+    assert not negotiation(manager).rounds
+
+
 def test_nothing_that_is_typed_reaches_the_page_as_html(buyer: Buyer) -> None:
     """Names, words and refused texts are escaped, on the page and in its fields."""
     hostile = "<img src=x onerror=alert(1)>"
@@ -234,7 +293,7 @@ def test_two_answers_at_once(manager: Clients) -> None:
     accept = Round("buyer", "accepts", now.offer, "Bea")
     manager.negotiations.add(deal, now.terms, accept, now.mark)
     with pytest.raises(Conflict):
-        manager.negotiations.add(deal, now.terms, accept, now.mark)
+        manager.negotiations.add(deal, now.terms, replace(accept, who="Cleo"), now.mark)
 
 
 def test_days_of_a_proposal_are_compared_with_the_offer(manager: Clients) -> None:

@@ -28,6 +28,8 @@ from lib.ui.kit import amounts
 from lib.wire.errors import BadRequest
 
 ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
+TERMS = ("price", "units", "first_day", "last_day")
+OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
     "first_day": "First day", "last_day": "Last day",
 }  # fmt: skip
@@ -83,6 +85,8 @@ def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
             value("first_day", lambda text: _day(text, today)),
             value("last_day", lambda text: _day(text, today)),
         )
+    elif any(texts.get(name, "").strip() for name in TERMS):
+        faults.append(("Your answer", OTHER_TERMS))
     answer = None if faults else Round("buyer", act, terms, who, word, link)
     return BuyerReply(answer, mark, texts, tuple(faults))
 

@@ -100,12 +100,12 @@ class DossierPages:
         answer = reply.answer
         if link.recipient is not None:
             answer = replace(answer, who=f"{answer.who} ({link.recipient})")
-        if answer.act == "accepts":
-            answer = replace(answer, terms=store.of(deal, terms).offer)
         try:
             negotiation = store.add(deal, terms, answer, reply.mark)
         except (BadRequest, Conflict) as error:
             return self._html(link, context, deal, reply=reply.refuse(error.reason))
+        if negotiation.is_repeat:
+            return ""
         self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {deal.id}")
         self._mail(
             owner, deal, answers.sentence(negotiation, facts.prices_of(context), is_buyer=False), answer
