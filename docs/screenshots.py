@@ -36,6 +36,7 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "story-health": (DEAL, ("Delivery",)),
     "story-change": (DEAL, ("Change",)),
     "story-buyer": ("deals?deals_kind=Deals&open=demand_deals-37", ("Delivery",)),
+    "story-answer": ("deals?deals_kind=Deals&open=demand_deals-37", ()),
     "story-repair": (
         "deals?deals_kind=Packages",
         ("Dead targets", "Choose Morning News Display", "Preview removal of 1"),

@@ -79,6 +79,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Fo
     seed(manager.deals, TODAY)
     date_back(connect.installation(Settings(home=home, demo=True)).access.store.engine, TODAY, started)
     demo_buyer.enter_counts(manager.reporting, manager.deals, manager.buyer_counts, TODAY, 1)
+    demo_buyer.propose(manager.deals, manager.negotiations, 1)
     with serve(home) as address:
         yield Followed(address, manager)
 
@@ -224,9 +225,37 @@ def buyer(story: Followed, page: Page, chromium: Browser) -> None:
     theirs.get_by_label(f"Bid requests, {last.day} {last:%b %Y}").fill("123456")
     theirs.get_by_role("button", name=story.word("Save the days")).click()
     expect(theirs.locator("td", has_text="123,456").first).to_be_attached()
-    signed_out.close()
     deal = story.api.deals.get(DemandDeal, DOUBTED.id)
     assert story.api.buyer_counts.of(deal).days[last].requests == 123_456
+    answer(story, page, theirs)
+    signed_out.close()
+
+
+def answer(story: Followed, page: Page, theirs: Page) -> None:
+    """The buyer proposes another price, which changes nothing until it is taken over; then they read so."""
+    expect(theirs.get_by_text("proposed 1.48 USD CPM").first).to_be_visible()
+    theirs.get_by_text(story.word("Propose other terms")).click()
+    theirs.get_by_label("Your name").fill("Robin Example")
+    theirs.get_by_label("Price, USD CPM").fill(story.word("1.55"))
+    theirs.get_by_role("button", name=story.word("Propose"), exact=True).click()
+    expect(theirs.locator(".lead").filter(has_text="You proposed 1.55 USD CPM")).to_be_visible()
+    before = story.api.deals.get(DemandDeal, DOUBTED.id).price
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    settled(page)
+    page.get_by_text(story.word("Answered (1)")).click()
+    settled(page)
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(1)
+    rows.get_by_text(DOUBTED.name).click()
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_text(f"Price, USD CPM: {before:.2f} → 1.55")).to_be_visible()
+    settled(page)
+    drawer.get_by_role("button", name=story.word("Take over")).click()
+    expect(drawer.get_by_text("We accepted the proposal: 1.55 USD CPM")).to_be_visible()
+    assert story.api.deals.get(DemandDeal, DOUBTED.id).price == Decimal("1.55")
+    theirs.reload()
+    expect(theirs.get_by_text("The seller accepted the proposal: 1.55 USD CPM")).to_be_visible()
 
 
 def fewer(story: Followed, since: dt.date) -> str:
