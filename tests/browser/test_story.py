@@ -88,7 +88,7 @@ def told() -> list[str]:
     """The emphasized words of the story, in order."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## Five minutes")[1].split("\n## ")[0]
-    steps = " ".join(line.strip() for line in section.splitlines() if re.match(r"\d\. |   ", line))
+    steps = " ".join(line.strip() for line in section.splitlines() if re.match(r"\d+\. |   ", line))
     return re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", steps)
 
 
