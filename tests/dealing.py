@@ -44,6 +44,9 @@ from lib.reporting.definition import (
 from lib.reporting.engines.resident import prepare
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.ui.deals.changes.creation import CreationPlan
+from lib.ui.deals.csv.csv_creations import CsvCreationSource
+from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.kit.job import Job
 
 Serve = Callable[[Path], AbstractContextManager[str]]
@@ -243,8 +246,29 @@ def finish(job: Job, client: Deals) -> None:
         job.step(client)
 
 
+def creation(actions: BulkActions, check: CsvCheck) -> CreationPlan:
+    """The plan that creates what a file asks for, at its preview."""
+    source = CsvCreationSource(parts=iter([check]), total=1)
+    plan = CreationPlan(source=source, record=actions.record("Created from a CSV"))
+    plan.begin()
+    plan.read(None)  # type: ignore[arg-type]
+    return plan
+
+
+def upload(desk: AppTest, kind: str, parts: Iterator[CsvCheck], actions: BulkActions) -> AppTest:
+    """The dialog of a file (`deals` or `packages`) that was chosen, once its lines are checked."""
+    clean(desk.button(key=f"{kind}_from_csv_open").click().run())
+    source = CsvCreationSource(parts=parts, total=3)
+    plan = CreationPlan(source=source, record=actions.record("Created from a CSV"))
+    plan.begin()
+    desk.session_state[f"{kind}_from_csv"].plan = plan
+    while plan.is_running:
+        clean(desk.run())
+    return clean(desk.run())
+
+
 def create_from_csv(desk: AppTest, kind: str) -> None:
     """Press the button that creates the entries of a file (`deals` or `packages`), and run all its steps."""
-    clean(desk.button(key=f"{kind}_csv_create").click().run())
-    while desk.session_state[f"{kind}_from_csv"].job.is_running:
+    clean(desk.button(key=f"{kind}_from_csv_save").click().run())
+    while desk.session_state[f"{kind}_from_csv"].plan.is_running:
         clean(desk.run())

@@ -4,13 +4,14 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import Visit, clean, create_from_csv, finish, package
+from dealing import Visit, clean, create_from_csv, creation, finish, package, upload
 
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.ui.deals.csv import csv_deals, csv_dialog, csv_text
-from lib.ui.deals.csv.csv_deals import SHAPE, CsvPlan
-from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
+from lib.ui.deals.changes.undo import undo_plan
+from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv.csv_deals import SHAPE, CsvCheck
 from lib.ui.kit import components
 from lib.wire.errors import Conflict, ResponseTimeout
 
@@ -31,13 +32,13 @@ Media";4
 """
 
 
-def planned(deals: Deals, text: str) -> CsvPlan:
+def planned(deals: Deals, text: str) -> CsvCheck:
     """What a text asks for."""
     table = csv_text.read(text, SHAPE)
     seats = {one.id or 0: one for one in deals.everything(Seat)}
-    *_, found = csv_deals.plan(deals, table.rows, seats, FEES)
+    *_, found = csv_deals.check(deals, table.rows, seats, FEES)
     faults = [*table.faults, *found.faults]
-    return CsvPlan(found.entries, faults, found.checked_lines, found.titles)
+    return CsvCheck(found.creations, faults, found.checked_lines, found.titles)
 
 
 def count(deals: Deals) -> int:
@@ -45,21 +46,21 @@ def count(deals: Deals) -> int:
     return deals.list(DemandDeal).count
 
 
-def test_created_as_written(deals: Deals) -> None:
+def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     """A file with packages and seats by name, id or external id creates these deals, digit by digit."""
     found = planned(deals, "\ufeff" + GOOD)
     assert not found.faults
-    job = CsvJob(found.entries)
+    job = creation(actions, found)
     job.start()
     finish(job, deals)
-    assert job.state == "done"
+    assert job.phase == "done"
     made = [deals.get(DemandDeal, one.id or 0) for one in job.entities]
     assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
     assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
     assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
     assert [one.is_active for one in made] == [True, False, True]
     assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
-    assert found.entries[1].note == "This seat has a deal of this package already."
+    assert found.creations[1].note == "This seat has a deal of this package already."
     job.start()
     finish(job, deals)
     assert count(deals) == 7, "the second click of a double click creates nothing"
@@ -82,7 +83,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (5, "3 cells, but 7 titles."),
         (8, "Same package and seat as line 7."),
     ]
-    assert not found.entries
+    assert not found.creations
 
 
 def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
@@ -111,9 +112,11 @@ def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     assert (found.line, found.text[: len(fault[1])]) == fault
 
 
-def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_where_one_is_refused(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A refusal half way deletes what was created before, and says which line it was."""
-    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
+    job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
     def refuse_third(model: Any, one: Any, key: str) -> Any:
         if key.endswith("-4"):
@@ -123,17 +126,21 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.entities) == ("undone", "Line 4: The database refused it.", [])
+    assert (job.phase, job.problem, job.entities) == (
+        "preview", "Line 4: The database refused it. Nothing was created.", [],
+    )  # fmt: skip
     assert count(deals) == before
     monkeypatch.setattr(deals, "create", create)
     job.start()
     finish(job, deals)
-    assert (job.state, count(deals)) == ("done", before + 3)
+    assert (job.phase, count(deals)) == ("done", before + 3)
 
 
-def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_deal_twice_after_a_lost_answer(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where an answer is lost, a retry goes on with the same key: each deal is created once."""
-    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
+    job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
     def unheard(model: Any, one: Any, key: str) -> Any:
         made = create(model, one, key)
@@ -144,32 +151,37 @@ def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.Mon
     monkeypatch.setattr(deals, "create", unheard)
     job.start()
     finish(job, deals)
-    assert (job.state, len(job.entities)) == ("open", 1)
+    assert (job.phase, len(job.entities)) == ("preview", 1)
+    assert "Retry to continue" in job.problem
     monkeypatch.setattr(deals, "create", create)
     job.start()
     finish(job, deals)
-    assert (job.state, count(deals)) == ("done", before + 3)
+    assert (job.phase, count(deals)) == ("done", before + 3)
 
 
-def test_many_are_created_together(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_are_created_together(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More than a few deals go in one request, all or none; a refused line is named, and nothing is left."""
     package_id, before = deals.create(SupplyPackage, package("Crowd", {})).id, count(deals)
     for number in range(30):
         deals.create(Seat, Seat(name=f"Crowd {number}", dsp=Dsp(id=1)))
     lines = [f"{package_id},Crowd {number},2.{number:02d}" for number in range(30)]
     found = planned(deals, "\n".join(["Package,Seat,Price", *lines]))
-    job = CsvJob(found.entries)
+    job = creation(actions, found)
     gone = next(one for one in deals.everything(Seat) if one.name == "Crowd 7")
     deals.remove(Seat, gone.id or 0)
     monkeypatch.setattr(deals, "create", None)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason) == ("undone", f"Line 9: seat.id: There is no seat {gone.id}.")
+    assert job.problem == f"Line 9: seat.id: There is no seat {gone.id}. Nothing was created."
     assert count(deals) == before
-    rest = CsvJob([one for one in found.entries if one.seat.id != gone.id])
+    rest = creation(
+        actions, CsvCheck([one for one in found.creations if one.seat and one.seat.id != gone.id])
+    )
     rest.start()
     finish(rest, deals)
-    assert (rest.state, count(deals)) == ("done", before + 29)
+    assert (rest.phase, count(deals)) == ("done", before + 29)
     made = deals.get(DemandDeal, rest.entities[0].id or 0)
     assert (made.price, made.name, made.is_active) == (Decimal("2.00"), "Crowd - Crowd 0", True)
     assert rest.entities[0].deal_id == made.deal_id
@@ -191,13 +203,27 @@ def test_limits_hold_on_the_server_too() -> None:
     assert odd.problem.startswith("The browser could not read the file.")
 
 
-def test_on_screen(visit: Visit, deals: Deals) -> None:
+def test_it_can_be_undone(deals: Deals, actions: BulkActions) -> None:
+    """What a file created is deleted again by Undo, but for what somebody has changed since."""
+    before, job = count(deals), creation(actions, planned(deals, GOOD))
+    job.start()
+    finish(job, deals)
+    deals.change(DemandDeal, job.entities[0].id or 0, {"price": Decimal("2.75")})
+    deals.remove(DemandDeal, job.entities[1].id or 0)
+    [action] = actions.recent()
+    undo = undo_plan(actions, action)
+    finish(undo, deals)
+    assert "Price now 2.75, set to 2.50 by the action" in undo.failures[0].reason
+    undo.start()
+    finish(undo, deals)
+    assert count(deals) == before + 1, "only the one that somebody changed is left"
+    [left] = actions.recent()
+    assert left.count == 1, "it can be undone once it is as it was"
+
+
+def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     """The dialog shows what would be created, and creates it on a click; a viewer has no such button."""
-    desk = visit("deals", deals_kind="Deals")
-    clean(desk.button(key="deals_from_csv_open").click().run())
-    upload = desk.session_state["deals_from_csv"]
-    upload.reading = CsvReading(iter([planned(deals, GOOD)]), 3)
-    clean(desk.run())
+    desk = upload(visit("deals", deals_kind="Deals"), "deals", iter([planned(deals, GOOD)]), actions)
     preview = desk.dataframe[-1].value
     assert preview["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
     assert {*GOOD.splitlines()[0].split(",")} <= {*preview.columns, "Price"}, "every column of the file"
@@ -207,4 +233,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     create_from_csv(desk, "deals")
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7
-    assert csv_dialog.OPEN.format("deals") in desk.session_state
+    clean(desk.button(key="undo_last").click().run())
+    while desk.session_state["deals_undo"].plan is None or desk.session_state["deals_undo"].plan.is_running:
+        clean(desk.run())
+    assert count(deals) == 4, "a click deletes what was just created"

@@ -13,7 +13,8 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.csv import csv_text
-from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChanges, CsvChangeSource, csv_plan
+from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChangeSource, csv_plan
+from lib.ui.deals.csv.csv_dialog import CsvUpload
 
 UTC1 = START.tzinfo
 Plan = ChangePlan[CsvChangeSource]
@@ -140,7 +141,7 @@ def test_the_dialog(visit: Visit, own_deals_home: Path, ids: dict[int, str], dea
     desk = visit("deals", deals_kind="Deals")
     desk = clean(desk.button(key=f"{OPEN}_open").click().run())
     made = job(own_deals_home, [f"{ids[1]},4.25,,,", f"{ids[3]},,,,"], "Deal id,Price,Status,Start,End")
-    desk.session_state[OPEN] = CsvChanges("prices.csv", made)
+    desk.session_state[OPEN] = CsvUpload("prices.csv", plan=made)
     desk = clean(desk.run())
     [table] = [one.value for one in desk.table]
     assert [*table.columns][:2] == ["Name", "Price, USD CPM"]

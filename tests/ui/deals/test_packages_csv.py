@@ -5,13 +5,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import SOLD, Visit, clean, create_from_csv, finish
+from dealing import SOLD, Visit, clean, create_from_csv, creation, finish, upload
 
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.ui.deals.csv import csv_packages, csv_text
-from lib.ui.deals.csv.csv_deals import CsvPlan
-from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
+from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_packages import SHAPE, DealCells
 from lib.wire.errors import Conflict
 
@@ -30,7 +30,7 @@ THREE,audio,2027-03-01,,,,,,
 """
 
 
-def planned(deals: Deals, text: str, why_not: str = "") -> CsvPlan:
+def planned(deals: Deals, text: str, why_not: str = "") -> CsvCheck:
     """What a text asks for."""
     table = csv_text.read(text, SHAPE)
     lists = {
@@ -38,9 +38,9 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvPlan:
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
     seats = {one.id or 0: one for one in deals.everything(Seat)}
-    *_, found = csv_packages.plan(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
+    *_, found = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
     faults = [*table.faults, *found.faults]
-    return CsvPlan(found.entries, faults, found.checked_lines, found.titles)
+    return CsvCheck(found.creations, faults, found.checked_lines, found.titles)
 
 
 WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
@@ -69,14 +69,14 @@ def zone(minutes: int) -> dt.timezone:
     return dt.timezone(dt.timedelta(minutes=minutes))
 
 
-def test_created_as_written(deals: Deals) -> None:
+def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     """A file creates these packages, with their times, switches and targeting, and without deals."""
     found = planned(deals, GOOD)
     assert not found.faults
-    job = CsvJob(found.entries)
+    job = creation(actions, found)
     job.start()
     finish(job, deals)
-    assert job.state == "done"
+    assert job.phase == "done"
     spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.entities)
     assert (spring.name, spring.media_type) == ("Spring", "banner")
     assert spring.start_date == dt.datetime(2027, 3, 1, 9, tzinfo=zone(60))
@@ -92,7 +92,7 @@ def test_created_as_written(deals: Deals) -> None:
     assert [(one.id, one.is_excluded) for one in summer.app_list_targetings] == [(1, True)]
     assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
     assert not any(one.demand_deals for one in (spring, summer, sports))
-    assert [one.note for one in found.entries] == ["", "", "This name is taken (2)."]
+    assert [one.note for one in found.creations] == ["", "", "This name is taken (2)."]
     job.start()
     finish(job, deals)
     assert count(deals) == 5, "the second click of a double click creates nothing"
@@ -117,7 +117,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (6, "3 cells, but 9 titles."),
         (7, "Same name as line 5."),
     ]
-    assert not found.entries
+    assert not found.creations
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,11 @@ def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     assert (found.line, found.text[: len(fault[1])]) == fault
 
 
-def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_where_one_is_refused(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A refusal half way deletes what was created before, and says which line it was."""
-    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
+    job, create, before = creation(actions, planned(deals, GOOD)), deals.create, count(deals)
 
     def refuse_third(entity: Any, one: Any, key: str) -> Any:
         if key.endswith("-4"):
@@ -150,18 +152,20 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.entities) == ("undone", "Line 4: The database refused it.", [])
+    assert (job.phase, job.problem, job.entities) == (
+        "preview", "Line 4: The database refused it. Nothing was created.", [],
+    )  # fmt: skip
     assert count(deals) == before
 
 
-def test_deals_with_their_packages(deals: Deals) -> None:
+def test_deals_with_their_packages(deals: Deals, actions: BulkActions) -> None:
     """Rows of a name are one package with a deal each, linked to it, digit by digit; others have none."""
     found = planned(deals, WITH_DEALS)
     assert not found.faults
-    job = CsvJob(found.entries)
+    job = creation(actions, found)
     job.start()
     finish(job, deals)
-    assert job.state == "done"
+    assert job.phase == "done"
     spring, first, second, summer, third = job.entities
     assert [one.entity[0] for one in job.entities] == ["s", "d", "d", "s", "d"]
     made = [deals.get(DemandDeal, one.id or 0) for one in (first, second, third)]
@@ -190,14 +194,16 @@ def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
         (6, "Deal: Seat is empty: give its id, its name, or its id at the DSP."),
         (7, "Same name as line 2."),
     ]
-    assert not found.entries
+    assert not found.creations
     refused = planned(deals, WITH_DEALS, "You may not create deals")
     assert {one.text for one in refused.faults} == {"You may not create deals."}
 
 
-def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_deal_and_no_package_where_one_is_refused(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A deal that is refused takes the packages and deals before it with it, the deals first."""
-    job, create, remove = CsvJob(planned(deals, WITH_DEALS).entries), deals.create, deals.remove
+    job, create, remove = creation(actions, planned(deals, WITH_DEALS)), deals.create, deals.remove
     before, removed = (count(deals), deals.list(DemandDeal).count), []
 
     def refuse_last(entity: Any, one: Any, key: str) -> Any:
@@ -213,44 +219,40 @@ def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: 
     monkeypatch.setattr(deals, "remove", noting)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.entities) == ("undone", "Line 5: The database refused it.", [])
+    assert (job.phase, job.problem, job.entities) == (
+        "preview", "Line 5: The database refused it. Nothing was created.", [],
+    )  # fmt: skip
     assert removed == ["supply_deals", "demand_deals", "demand_deals", "supply_deals"]
     assert (count(deals), deals.list(DemandDeal).count) == before
 
 
-def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
+def test_deals_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     """The preview has a row for each package and deal; the button and the result count both."""
     desk = visit("deals", slicer=SOLD, deals_kind="Packages")
-    clean(desk.button(key="packages_from_csv_open").click().run())
-    upload = desk.session_state["packages_from_csv"]
-    upload.reading = CsvReading(iter([planned(deals, WITH_DEALS)]), 3)
-    clean(desk.run())
+    upload(desk, "packages", iter([planned(deals, WITH_DEALS)]), actions)
     preview = desk.dataframe[-1].value
     assert preview["Kind"].tolist() == ["Package", "Deal", "Deal", "Package", "Deal"]
     assert preview["Line"].tolist() == [2, 2, 3, 4, 5]
     assert "Beta Media" in preview["Seat"][1]
-    button = desk.button(key="packages_csv_create")
-    assert button.label == "Create 2 packages and 3 deals"
+    button = desk.button(key="packages_from_csv_save")
+    assert button.label == "Create 3 deals and 2 packages"
     create_from_csv(desk, "packages")
-    assert "2 packages and 3 deals created" in desk.success[0].value
+    assert "3 deals and 2 packages created" in desk.success[0].value
 
 
-def test_on_screen(visit: Visit, deals: Deals) -> None:
+def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     """In the list of packages the dialog shows what would be created, with values that the report does not
     know, and creates it on a click; a viewer has no such button."""
     desk = visit("deals", slicer=SOLD, deals_kind="Packages")
-    clean(desk.button(key="packages_from_csv_open").click().run())
-    upload = desk.session_state["packages_from_csv"]
-    upload.reading = CsvReading(iter([planned(deals, GOOD.replace("smartphone", "toaster"))]), 3)
-    clean(desk.run())
+    upload(desk, "packages", iter([planned(deals, GOOD.replace("smartphone", "toaster"))]), actions)
     preview = desk.dataframe[-1].value
     assert preview["Name"].tolist() == ["Spring", "=Summer", "evening sports"]
     assert "News sites" in preview["Domain list"][0]
     assert preview["Device"][0] == "toaster (unknown)"
     assert "1 Mar 2027, 09:00 UTC+1" in preview["Start"][0]
-    assert desk.button(key="packages_csv_create").disabled
+    assert desk.button(key="packages_from_csv_save").disabled
     [confirm] = desk.checkbox
-    assert confirm.label.replace("\\", "") == "Confirm Line 2: Device 'toaster' is not in the report."
+    assert confirm.label.replace("\\", "") == "Confirm Device 'toaster' is not in the report"
     clean(confirm.check().run())
     create_from_csv(desk, "packages")
     assert "3 packages created" in desk.success[0].value
@@ -267,25 +269,22 @@ Cheap,banner,2027-03-01,,US,,,Gamma Trading,20
 """
 
 
-def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
+def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     """Unknown targets in full, dates that are over and a price of 0 have to be confirmed; a name that is
     taken is said."""
     desk = visit("deals", slicer=SOLD, deals_kind="Packages")
-    clean(desk.button(key="packages_from_csv_open").click().run())
-    upload = desk.session_state["packages_from_csv"]
-    upload.reading = CsvReading(iter([planned(deals, ODD)]), 3)
-    clean(desk.run())
+    upload(desk, "packages", iter([planned(deals, ODD)]), actions)
     country = ("Narnia beyond the Wardrobe and far away " * 4).strip()
     assert desk.warning[-1].value.replace("\\", "").splitlines() == [
-        f"- Line 3: Country '{country}' is not in the report.",
-        "- Line 3: Size '3000x25' is not known, and the report can't be asked.",
-        "- Line 3: dates wholly in the past: it ends on 1 Apr 2024 and never delivers.",
-        "- Line 4: a price of 0 (USD CPM).",
+        f"- Line 3: Country '{country}' is not in the report",
+        "- Line 3: Size '3000x25' is not known, and the report can't be asked",
+        "- Line 3: dates wholly in the past: it ends on 1 Apr 2024 and never delivers",
+        "- Line 4: a price of 0 (USD CPM)",
     ]
-    assert "- Line 2: This name is taken (1)." in desk.info[-1].value.replace("\\", "").splitlines()
+    assert desk.dataframe[-1].value["Note"][0] == "This name is taken (1)."
     [confirm] = desk.checkbox
     assert confirm.label == "Confirm these 4 points"
-    assert desk.button(key="packages_csv_create").disabled
+    assert desk.button(key="packages_from_csv_save").disabled
     clean(confirm.check().run())
     create_from_csv(desk, "packages")
-    assert "4 packages and 2 deals created" in desk.success[0].value
+    assert "2 deals and 4 packages created" in desk.success[0].value

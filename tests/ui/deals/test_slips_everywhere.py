@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dealing import SOLD, Visit, clean, clients
+from dealing import SOLD, Visit, clean, clients, upload
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -28,9 +28,9 @@ from lib.settings import Settings
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_dialog, csv_packages, csv_text
-from lib.ui.deals.csv.csv_deals import CsvPlan
-from lib.ui.deals.csv.csv_job import CsvReading
+from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
+from lib.ui.deals.csv.csv_deals import CsvCheck
+from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.forms import term_questions
 from lib.ui.deals.list.deal_rows import DealRow
@@ -145,31 +145,29 @@ def by_csv_change(place: Place, before: str, **terms: str) -> str:
     plan = csv_changes.csv_plan(place.desk.bulk_actions, table.rows)
     plan.step(place.deals)
     desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
-    desk.session_state[csv_changes.OPEN] = csv_changes.CsvChanges("prices.csv", plan)
+    desk.session_state[csv_changes.OPEN] = CsvUpload("prices.csv", plan=plan)
     return _preview(clean(desk.run()), f"{csv_changes.OPEN}_save")
 
 
 def by_csv(place: Place, before: str, **terms: str) -> str:
     """A line of a file that creates a deal."""
     desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
-    clean(desk.button(key="deals_from_csv_open").click().run())
     titles, cells = columns(terms)
     table = csv_text.read(f"Package,Seat,{titles}\n2,Beta Media,{cells}", csv_deals.SHAPE)
     seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
-    return _upload(desk, "deals", csv_deals.plan(place.deals, table.rows, seats, {}))
+    return _upload(place, desk, "deals", csv_deals.check(place.deals, table.rows, seats, {}))
 
 
 def by_csv_of_packages(place: Place, before: str, **terms: str) -> str:
     """A line of a file that creates a package with a deal."""
     desk = place.visit("deals", deals_kind="Packages", slicer=SOLD)
-    clean(desk.button(key="packages_from_csv_open").click().run())
     titles, cells = columns(terms)
     last = END.date() - dt.timedelta(days=1)
     text = f"Name,Media type,Start,End,Seat,{titles}\nNew,banner,2026-01-01,{last},Beta Media,{cells}"
     cells_of_deals = DealCells({seat.id or 0: seat for seat in place.deals.everything("seats")}, {})
     rows = csv_text.read(text, csv_packages.SHAPE).rows
     lists = {"domain_list": {}, "app_list": {}}
-    return _upload(desk, "packages", csv_packages.plan(place.deals, rows, lists, cells_of_deals))
+    return _upload(place, desk, "packages", csv_packages.check(place.deals, rows, lists, cells_of_deals))
 
 
 def by_proposal(place: Place, before: str, **terms: str) -> str:
@@ -254,12 +252,10 @@ def remember_delivery(place: Place, impressions: float) -> None:
     store.write(store.report(("demo", SOLD), "today"), {DEAL: health}, store.batch([DEAL]).versions)
 
 
-def _upload(desk: AppTest, key: str, parts: Iterator[CsvPlan]) -> str:
+def _upload(place: Place, desk: AppTest, kind: str, parts: Iterator[CsvCheck]) -> str:
     """What is asked of the last row of a file; its row is marked, and its button closed until then."""
-    upload = desk.session_state[csv_dialog.OPEN.format(key)]
-    upload.reading = CsvReading(parts, 1)
-    desk = clean(desk.run())
-    assert desk.button(key=f"{key}_csv_create").disabled == bool(question(desk))
+    desk = upload(desk, kind, parts, place.desk.bulk_actions)
+    assert desk.button(key=f"{kind}_from_csv_save").disabled == bool(question(desk))
     assert bool([*desk.dataframe[-1].value["Note"]][-1]) == bool(question(desk)), "the row is marked"
     return question(desk)
 

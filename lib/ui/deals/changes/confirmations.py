@@ -23,6 +23,7 @@ from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
 from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.forms import term_questions
 from lib.ui.deals.forms.draft import NewDeals, Terms, seat_name
@@ -130,11 +131,13 @@ def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> s
 def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
     """What has to be confirmed of each change: its price and currency, terms at odds with each other or with
     what the targeting had, and an end in the past."""
-    sentences: dict[Key, list[str]] = {}
+    creations = [change for change in changes if isinstance(change, PlannedCreation)]
+    sentences: dict[Key, list[str]] = {change.key: [] for change in changes}
+    for key, doubt in _of_creations(context, creations) if creations else ():
+        sentences[key].append(doubt)
+    changes = [change for change in changes if change.is_change and not isinstance(change, PlannedCreation)]
     for change in changes:
-        own = sentences.setdefault(change.key, [])
-        if not change.is_change:
-            continue
+        own = sentences[change.key]
         if change.after.keys() & {PRICE, CURRENCY}:
             doubt = of_price(context, change.before, {**change.before, **change.after})
             own += [doubt] if doubt else []
@@ -143,7 +146,7 @@ def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[K
         if isinstance(end := change.after.get(END), datetime) and (over := doubts.dates(end)):
             own.append(over)
     try:
-        for key, sentence in _guarantees(context, [change for change in changes if change.is_change]):
+        for key, sentence in _guarantees(context, changes):
             sentences[key].append(sentence)
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
@@ -301,49 +304,37 @@ def _list_prices(client: Deals, package: int) -> tuple[ListPrice, ...]:
     return tuple((deal.price, deal.currency) for deal in deals if deal.price)
 
 
-def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
-    """The questions about each entry of a file, with its `line`, `request`, `seat` and `package`.
-
-    What its deals promise in all is asked at the last deal of each package.
-    """
-    package_of_line = {entry.line: entry.request for entry in entries if _is_package(entry)}
+def _of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> Iterator[tuple[Key, str]]:
+    """The questions about the lines of a file; what the deals of a package promise, at its last."""
+    package_of_line = {creation.line: creation.new_package for creation in creations if creation.is_package}
     targetings = [targeting_of(package) for package in package_of_line.values()]
-    marks = (
-        words.marks(context, catalog.usual_days(context), targetings, with_gaps=True) if targetings else {}
-    )
-    guard, sentences = PriceGuard(context), [list[str]() for _ in entries]
-    deals_of_package: dict[int, list[int]] = {}
-    package_of_deal: dict[int, SupplyPackage] = {}
-    for index, entry in enumerate(entries):
-        if _is_package(entry):
-            sentences[index] += _of_package(entry.request, marks)
+    days = catalog.usual_days(context)
+    marks = words.marks(context, days, targetings, with_gaps=True) if targetings else {}
+    deals_of_package: dict[int, list[PlannedCreation]] = {}
+    for creation in creations:
+        if creation.is_package:
+            yield from ((creation.key, doubt) for doubt in _of_package(creation.new_package, marks))
+        elif creation.package is not None:
+            deals_of_package.setdefault(creation.package.id or 0, []).append(creation)
+        else:
+            deals_of_package.setdefault(-(creation.package_line or 0), []).append(creation)
+    guard = PriceGuard(context)
+    for number, deals in deals_of_package.items():
+        package = package_of_line.get(-number) or deals[0].package
+        if package is None:
             continue
-        package = package_of_deal[index] = entry.package or package_of_line[entry.package_line]
-        deals_of_package.setdefault(package.id or -entry.package_line, []).append(index)
-    requests = {index: entries[index].request for index in package_of_deal}
-    list_prices = {index: (request.price, request.currency) for index, request in requests.items()}
-    for indexes in deals_of_package.values():
-        terms = [dict(entries[index].request) for index in indexes]
-        package = package_of_deal[indexes[0]]
-        is_new = entries[indexes[0]].package is None
-        for index in indexes:
-            others = [list_prices[other] for other in indexes if is_new and other != index]
-            seat = entries[index].seat
-            doubt = guard.doubt(*list_prices[index], seat=seat and seat.id, packages=[package], others=others)
-            sentences[index] += [doubt] if doubt else []
-        try:
-            of_terms = term_questions.of_deals(context, terms, Supply.of(package))
-        except TrancheError as error:
-            log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
-            continue
-        for index, own in zip(indexes, of_terms.each, strict=True):
-            sentences[index] += own
-        sentences[indexes[-1]] += of_terms.in_all
-    return sentences
-
-
-def _is_package(entry: Any) -> bool:
-    return isinstance(entry.request, SupplyPackage)
+        list_prices = [(creation.deal.price, creation.deal.currency) for creation in deals]
+        for index, creation in enumerate(deals):
+            is_new = creation.package is None
+            others = [*list_prices[:index], *list_prices[index + 1 :]] if is_new else []
+            seat = None if creation.seat is None else creation.seat.id
+            if doubt := guard.doubt(*list_prices[index], seat=seat, packages=[package], others=others):
+                yield creation.key, doubt
+        terms = [dict(creation.deal) for creation in deals]
+        of_terms = term_questions.of_deals(context, terms, Supply.of(package))
+        for creation, doubts_of_deal in zip(deals, of_terms.each, strict=True):
+            yield from ((creation.key, doubt) for doubt in doubts_of_deal)
+        yield from ((deals[-1].key, doubt) for doubt in of_terms.in_all)
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:

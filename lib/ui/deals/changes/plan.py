@@ -18,17 +18,19 @@ from lib.deals.models import PackageOrDeal
 from lib.ui.deals.list.deal_rows import KINDS, Key
 from lib.ui.kit.job import STEP_SECONDS, Job
 from lib.ui.kit.problems import is_open
-from lib.wire.errors import TrancheError
+from lib.wire.errors import NotFound, TrancheError
 
 log = logging.getLogger(__name__)
 MAY_BE = " It may have been saved."
 GONE = "It is not there any more, or you can't see it."
-Phase = Literal["form", "reading", "preview", "writing", "done"]
+Phase = Literal["form", "reading", "preview", "writing", "undoing", "done"]
 
 
 @dataclass(frozen=True)
 class PlannedChange:
     """A change of one entity: its fields before and after, or the `refusal`, why it can't be made.
+
+    One that `is_removal` deletes the entity: the way back of a creation.
 
     `rows` are the chosen rows that it is about, itself if none are given: a package's dates change for each
     of its chosen deals. `others` are the deals, by id, that change with it and were not chosen.
@@ -43,6 +45,7 @@ class PlannedChange:
     note: str = ""
     rows: frozenset[Key] = frozenset()
     others: Mapping[int, str] = field(default_factory=dict)
+    is_removal: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", self.rows or frozenset({self.key}))
@@ -50,7 +53,12 @@ class PlannedChange:
     @property
     def is_change(self) -> bool:
         """Whether there is anything to send."""
-        return not self.refusal and bool(self.after)
+        return not self.refusal and (bool(self.after) or self.is_removal)
+
+    @property
+    def label(self) -> str:
+        """What it is called in questions."""
+        return self.name
 
     @property
     def action_row(self) -> ActionRow:
@@ -93,6 +101,10 @@ class ChangeSource(ABC):
     @abstractmethod
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
         """What becomes of an entity that was read for these rows; may add to what is to be read."""
+
+    def gone(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
+        """What becomes of an entity that is not there any more: it is refused."""
+        return PlannedChange(key, self.name(key), refusal=GONE, rows=rows)
 
     @property
     def is_read(self) -> bool:
@@ -152,7 +164,7 @@ class ChangeSource(ABC):
             for change in (
                 self.changes(entities[key[1]], key, rows.get(key, frozenset()))
                 if key[1] in entities
-                else [PlannedChange(key, self.name(key), refusal=GONE, rows=rows.get(key, frozenset()))]
+                else [self.gone(key, rows.get(key, frozenset()))]
             )
         ]
 
@@ -169,7 +181,8 @@ class ChangePlan(Job, Generic[Source]):
     """A change as far as it has come; `record` is what its Undo works from.
 
     A second preview leaves the `saved_keys` out; `attempts` is what was sent without an answer, by key;
-    `same` are those that needed no change when they were to be sent.
+    `same` are those that needed no change when they were to be sent. `problem` is why it went back to its
+    preview, `questions` are those of the preview by key, once they are known.
     """
 
     source: Source
@@ -181,17 +194,20 @@ class ChangePlan(Job, Generic[Source]):
     saved_keys: set[Key] = field(default_factory=set)
     attempts: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     same: set[Key] = field(default_factory=set)
+    problem: str = ""
+    questions: dict[Key, list[str]] | None = None
 
     def begin(self) -> None:
         """Read what the source asks for, from now on."""
         self.changes, self.outcomes, self.to_send = [], [], []
-        self.phase = "reading"
+        self.phase, self.problem, self.questions = "reading", "", None
 
     def start(self) -> None:
         """Send what the preview shows, from now on; the second click of a double click does nothing."""
         if self.phase == "preview":
-            self.to_send = [change for change in self.changes if change.is_change]
-            self.phase = "writing" if self.to_send else "done"
+            sent = {outcome.change.key for outcome in self.outcomes}
+            self.to_send = [change for change in self.changes if change.is_change and change.key not in sent]
+            self.phase, self.problem = "writing" if self.to_send else "done", ""
 
     def step(self, client: Deals) -> None:
         """Read or send some more."""
@@ -217,7 +233,9 @@ class ChangePlan(Job, Generic[Source]):
         try:
             keys = [change.key for change in batch]
             changes = source.renew(client, keys) if source.is_renewed else batch
-            self.record.add([change.action_row for change in changes if change.is_change])
+            self.record.add(
+                [change.action_row for change in changes if change.is_change and not change.is_removal]
+            )
         except TrancheError as error:
             reason = f"{with_full_stop(error.reason)} Not sent."
             self.outcomes += [Outcome(change, reason) for change in batch]
@@ -240,7 +258,7 @@ class ChangePlan(Job, Generic[Source]):
     @property
     def is_running(self) -> bool:
         """Whether there is something to read or to send."""
-        return self.phase in ("reading", "writing")
+        return self.phase in ("reading", "writing", "undoing")
 
     @property
     def has_stop(self) -> bool:
@@ -315,7 +333,11 @@ def with_full_stop(sentence: str) -> str:
 def _send(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Outcome]:
     """Send a batch of one kind, as far as it goes in STEP_SECONDS: alone with an ETag, the others at once."""
     ends = time.monotonic() + STEP_SECONDS
-    fields = {change.key[1]: change.after for change in changes if change.is_change and not change.etag}
+    fields = {
+        change.key[1]: change.after
+        for change in changes
+        if change.is_change and not (change.etag or change.is_removal)
+    }
     reasons: dict[int, str] = {}
     is_unknown = False
     try:
@@ -323,7 +345,7 @@ def _send(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Outcome]:
     except TrancheError as error:
         is_unknown, reasons = is_open(error), dict.fromkeys(fields, reason_of(error))
     for change in changes:
-        if not (change.is_change and change.etag):
+        if not (change.is_change and (change.etag or change.is_removal)):
             reason = reasons.get(change.key[1], "") or change.refusal
             outcome = Outcome(
                 change, reason and with_full_stop(reason), is_unknown and change.key[1] in fields
@@ -331,14 +353,20 @@ def _send(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Outcome]:
         else:
             outcome = _send_alone(client, change)
         yield outcome
-        if change.etag and (outcome.is_open or time.monotonic() >= ends):
+        is_alone = bool(change.etag) or change.is_removal
+        if is_alone and (outcome.is_open or time.monotonic() >= ends):
             return
 
 
 def _send_alone(client: Deals, change: PlannedChange) -> Outcome:
     """Send one change, unless the entity changed since it was read."""
     try:
-        client.change(*change.key, change.after, change.etag)
+        if change.is_removal:
+            client.remove(*change.key, change.etag)
+        else:
+            client.change(*change.key, change.after, change.etag)
+    except NotFound as error:
+        return Outcome(change) if change.is_removal else Outcome.of(change, error)
     except TrancheError as error:
         return Outcome.of(change, error)
     return Outcome(change)

@@ -16,11 +16,11 @@ from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.tables import with_figures
 
-FIRST, NOTE, UNDO_BEGINS = 50, "Note", "deals_undo_begins"
-Columns = dict[str, list[str]]
+FIRST, MOST_ROWS, NOTE, UNDO_BEGINS = 50, 1_000, "Note", "deals_undo_begins"
+Columns = dict[str, list[Any]]
 Action = Callable[[], None]
 Questions = Mapping[Key, Sequence[str]]
 
@@ -31,7 +31,9 @@ class PlanSteps:
 
     `columns` are those of some entities between the result and the note. `close` closes the dialog, `back`
     leads to what is to change and `retry` to a preview of what was not saved, where there are such ways; all
-    are callbacks. `after` follows what was sent last, and `rest` is said where something was not saved.
+    are callbacks. `verb` is the button's, `done` what is said afterwards; a preview that `is_wide` has more
+    columns than fit, and scrolls. `after` follows what was sent last, and `rest` is said where something was
+    not saved.
     """
 
     prefix: str
@@ -41,6 +43,9 @@ class PlanSteps:
     retry: Action | None = None
     after: Action = field(default=lambda: None)
     rest: str = ""
+    verb: str = "Save"
+    done: str = "saved"
+    is_wide: bool = False
 
     def draw(self, context: PageContext, plan: ChangePlan[Any]) -> None:
         """Draw the step that the change is in, from its reading on."""
@@ -52,15 +57,20 @@ class PlanSteps:
             self._result(plan)
 
     def _preview(self, context: PageContext, plan: ChangePlan[Any]) -> None:
+        if plan.problem:
+            (st.warning if plan.outcomes else st.error)(plain(plan.problem), icon=":material/error:")
         changes = [change for change in plan.changes if change.is_change]
         refusals = [change for change in plan.changes if change.refusal]
         amount = count_changes(changes)
         same = len(plan.changes) - len(changes) - len(refusals)
-        sentences = [f"**{amount}** will be saved." if amount else "**Nothing** to save."]
+        nothing = f"**Nothing** to {self.verb.lower()}."
+        sentences = [f"**{amount}** will be {self.done}." if amount else nothing]
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        questions = confirmations.of_changes(context, changes)
+        if plan.questions is None:
+            plan.questions = confirmations.of_changes(context, changes)
+        questions = plan.questions
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
@@ -69,15 +79,15 @@ class PlanSteps:
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(
-                f"Save {amount}".strip(), type="primary", key=f"{self.prefix}save", disabled=is_closed,
-                on_click=plan.start,
+                "Retry" if plan.outcomes else f"{self.verb} {amount}".strip(), type="primary",
+                key=f"{self.prefix}save", disabled=is_closed, on_click=plan.start,
             )  # fmt: skip
             if self.back is not None:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
 
     def _result(self, plan: ChangePlan[Any]) -> None:
         amount = count_changes([outcome.change for outcome in plan.outcomes if not outcome.reason])
-        draw_verdict(plan, f"{amount} saved" if amount else "Nothing saved", self.rest)
+        draw_verdict(plan, f"{amount} {self.done}" if amount else f"Nothing {self.done}", self.rest)
         is_whole = plan.source.is_whole
         rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
         self._table(plan, rows, "The result of each change")
@@ -96,13 +106,16 @@ class PlanSteps:
         questions: Questions | None = None,
     ) -> None:
         """Draw a row per entity; what is to be confirmed of it is its note, or what became of it."""
+        count, changes = len(changes), changes[: MOST_ROWS if self.is_wide else None]
         outcomes = {outcome.change.key: outcome for outcome in plan.outcomes}
         columns = {"Name": [change.name for change in changes]}
         if plan.phase == "done":
             columns["Result"] = [_result_word(change, outcomes.get(change.key)) for change in changes]
         columns |= self.columns(changes)
         columns[NOTE] = [_note(change, outcomes.get(change.key), questions or {}) for change in changes]
-        draw_table(columns, alt)
+        (_draw_wide if self.is_wide else draw_table)(columns, alt)
+        if count > len(changes):
+            st.caption(f"The first {number(MOST_ROWS)} of {number(count)}.")
 
 
 def run(context: PageContext, plan: ChangePlan[Any], on_end: Action = lambda: None) -> None:
@@ -186,6 +199,14 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
         )
 
 
+def _draw_wide(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
+    """Draw a table with many columns, which scrolls."""
+    frame = straighten(dict(columns))
+    figures = filter(facts.is_figure, frame.columns)
+    right = st.column_config.TextColumn(alignment="right")
+    st.dataframe(frame, hide_index=True, alt=alt, column_config=dict.fromkeys(figures, right))
+
+
 def draw_verdict(plan: ChangePlan[Any], sentence: str, more: str = "") -> None:
     """Draw the sentence, what failed and what was not sent; `more` follows where something did."""
     if not plan.failures and not plan.to_send:
@@ -214,10 +235,10 @@ def number(count: int) -> str:
 
 def _sentences(changes: Sequence[PlannedChange], questions: Questions) -> list[str]:
     """What is to be confirmed; of several changes each with the name, unless all say the same."""
-    sentences = [(change.name, sentence) for change in changes for sentence in questions[change.key]]
+    sentences = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
     if len({sentence for _, sentence in sentences}) <= 1:
         return [*dict.fromkeys(sentence for _, sentence in sentences)]
-    return [f"{name}: {sentence}" for name, sentence in sentences]
+    return [f"{label}: {sentence}" for label, sentence in sentences]
 
 
 def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -48,6 +48,11 @@ class UndoSource(ChangeSource):
         """Whether the action changed a list of one of these."""
         return any(isinstance(value, list) for key in keys for value in self.rows[key].after.values())
 
+    def gone(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
+        """What was created and is not there any more is as it was before."""
+        gone = super().gone(key, rows)
+        return gone if self.rows[key].before else replace(gone, refusal="", note="It is deleted already.")
+
     def name(self, key: Key) -> str:
         """What it was called when the action touched it."""
         return self.rows[key].name
@@ -81,17 +86,22 @@ def title(action: BulkAction) -> str:
 
 
 def way_back(entity: PackageOrDeal, row: ActionRow) -> PlannedChange:
-    """The way back of an entity, field by field; refused if somebody has changed one of them since."""
+    """The way back of an entity, field by field; refused if somebody has changed one of them since.
+
+    The way back of one that was created, and so was nothing before, is its removal.
+    """
     now = {name: to_json(value) for name, value in merge.of(entity).items() if name in row.after}
     unread = [facts.title(name) for name in row.after if name not in now]
     others = [
         f"{facts.title(name)} now {facts.value(name, value)}, "
         f"set to {facts.value(name, row.after[name])} by the action"
         for name, value in now.items()
-        if not _same(value, row.after[name]) and not _same(value, row.before[name])
+        if not _same(value, row.after[name]) and not _same(value, row.before.get(name, row.after[name]))
     ]
     why = f"{', '.join(unread)} can't be read. It stays." if unread else ""
     why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
+    if not row.before:
+        return PlannedChange(row.key, title_of(entity), now, {}, None, why, is_removal=True)
     back = {name: row.before[name] for name, value in now.items() if not _same(value, row.before[name])}
     note = "" if back or why else "It is as it was before."
     before = {"currency": getattr(entity, "currency", None), **now}
@@ -267,7 +277,8 @@ def _draw_table(texts: Sequence[tuple[PlannedChange, str]], column: str, alt: st
 
 def _arrows(change: PlannedChange, money: Prices) -> str:
     """`Price: 2.75 → 2.50`."""
-    return "; ".join(f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
+    arrows = (f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
+    return "Deleted" if change.is_removal else "; ".join(arrows)
 
 
 def _back_button(undo_view: UndoView) -> None:

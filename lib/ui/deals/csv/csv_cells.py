@@ -4,8 +4,8 @@ from lib.deals.fields import BY_NAME, DealField
 from lib.deals.models import SupplyPackage
 from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals import facts
+from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals, csv_packages
-from lib.ui.deals.csv.csv_deals import CsvEntry
 from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.targeting.words import Marks, value_label
 
@@ -13,20 +13,20 @@ KINDS_BY_TITLE = {kind.title: kind for kind in KINDS}
 PACKAGE_FIELDS = {field.column: field for field in csv_packages.FIELDS}
 
 
-def cell(entry: CsvEntry, title: str, marks: Marks) -> str:
+def cell(creation: PlannedCreation, title: str, marks: Marks) -> str:
     """What the column of this title becomes; empty where it is not about this kind of entity.
 
     `marks` are those of targets that the report does not have.
     """
-    if isinstance(entry.request, SupplyPackage):
-        return _of_package(entry.request, title, marks)
+    if isinstance(creation.request, SupplyPackage):
+        return _of_package(creation.request, title, marks)
     if title == "Package":
-        return (entry.package and entry.package.name) or ""
+        return (creation.package and creation.package.name) or ""
     if title == "Seat":
-        return seat_name(entry.seat, (entry.seat and entry.seat.id) or 0)
-    is_of_deal = entry.package_line is None or title in csv_packages.OF_DEALS
+        return seat_name(creation.seat, (creation.seat and creation.seat.id) or 0)
+    is_of_deal = creation.package_line is None or title in csv_packages.OF_DEALS
     field = csv_deals.COLUMNS.get(csv_packages.OF_DEALS.get(title, title)) if is_of_deal else None
-    return "" if field is None else _value(entry, field)
+    return "" if field is None else _value(creation, field)
 
 
 def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
@@ -47,10 +47,10 @@ def _targets(package: SupplyPackage, kind: TargetingKind, marks: Marks) -> str:
     )
 
 
-def _value(entry: CsvEntry, field: DealField) -> str:
+def _value(creation: PlannedCreation, field: DealField) -> str:
     """The value that is stored: what the file leaves empty as it is by default."""
-    value = getattr(entry.request, field.name, None)
+    value = getattr(creation.request, field.name, None)
     default = BY_NAME[field.name].default
-    if field.name == "price" and (currency := getattr(entry.request, "currency", None)):
+    if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
         return f"{facts.value(field.name, value)} {currency}"
     return facts.value(field.name, default if value is None and isinstance(default, bool) else value)

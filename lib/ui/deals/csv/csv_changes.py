@@ -4,13 +4,10 @@ All lines are read and checked before anything can be sent. What is sent goes in
 and only if nobody has changed these deals and packages since they were read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from functools import partial
 from typing import Any, ClassVar, TypeVar
-
-import streamlit as st
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import LARGEST_PAGE, Deals
@@ -22,13 +19,13 @@ from lib.ui.deals.changes.confirmations import COMPARED
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
-from lib.ui.deals.csv import csv_text
+from lib.ui.deals.csv import csv_dialog
 from lib.ui.deals.csv.csv_deals import COLUMNS, pasted_currency
-from lib.ui.deals.csv.csv_dialog import close, draw_button, draw_faults, draw_file
+from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.list.deal_rows import Key, title_of
-from lib.ui.kit import components, times
+from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -43,8 +40,7 @@ CHANGES = CsvShape(
 )
 DATES = {"Start": START, "End": END}
 STATUSES = {"active": True, "paused": False}
-OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
-TITLE = "Change deals by CSV"
+OPEN = "deals_csv_changes"
 _OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
 WHAT = f"""Each line changes a deal that exists.
 
@@ -234,61 +230,12 @@ def _moment(text: str, zone: tzinfo, is_end: bool) -> datetime:
     return local.replace(tzinfo=zone)
 
 
-@dataclass
-class CsvChanges:
-    """The dialog's contents: the file's name, the changes it asks for, and its faults."""
-
-    name: str = ""
-    plan: ChangePlan[CsvChangeSource] | None = None
-    faults: tuple[CsvFault, ...] = ()
-    problem: str = ""
-
-
 def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may change deals, and the dialog while it is open."""
     does = catalog.abilities(context)
-    if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
-        return
-    draw_button(
-        "Change deals", "edit_note", OPEN, CsvChanges, f"Prices, status and dates of up to {MOST:,} deals"
-    )
-    if (changes := st.session_state.get(OPEN)) is not None:
-        st.dialog(TITLE, width="large", on_dismiss=lambda: close(OPEN))(_dialog)(context, changes)
-
-
-def _dialog(context: PageContext, changes: CsvChanges) -> None:
-    plan = changes.plan
-    with st.empty().container():
-        if plan is None or plan.phase == "preview":
-            _form(context, changes)
-        if plan is not None and not plan.source.faults:
-            names = dict.fromkeys(name for change in plan.changes for name in change.after)
-            steps = PlanSteps(
-                f"{OPEN}_", lambda rows: field_columns(context, rows, [*names], has_same=False),
-                close=lambda: close(OPEN),
-            )  # fmt: skip
-            steps.draw(context, plan)
-
-
-def _form(context: PageContext, changes: CsvChanges) -> None:
-    """Draw what the file must be, and what is wrong with the one that was chosen."""
-    take_file = partial(take, context, changes)
-    draw_file(FILE, CHANGES, WHAT, "deal-changes.csv", take_file, changes.problem)
-    if faults := [*changes.faults, *(changes.plan.source.faults if changes.plan is not None else ())]:
-        draw_faults(faults, changes.name, "Nothing was changed.")
-
-
-def take(context: PageContext, changes: CsvChanges) -> None:
-    """Read the file that was chosen. A callback."""
-    file = components.chosen_file(st.session_state.get(FILE), LARGEST)
-    if file is not None:
-        changes.name, changes.plan, changes.faults, changes.problem = file.name, None, (), file.problem
-        if not file.problem:
-            table = csv_text.read(file.text, CHANGES)
-            changes.faults = table.faults
-            if not table.faults:
-                no_dates = catalog.abilities(context).why_not(SUPPLY, "change")
-                changes.plan = csv_plan(context.clients.bulk_actions, table.rows, no_dates)
+    if entity == DEALS and does.is_own and not does.why_not(DEALS, "change"):
+        help_ = f"Prices, status and dates of up to {MOST:,} deals"
+        csv_dialog.draw(context, KIND, "Change deals", "edit_note", help_)
 
 
 def csv_plan(actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = "") -> ChangePlan[CsvChangeSource]:
@@ -297,3 +244,22 @@ def csv_plan(actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = "") -
     plan = ChangePlan(source=source, record=actions.record("Changed by CSV"))
     plan.begin()
     return plan
+
+
+def _begin(context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CsvChangeSource]:
+    no_dates = catalog.abilities(context).why_not(SUPPLY, "change")
+    return csv_plan(context.clients.bulk_actions, rows, no_dates)
+
+
+def _steps(
+    context: PageContext, plan: ChangePlan[CsvChangeSource], prefix: str, close: Callable[[], None]
+) -> PlanSteps:
+    names = [*dict.fromkeys(name for change in plan.changes for name in change.after)]
+    return PlanSteps(
+        prefix, lambda changes: field_columns(context, changes, names, has_same=False), close=close
+    )
+
+
+KIND = CsvKind(
+    OPEN, "Change deals by CSV", "deal-changes.csv", CHANGES, WHAT, "Nothing was changed.", _begin, _steps
+)

@@ -24,6 +24,7 @@ from lib.deals.models import (
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.settings import Settings
 from lib.ui.deals import catalog
+from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import seat_name
@@ -31,7 +32,7 @@ from lib.ui.kit import amounts
 
 MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
-COLUMNS = {one.column: one for one in FIELDS}
+COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
 SHAPE = CsvShape(
     "deals",
@@ -45,57 +46,23 @@ TWICE = "This seat has a deal of this package already."
 Match = TypeVar("Match", Seat, SupplyPackage)
 
 
-@dataclass(frozen=True)
-class CsvEntry:
-    """What to create for a line. A deal has its seat, and its package, or the line of that in the file.
-
-    `note` is what to know before.
-    """
-
-    line: int
-    request: DemandDeal | SupplyPackage
-    seat: Seat | None = None
-    package: SupplyPackage | None = None
-    package_line: int | None = None
-    note: str = ""
-
-    @property
-    def deal(self) -> DemandDeal:
-        """The request for a deal. TypeError for that of a package."""
-        if not isinstance(self.request, DemandDeal):
-            raise TypeError(f"Line {self.line} is a package")
-        return self.request
-
-    @property
-    def pair(self) -> tuple[int | None, int | None]:
-        """The package and the seat of a deal."""
-        return self.package.id if self.package else None, self.seat.id if self.seat else None
-
-    def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
-        """The request; `packages` are the ids of packages that were created, by their lines."""
-        if self.package_line is None:
-            return self.request
-        links = (SupplyPackage(id=packages[self.package_line]),)
-        return self.request.model_copy(update={"supply_deals": links})
-
-
 @dataclass
-class CsvPlan:
+class CsvCheck:
     """What a file asks for, or all of its faults: with any of them nothing is to be created.
 
     `titles` are the columns that the file has, `checked_lines` the lines that are checked so far.
     """
 
-    entries: list[CsvEntry] = field(default_factory=list)
+    creations: list[PlannedCreation] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
     checked_lines: int = 0
     titles: tuple[str, ...] = ()
 
     def end(self) -> None:
         """All lines are checked."""
-        self.faults.sort(key=lambda one: one.line)
+        self.faults.sort(key=lambda fault: fault.line)
         if self.faults:
-            self.entries.clear()
+            self.creations.clear()
 
 
 class SeatIndex:
@@ -104,10 +71,10 @@ class SeatIndex:
     def __init__(self, seats: Mapping[int, Seat]) -> None:
         self.by_id = seats
         self._by_name: dict[str, list[Seat]] = defaultdict(list)
-        for one in seats.values():
-            names = {(one.name or "").strip().casefold(), one.external_id or ""}
+        for seat in seats.values():
+            names = {(seat.name or "").strip().casefold(), seat.external_id or ""}
             for name in filter(None, names):
-                self._by_name[name].append(one)
+                self._by_name[name].append(seat)
 
     def find(self, row: CsvRow, faults: list[str]) -> Seat | None:
         """The seat that a row means; None, with the fault, for none and for several."""
@@ -115,40 +82,42 @@ class SeatIndex:
         if is_id(name) and int(name) in self.by_id:
             return self.by_id[int(name)]
         candidates: list[Seat] = [*self._by_name.get(name.casefold(), ()), *self._by_name.get(name, ())]
-        matches = {one.id: one for one in candidates if _same(one.name, name) or one.external_id == name}
+        matches = {seat.id: seat for seat in candidates if _same(seat.name, name) or seat.external_id == name}
         return only("seat", name, [*matches.values()], "its id, its name, or its id at the DSP", faults)
 
 
-def plan(
+def check(
     client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
-) -> Iterator[CsvPlan]:
-    """The plan as it grows, at last whole. `fees` are the words of the fee types that may be set."""
-    csv_plan, index = CsvPlan(titles=tuple(rows[0].texts) if rows else ()), SeatIndex(seats)
-    packages = yield from _packages(client, rows, csv_plan)
+) -> Iterator[CsvCheck]:
+    """The check as it grows, at last whole. `fees` are the words of the fee types that may be set."""
+    csv_check, index = CsvCheck(titles=tuple(rows[0].texts) if rows else ()), SeatIndex(seats)
+    packages = yield from _packages(client, rows, csv_check)
     for count, row in enumerate(rows, 1):
         faults: list[str] = []
         package, seat = _package(row, packages, faults), index.find(row, faults)
         values = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
-            csv_plan.entries.append(CsvEntry(row.line, request(package, seat, values), seat, package))
-        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
+            deal = request(package, seat, values)
+            creation = PlannedCreation.of(row.line, deal, seat=seat, package=package)
+            csv_check.creations.append(creation)
+        csv_check.faults += [CsvFault(row.line, text) for text in faults]
         if count % PART == 0:
-            csv_plan.checked_lines = count
-            yield csv_plan
-    csv_plan.faults += _duplicates(csv_plan.entries)
-    if not csv_plan.faults:
-        yield from _note(client, csv_plan)
-    csv_plan.checked_lines = len(rows)
-    csv_plan.end()
-    yield csv_plan
+            csv_check.checked_lines = count
+            yield csv_check
+    csv_check.faults += _duplicates(csv_check.creations)
+    if not csv_check.faults:
+        yield from _note(client, csv_check)
+    csv_check.checked_lines = len(rows)
+    csv_check.end()
+    yield csv_check
 
 
 def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
     """The plain fields of a deal's row; adds what is wrong with them."""
     values = {
-        one.name: inputs.cell(one, row[title], faults)
-        for title, one in COLUMNS.items()
-        if one.name not in (FEE, FEE_TYPE)
+        field.name: inputs.cell(field, row[title], faults)
+        for title, field in COLUMNS.items()
+        if field.name not in (FEE, FEE_TYPE)
     }
     if not row["Price"]:
         faults.append("Price is empty.")
@@ -183,7 +152,7 @@ def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, An
         if size:
             faults.append("A fee needs its type.")
         return {}
-    numbers = [number for number, words in FEE_TYPES.items() if words.casefold() == kind and number in fees]
+    numbers = [number for number, word in FEE_TYPES.items() if word.casefold() == kind and number in fees]
     if not numbers:
         names = ", ".join(fees.values()) or "none for this service"
         faults.append(f"Unknown fee type '{kind[:50]}'. Known are: {names}.")
@@ -224,8 +193,8 @@ def is_id(text: str) -> bool:
 
 
 def _packages(
-    client: Deals, rows: Iterable[CsvRow], csv_plan: CsvPlan
-) -> Generator[CsvPlan, None, dict[str, list[SupplyPackage]]]:
+    client: Deals, rows: Iterable[CsvRow], csv_check: CsvCheck
+) -> Generator[CsvCheck, None, dict[str, list[SupplyPackage]]]:
     """The packages by what the rows call them: an id, or the exact name whatever its case.
 
     Of many names those that are written as they are stored are read together.
@@ -234,23 +203,23 @@ def _packages(
     ids = [int(name) for name in names if is_id(name)]
     packages_of_name: dict[str, list[SupplyPackage]] = {}
     for first in range(0, len(ids), catalog.BATCH_SIZE):
-        for one in catalog.of_ids(client, SupplyPackage, ids[first : first + catalog.BATCH_SIZE]):
-            packages_of_name[str(one.id)] = [one]
-        yield csv_plan
+        for package in catalog.of_ids(client, SupplyPackage, ids[first : first + catalog.BATCH_SIZE]):
+            packages_of_name[str(package.id)] = [package]
+        yield csv_check
     by_name = {str(int(name)): name for name in names if is_id(name)}
-    packages = {by_name[number]: of for number, of in packages_of_name.items()}
+    packages = {by_name[number]: matches for number, matches in packages_of_name.items()}
     others = [name for name in names if name not in packages]
     if len(others) > FEW_NAMES and client.abilities.finds:
         for first in range(0, len(others), BATCH_SIZE):
-            some = others[first : first + BATCH_SIZE]
-            for one in client.list(SupplyPackage, name=some, limit=LARGEST_PAGE).results:
-                packages.setdefault(one.name or "", []).append(one)
-            yield csv_plan
+            batch = others[first : first + BATCH_SIZE]
+            for package in client.list(SupplyPackage, name=batch, limit=LARGEST_PAGE).results:
+                packages.setdefault(package.name or "", []).append(package)
+            yield csv_check
     for name in others:
         if name not in packages:
             page = client.list(SupplyPackage, search=name, limit=MOST_OF_A_NAME)
-            packages[name] = [one for one in page.results if _same(one.name, name)]
-            yield csv_plan
+            packages[name] = [package for package in page.results if _same(package.name, name)]
+            yield csv_check
     return packages
 
 
@@ -272,18 +241,18 @@ def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[
     elif not matches:
         faults.append(f"There is no {kind} '{name[:80]}'.")
     elif len(matches) > 1:
-        ids = ", ".join(str(one.id) for one in matches)
+        ids = ", ".join(str(match.id) for match in matches)
         faults.append(f"{len(matches)} {kind}s are called '{name[:80]}': use the id ({ids}).")
     else:
         return matches[0]
     return None
 
 
-def _duplicates(entries: Iterable[CsvEntry]) -> list[CsvFault]:
+def _duplicates(creations: Iterable[PlannedCreation]) -> list[CsvFault]:
     """A second row for the same package and seat is a slip."""
     lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
-    for one in entries:
-        lines[one.pair].append(one.line)
+    for creation in creations:
+        lines[creation.pair].append(creation.line)
     return [
         CsvFault(line, f"Same package and seat as line {first}.")
         for first, *others in lines.values()
@@ -291,23 +260,26 @@ def _duplicates(entries: Iterable[CsvEntry]) -> list[CsvFault]:
     ]
 
 
-def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
+def _note(client: Deals, csv_check: CsvCheck) -> Iterator[CsvCheck]:
     """Note the deals whose seat has one of their package already."""
     seats: dict[int, set[int]] = defaultdict(set)
-    for one in csv_plan.entries:
-        package, seat = one.pair
-        if one.package is not None and one.package.demand_deals and package and seat:
+    for creation in csv_check.creations:
+        package, seat = creation.pair
+        if creation.package is not None and creation.package.demand_deals and package and seat:
             seats[package].add(seat)
     has: set[tuple[int | None, int | None]] = set()
     seat_ids = [*seats]
     for first in range(0, len(seat_ids), BATCH_SIZE):
-        some = seat_ids[first : first + BATCH_SIZE]
-        buyers = sorted(set().union(*(seats[one] for one in some)))
+        packages = seat_ids[first : first + BATCH_SIZE]
+        buyers = sorted(set().union(*(seats[package] for package in packages)))
         params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalog.BATCH_SIZE else {}
-        for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
+        for deal in client.everything(DemandDeal, supply_deals=packages, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
-        yield csv_plan
-    csv_plan.entries = [replace(one, note=TWICE) if one.pair in has else one for one in csv_plan.entries]
+        yield csv_check
+    csv_check.creations = [
+        replace(creation, note=TWICE) if creation.pair in has else creation
+        for creation in csv_check.creations
+    ]
 
 
 def _same(name: str | None, text: str) -> bool:

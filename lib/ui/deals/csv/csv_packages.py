@@ -12,8 +12,9 @@ from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
 from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
+from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals
-from lib.ui.deals.csv.csv_deals import CsvEntry, CsvPlan, SeatIndex
+from lib.ui.deals.csv.csv_deals import CsvCheck, SeatIndex
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft
@@ -22,7 +23,7 @@ from lib.wire import text as texts
 
 ListNames = Mapping[str, Mapping[str, str]]
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))
-_OWN = tuple(one.column for one in FIELDS)
+_OWN = tuple(field.column for field in FIELDS)
 OF_DEALS = {
     "Seat": "Seat",
     **{f"Deal {title.lower()}" if title in _OWN else title: title for title in ("Price", *csv_deals.COLUMNS)},
@@ -61,7 +62,7 @@ class DealCells:
 
     def read(
         self, row: CsvRow, package: SupplyPackage, package_line: int, faults: list[str]
-    ) -> CsvEntry | None:
+    ) -> PlannedCreation | None:
         """The deal of a row; None without one, or with what is wrong with it among the faults."""
         if not any(row[title] for title in OF_DEALS):
             return None
@@ -79,12 +80,13 @@ class DealCells:
         faults += [f"Deal: {text}" for text in faults_of_deal]
         if seat is None or faults_of_deal:
             return None
-        return CsvEntry(row.line, csv_deals.request(package, seat, values), seat, package_line=package_line)
+        request = csv_deals.request(package, seat, values)
+        return PlannedCreation.of(row.line, request, seat=seat, package_line=package_line)
 
 
-def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvPlan]:
-    """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
-    csv_plan = CsvPlan(titles=tuple(rows[0].texts) if rows else ())
+def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvCheck]:
+    """The check as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
+    csv_check = CsvCheck(titles=tuple(rows[0].texts) if rows else ())
     package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
     for row in rows:
         faults: list[str] = []
@@ -94,19 +96,19 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCel
             _again(row, first, faults)
         else:
             first, package = package_of_name[name] = row, _package(row, lists, faults)
-            csv_plan.entries.append(CsvEntry(row.line, package))
+            csv_check.creations.append(PlannedCreation.of(row.line, package))
         deal = deals.read(row, package, first.line, faults)
-        csv_plan.entries += [deal] if deal is not None else []
-        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
-    for place, one in enumerate(csv_plan.entries if not csv_plan.faults else ()):
-        if isinstance(one.request, SupplyPackage):
-            others = ids_of_name(client, one.request.name or "")
+        csv_check.creations += [deal] if deal is not None else []
+        csv_check.faults += [CsvFault(row.line, text) for text in faults]
+    for index, creation in enumerate(csv_check.creations if not csv_check.faults else ()):
+        if isinstance(creation.request, SupplyPackage):
+            others = ids_of_name(client, creation.request.name or "")
             note = f"This name is taken ({', '.join(others)})." if others else ""
-            csv_plan.entries[place], csv_plan.checked_lines = replace(one, note=note), place
-            yield csv_plan
-    csv_plan.checked_lines = len(rows)
-    csv_plan.end()
-    yield csv_plan
+            csv_check.creations[index], csv_check.checked_lines = replace(creation, note=note), index
+            yield csv_check
+    csv_check.checked_lines = len(rows)
+    csv_check.end()
+    yield csv_check
 
 
 def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
@@ -122,30 +124,28 @@ def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
 def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
     """The package, as the form New package would make it; adds everything that is wrong with the row."""
     draft = Draft(
-        values={one.name: _value(one, row, faults) for one in FIELDS},
+        values={field.name: _value(field, row, faults) for field in FIELDS},
         offset=_offset(row, faults),
         targeting=_targeting(row, lists, faults),
         deals="none",
     )
     draft_faults = draft.faults()
-    faults += [f"{fields.BY_NAME[str(place[0])].column} is empty." for place in draft_faults.missing]
-    faults += [
-        f"{fields.BY_NAME[str(place[0])].column}: {text}" for place, text in draft_faults.wrong.items()
-    ]
+    faults += [f"{fields.BY_NAME[str(path[0])].column} is empty." for path in draft_faults.missing]
+    faults += [f"{fields.BY_NAME[str(path[0])].column}: {text}" for path, text in draft_faults.wrong.items()]
     if len(draft["name"]) > LONGEST_NAME:
         faults.append(f"Name: at most {LONGEST_NAME} characters.")
     return draft.package()
 
 
-def _value(one: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
+def _value(field: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
     """A plain field as the form would hold it; its default where the cell is empty."""
-    text = row[one.column]
-    if one.name == "media_type":
+    text = row[field.column]
+    if field.name == "media_type":
         return _media_type(row, faults)
-    if one.kind in (*fields.TEXTS, *fields.MOMENTS) or one.kind.limits is not None:
+    if field.kind in (*fields.TEXTS, *fields.MOMENTS) or field.kind.limits is not None:
         return text
-    value = inputs.cell(one, text, faults)
-    return inputs.blank(one) if value is None else value
+    value = inputs.cell(field, text, faults)
+    return inputs.blank(field) if value is None else value
 
 
 def _media_type(row: CsvRow, faults: list[str]) -> str | None:

@@ -11,7 +11,7 @@ from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import bulk, dead_targets, end_questions, proposals, undo
-from lib.ui.deals.csv import csv_changes, csv_dialog
+from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details, overlap, supply_path
 from lib.ui.deals.forms.id_picker import read_number
 from lib.ui.deals.list import answered, deal_rows, export_csv, health, list_state, saved_lists
@@ -121,7 +121,7 @@ def draw(context: PageContext) -> None:
         dead_targets.draw(search)
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
             export_csv.draw(context, search, part.count)
-            csv_dialog.draw(context, search.entity)
+            csv_creations.draw(context, search.entity)
             csv_changes.draw(context, search.entity)
         draw_by_id(context)
 

@@ -1,0 +1,213 @@
+"""The creation of packages and deals as a source of the plan of changes: all of them, or none.
+
+The desk's own service creates several deals at once; the others are created one by one, a package before its
+deals. What was created is deleted again if a later one is refused; if a request is left without an answer,
+the plan goes on with the same keys, so that nothing is created twice.
+"""
+
+import logging
+import uuid
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from lib.deals import fields
+from lib.deals.bulk_actions import ActionRow
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, PackageOrDeal, Seat, SupplyPackage
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, Outcome, PlannedChange, with_full_stop
+from lib.ui.deals.list.deal_rows import Key
+from lib.ui.kit.problems import is_open
+from lib.wire.errors import Invalid, NotFound, TrancheError
+
+log = logging.getLogger(__name__)
+TOGETHER, FEW = 500, 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCreation(PlannedChange):
+    """A package or deal to create for a line of a file; its key has the line, as there is no id yet.
+
+    A deal has its seat, and its package, or the line of that in the same file.
+    """
+
+    request: DemandDeal | SupplyPackage
+    line: int
+    seat: Seat | None = None
+    package: SupplyPackage | None = None
+    package_line: int | None = None
+
+    @classmethod
+    def of(cls, line: int, request: DemandDeal | SupplyPackage, **parts: Any) -> "PlannedCreation":
+        """That of a line, with `parts` of it by name."""
+        after = {name: getattr(request, name) for name in request.model_fields_set}
+        key, name = (request.entity, -line), request.name or ""
+        return cls(key=key, name=name, after=after, line=line, request=request, **parts)
+
+    @property
+    def label(self) -> str:
+        """What it is called in questions: names may be alike, or not given."""
+        return f"Line {self.line}"
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is about a package."""
+        return isinstance(self.request, SupplyPackage)
+
+    @property
+    def new_package(self) -> SupplyPackage:
+        """The request for a package. TypeError for that of a deal."""
+        if not isinstance(self.request, SupplyPackage):
+            raise TypeError(f"Line {self.line} is a deal")
+        return self.request
+
+    @property
+    def deal(self) -> DemandDeal:
+        """The request for a deal. TypeError for that of a package."""
+        if not isinstance(self.request, DemandDeal):
+            raise TypeError(f"Line {self.line} is a package")
+        return self.request
+
+    @property
+    def pair(self) -> tuple[int | None, int | None]:
+        """The package and the seat of a deal."""
+        return self.package.id if self.package else None, self.seat.id if self.seat else None
+
+    def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
+        """The request; `packages` are the ids of packages that were created, by their lines."""
+        if self.package_line is None:
+            return self.request
+        links = (SupplyPackage(id=packages[self.package_line]),)
+        return self.request.model_copy(update={"supply_deals": links})
+
+
+@dataclass(kw_only=True)
+class CreationSource(ChangeSource):
+    """What somebody wants to create; what exists is only read for it."""
+
+    is_whole: ClassVar[bool] = True
+
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """Nothing: no entity changes."""
+        return ()
+
+    @abstractmethod
+    def read(self, client: Deals) -> list[PlannedChange]:
+        """Read some more; with the last part all creations."""
+
+
+@dataclass(kw_only=True)
+class CreationPlan(ChangePlan[CreationSource]):
+    """A plan that creates; `entities` are those created in the order of its changes, as far as it has come.
+
+    `idempotency_key` begins the keys of its requests; a try after everything was deleted has another.
+    """
+
+    entities: list[PackageOrDeal] = field(default_factory=list)
+    idempotency_key: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def write(self, client: Deals) -> None:
+        """Create the next ones, or delete the last one again."""
+        if self.phase == "undoing":
+            self._delete_last(client)
+            return
+        creations = self._next(client)
+        key = f"{self.idempotency_key}-{creations[0].key[0]}-{creations[0].line}"
+        try:
+            model = creations[0].model(self._packages())
+            entities: Sequence[PackageOrDeal] = (
+                [client.create(model.entity, model, key)]
+                if len(creations) == 1
+                else client.create_all([creation.deal for creation in creations], key)
+            )
+        except TrancheError as error:
+            self._stop_at(client, creations, error)
+            return
+        self.entities += entities
+        self.outcomes += [Outcome(creation) for creation in creations]
+        self.to_send = self.to_send[len(creations) :]
+        self._record(creations, entities)
+        self.phase = self.phase if self.to_send else "done"
+
+    def stop(self) -> None:
+        """Create no more, and delete what was created. A callback."""
+        if self.phase == "writing":
+            self.phase, self.problem = "undoing", "Stopped."
+
+    @property
+    def verb(self) -> str:
+        """What is counted."""
+        return {"reading": "lines checked", "undoing": "left to delete"}.get(self.phase, "created")
+
+    def _next(self, client: Deals) -> Sequence[PlannedCreation]:
+        """Those to create next: several deals whose packages are there, else one."""
+        rest = [change for change in self.to_send[:TOGETHER] if isinstance(change, PlannedCreation)]
+        has_packages = all(creation.package is not None for creation in rest)
+        return rest if client.abilities.is_own and has_packages and len(rest) > FEW else rest[:1]
+
+    def _packages(self) -> dict[int, int]:
+        """The ids of the packages that were created, by their lines."""
+        return {
+            -outcome.change.key[1]: entity.id
+            for outcome, entity in zip(self.outcomes, self.entities, strict=True)
+            if isinstance(entity, SupplyPackage) and entity.id
+        }
+
+    def _record(self, creations: Sequence[PlannedCreation], entities: Sequence[PackageOrDeal]) -> None:
+        """Let Undo know of these; where that fails they stay, and can be deleted one by one."""
+        rows = [
+            ActionRow((entity.entity, entity.id or 0), entity.name or creation.name, {}, _plain(creation))
+            for creation, entity in zip(creations, entities, strict=True)
+        ]
+        try:
+            self.record.add(rows)
+        except TrancheError as error:
+            log.warning("%d that were created can't be undone together: %s", len(rows), error.reason)
+
+    def _stop_at(self, client: Deals, creations: Sequence[PlannedCreation], error: TrancheError) -> None:
+        """Give up, or wait for a retry. Of several, the error tells which one is wrong."""
+        creation, reason = creations[0], error.reason
+        if isinstance(error, Invalid) and (index := next(iter(error.fields), "")).isdecimal():
+            creation, reason = creations[int(index)], Invalid(error.fields[index]).reason
+        self.problem = f"{creation.label}: {with_full_stop(reason)}"
+        if not is_open(error):
+            self.phase = "undoing"
+        elif client.abilities.repeats:
+            count = f"{len(self.entities):,} created; whether this one was is unknown."
+            self.problem += f" {count} Retry to continue: nothing is created twice."
+            self.phase = "preview"
+        else:
+            reason = f"{self.problem} It may have been created; the lines after it were not sent."
+            self._end(creation, reason, is_unknown=True)
+
+    def _delete_last(self, client: Deals) -> None:
+        """Delete the last that was created; a next try starts over, with a key of its own."""
+        if not self.entities:
+            self.phase, self.idempotency_key = "preview", str(uuid.uuid4())
+            self.problem += " Nothing was created."
+            return
+        entity, outcome = self.entities[-1], self.outcomes[-1]
+        try:
+            with suppress(NotFound):  # somebody else deleted it
+                client.remove(entity.entity, entity.id or 0)
+        except TrancheError as error:
+            reason = with_full_stop(error.reason)
+            self._end(outcome.change, f"{self.problem} It could not be deleted again: {reason}")
+            return
+        self.entities.pop()
+        self.outcomes.pop()
+        self._drop([(entity.entity, entity.id or 0)])
+
+    def _end(self, change: PlannedChange, reason: str, is_unknown: bool = False) -> None:
+        """End with some of it created, which has to be looked at by hand."""
+        self.outcomes = [outcome for outcome in self.outcomes if outcome.change is not change]
+        self.outcomes.append(Outcome(change, reason, is_unknown))
+        self.phase, self.problem = "done", ""
+
+
+def _plain(creation: PlannedCreation) -> dict[str, Any]:
+    """The plain fields that were asked for: where they are others by now, Undo leaves the entity alone."""
+    names = fields.writable(creation.key[0])
+    return {name: value for name, value in creation.after.items() if name in names and value is not None}

@@ -1,0 +1,175 @@
+"""Creating packages and deals by a CSV: what its lines ask for is checked, then created by a plan."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from lib.deals import fields
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, PackageOrDeal
+from lib.insight.kinds import KINDS as TARGETS
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes.confirmations import targeting_of
+from lib.ui.deals.changes.creation import CreationPlan, CreationSource, PlannedCreation
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
+from lib.ui.deals.csv import csv_cells, csv_deals, csv_dialog, csv_packages
+from lib.ui.deals.csv.csv_deals import CsvCheck
+from lib.ui.deals.csv.csv_dialog import CsvKind
+from lib.ui.deals.csv.csv_packages import DealCells
+from lib.ui.deals.csv.csv_text import CsvFault, CsvRow
+from lib.ui.deals.list.deal_rows import KINDS
+from lib.ui.deals.targeting import words
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.job import STEP_SECONDS
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+
+@dataclass(kw_only=True)
+class CsvCreationSource(CreationSource):
+    """What the lines of a file ask for, of `total` lines; `check` is what is known of them so far."""
+
+    parts: Iterator[CsvCheck]
+    total: int
+    check: CsvCheck = field(default_factory=CsvCheck)
+    is_over: bool = False
+
+    def read(self, client: Deals) -> list[PlannedChange]:
+        """Check some more lines; a failure is a fault."""
+        ends = time.monotonic() + STEP_SECONDS
+        try:
+            for check in self.parts:
+                self.check = check
+                if time.monotonic() >= ends:
+                    return []
+        except TrancheError as error:
+            reason = f"The file can't be checked now: {with_full_stop(error.reason)}"
+            self.check.faults.append(CsvFault(1, reason))
+        self.is_over = True
+        return [] if self.check.faults else [*self.check.creations]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all lines are checked, or can't be."""
+        return self.is_over
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many lines are checked, of how many."""
+        return self.check.checked_lines, self.total
+
+    @property
+    def faults(self) -> Sequence[CsvFault]:
+        """All that is wrong with the lines."""
+        return self.check.faults
+
+
+def draw(context: PageContext, entity: str) -> None:
+    """Draw the button for who may create these entities, and the dialog while it is open."""
+    if not catalog.abilities(context).why_not(entity, "create"):
+        csv_dialog.draw(context, CREATIONS[entity], f"Create {KINDS[entity].lower()}s", "upload")
+
+
+def creation_plan(
+    context: PageContext, parts: Iterator[CsvCheck], rows: Sequence[CsvRow]
+) -> ChangePlan[CreationSource]:
+    """The creation of what the rows ask for, by the parts of their check, which are read next."""
+    source = CsvCreationSource(parts=parts, total=len(rows))
+    plan = CreationPlan(source=source, record=context.clients.bulk_actions.record("Created from a CSV"))
+    plan.begin()
+    return plan
+
+
+def _check_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvCheck]:
+    return csv_deals.check(context.deals, rows, catalog.seats(context), catalog.abilities(context).fees)
+
+
+def _check_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvCheck]:
+    does = catalog.abilities(context)
+    deals = DealCells(catalog.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
+    return csv_packages.check(context.deals, rows, catalog.named_lists(context), deals)
+
+
+def _begin(
+    check: Callable[[PageContext, Sequence[CsvRow]], Iterator[CsvCheck]],
+    context: PageContext,
+    rows: Sequence[CsvRow],
+) -> ChangePlan[CreationSource]:
+    return creation_plan(context, check(context, rows), rows)
+
+
+def _steps(
+    context: PageContext, plan: ChangePlan[CsvCreationSource], prefix: str, close: Callable[[], None]
+) -> PlanSteps:
+    def columns(changes: Sequence[PlannedChange]) -> Columns:
+        creations = [change for change in changes if isinstance(change, PlannedCreation)]
+        if plan.phase == "done" and isinstance(plan, CreationPlan):
+            return _ids(plan, creations)
+        return _cells(context, plan.source.check.titles, creations)
+
+    return PlanSteps(prefix, columns, close, verb="Create", done="created", is_wide=True)
+
+
+def _ids(plan: CreationPlan, creations: Sequence[PlannedCreation]) -> Columns:
+    """What was created is known by: a deal by its deal id, a package by its number."""
+    entities = dict(zip((outcome.change.key for outcome in plan.outcomes), plan.entities, strict=False))
+    return {"Id": [_id(entities.get(creation.key)) for creation in creations]}
+
+
+def _id(entity: PackageOrDeal | None) -> str:
+    if entity is None:
+        return ""
+    return str((isinstance(entity, DemandDeal) and entity.deal_id) or entity.id)
+
+
+def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
+    """What is created, a row each: every column that the file has, with what it becomes."""
+    packages = [targeting_of(creation.new_package) for creation in creations if creation.is_package]
+    marks = words.marks(context, catalog.usual_days(context), packages) if packages else {}
+    columns: Columns = {"Line": [creation.line for creation in creations]}
+    if 0 < len(packages) < len(creations):
+        columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]
+    price, unit = fields.BY_NAME["price"].column, facts.prices_of(context).title
+    for title in titles:
+        if title != "Name":
+            column = unit if title == price else title
+            columns[column] = [csv_cells.cell(creation, title, marks) for creation in creations]
+    return columns
+
+
+def _titles(titles: Iterable[str]) -> str:
+    return ", ".join(f"**{plain(title)}**" for title in titles)
+
+
+_OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
+_SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
+OF_DEALS = f"""Each line is a deal of a package that exists.
+
+- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**,
+  with a decimal point
+- Optional: **Name** (else package and seat), {_titles(_OPTIONAL)}; yes or no for what is switched
+
+Nothing is created unless every line is right."""
+OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
+
+- **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
+- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(_SWITCHES)} (yes or no)
+- Optional targeting: {_titles(kind.title for kind in TARGETS)}; several values with |
+  between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
+- Optional deal: {_titles(csv_packages.OF_DEALS)}; the price has a decimal point
+
+Nothing is created unless every line is right."""
+NOTHING_CREATED = "Nothing was created."
+CREATIONS = {
+    fields.SUPPLY: CsvKind(
+        "packages_from_csv", "Create packages from a CSV", "packages.csv", csv_packages.SHAPE, OF_PACKAGES,
+        NOTHING_CREATED, partial(_begin, _check_packages), _steps,
+    ),
+    fields.DEALS: CsvKind(
+        "deals_from_csv", "Create deals from a CSV", "deals.csv", csv_deals.SHAPE, OF_DEALS, NOTHING_CREATED,
+        partial(_begin, _check_deals), _steps,
+    ),
+}  # fmt: skip
+"""The kinds of files by the entity of the list."""
