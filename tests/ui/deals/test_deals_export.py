@@ -8,6 +8,7 @@ import pytest
 from dealing import Visit, clean
 
 from lib.deals.client import Deals
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.list import export_csv
 from lib.ui.deals.list.export_csv import CsvExport
 from lib.ui.deals.list.list_state import ListSearch
@@ -23,7 +24,7 @@ def export_of(deals: Deals, check_fails: bool = False) -> CsvExport:
             raise AccessError("You are signed out.")
 
     search = ListSearch("demand_deals")
-    return CsvExport(export_csv.lines(deals, search, "price", check), 4, search=search)
+    return CsvExport(export_csv.lines(deals, search, Prices(), check), 4, search=search)
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ class ChangeSource(ABC):
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
         """What becomes of an entity that was read for these rows; may add to what is to be read."""
 
-    def gone(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
+    def missing(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
         """What becomes of an entity that is not there any more: it is refused."""
         return PlannedChange(key, self.name(key), refusal=GONE, rows=rows)
 
@@ -164,7 +164,7 @@ class ChangeSource(ABC):
             for change in (
                 self.changes(entities[key[1]], key, rows.get(key, frozenset()))
                 if key[1] in entities
-                else [self.gone(key, rows.get(key, frozenset()))]
+                else [self.missing(key, rows.get(key, frozenset()))]
             )
         ]
 
@@ -205,8 +205,8 @@ class ChangePlan(Job, Generic[Source]):
     def start(self) -> None:
         """Send what the preview shows, from now on; the second click of a double click does nothing."""
         if self.phase == "preview":
-            sent = {outcome.change.key for outcome in self.outcomes}
-            self.to_send = [change for change in self.changes if change.is_change and change.key not in sent]
+            keys = {outcome.change.key for outcome in self.outcomes}
+            self.to_send = [change for change in self.changes if change.is_change and change.key not in keys]
             self.phase, self.problem = "writing" if self.to_send else "done", ""
 
     def step(self, client: Deals) -> None:

@@ -48,10 +48,10 @@ class UndoSource(ChangeSource):
         """Whether the action changed a list of one of these."""
         return any(isinstance(value, list) for key in keys for value in self.rows[key].after.values())
 
-    def gone(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
+    def missing(self, key: Key, rows: frozenset[Key]) -> PlannedChange:
         """What was created and is not there any more is as it was before."""
-        gone = super().gone(key, rows)
-        return gone if self.rows[key].before else replace(gone, refusal="", note="It is deleted already.")
+        change = super().missing(key, rows)
+        return change if self.rows[key].before else replace(change, refusal="", note="It is deleted already.")
 
     def name(self, key: Key) -> str:
         """What it was called when the action touched it."""

@@ -26,6 +26,10 @@ from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
+OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
+SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
+NOTHING_CREATED = "Nothing was created."
+
 
 @dataclass(kw_only=True)
 class CsvCreationSource(CreationSource):
@@ -143,25 +147,22 @@ def _titles(titles: Iterable[str]) -> str:
     return ", ".join(f"**{plain(title)}**" for title in titles)
 
 
-_OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
-_SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
 OF_DEALS = f"""Each line is a deal of a package that exists.
 
 - **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**,
   with a decimal point
-- Optional: **Name** (else package and seat), {_titles(_OPTIONAL)}; yes or no for what is switched
+- Optional: **Name** (else package and seat), {_titles(OPTIONAL)}; yes or no for what is switched
 
 Nothing is created unless every line is right."""
 OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
-- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(_SWITCHES)} (yes or no)
+- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(SWITCHES)} (yes or no)
 - Optional targeting: {_titles(kind.title for kind in TARGETS)}; several values with |
   between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
 - Optional deal: {_titles(csv_packages.OF_DEALS)}; the price has a decimal point
 
 Nothing is created unless every line is right."""
-NOTHING_CREATED = "Nothing was created."
 CREATIONS = {
     fields.SUPPLY: CsvKind(
         "packages_from_csv", "Create packages from a CSV", "packages.csv", csv_packages.SHAPE, OF_PACKAGES,
