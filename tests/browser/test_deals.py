@@ -200,7 +200,7 @@ def test_deals_from_a_file(selling: Desk, page: Page) -> None:
     choose(b"Package,Seat,Price\n2,Nobody,2\n")
     expect(dialog.get_by_text("1 fault in new.csv. Nothing was created.")).to_be_visible()
     choose(b"Package,Seat,Price\n2,Gamma Trading,2.25\n")
-    dialog.get_by_text("Confirm Line 2: a price of 2.25").click()
+    dialog.get_by_text("Confirm a price of 2.25").click()
     dialog.get_by_role("button", name="Create 1 deal").click()
     expect(dialog.get_by_text("1 deal created.")).to_be_visible()
     made = selling.deals.list(DemandDeal, search="Evening Sports - Gamma Trading").results[0]
