@@ -35,8 +35,9 @@ from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import catalog
+from lib.ui.deals.changes.creation import CreationPlan
 from lib.ui.deals.csv import csv_deals, csv_text
-from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
+from lib.ui.deals.csv.csv_creations import CsvCreationSource
 from lib.ui.deals.list.deal_rows import csv
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.job import Job
@@ -170,7 +171,8 @@ def csv_import(url: str) -> None:
     """50,000 deals of a file: read, checked, questioned, created."""
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home), database_url=url)
-        client, draw = connect.connect(_manager(settings), settings).deals, random.Random(7)  # noqa: S311
+        clients = connect.connect(_manager(settings), settings)
+        client, draw = clients.deals, random.Random(7)  # noqa: S311
         start = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
         packages = [
             client.create(
@@ -186,18 +188,25 @@ def csv_import(url: str) -> None:
         text = "\n".join(("Package,Seat,Price", *lines))
         table = csv_text.read(text, csv_deals.SHAPE)
         seats = {one.id or 0: one for one in client.everything(Seat)}
-        plans = csv_deals.plan(client, table.rows, seats, client.abilities.fees)
-        reading = CsvReading(plans, len(table.rows))
+        parts = csv_deals.check(client, table.rows, seats, client.abilities.fees)
+        source = CsvCreationSource(parts=parts, total=len(table.rows))
+        plan = CreationPlan(source=source, record=clients.bulk_actions.record("Created from a CSV"))
+        plan.begin()
         _timed("CSV, lines parsed", lambda: len(csv_text.read(text, csv_deals.SHAPE).rows))
-        _timed("CSV, lines checked", lambda: _run(reading, client))
+        _timed("CSV, lines checked", lambda: _check(plan, client))
         _timed(
             "CSV, questions",
-            lambda: sum(bool(price_slip(one.deal.price)) for one in reading.plan.entries),
+            lambda: sum(bool(price_slip(creation.deal.price)) for creation in source.check.creations),
         )
-        creation = CsvJob(reading.plan.entries)
-        creation.start()
-        _timed("CSV, deals created", lambda: _run(creation, client))
-        print(creation.state, creation.reason)
+        plan.start()
+        _timed("CSV, deals created", lambda: _run(plan, client))
+        print(plan.phase, plan.problem)
+
+
+def _check(plan: CreationPlan, client: Deals) -> int:
+    """Check all lines of a file; returns how many."""
+    _run(plan, client)
+    return plan.source.progress[0]
 
 
 def _manager(settings: Settings) -> Person:

@@ -37,7 +37,7 @@ def test_open_and_close(selling: Desk, page: Page) -> None:
     row(page, "Morning News", "Packages").get_by_text("not smartphone").click()
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("heading", name="Morning News")).to_be_visible()
-    expect(drawer.get_by_text("not smartphone")).to_be_visible()
+    expect(drawer.get_by_text("not smartphone").first).to_be_visible()
     page.wait_for_url(at("deals", open="supply_deals-1", find="morning"))
     row(drawer, "Morning News - Beta Media").click()
     expect(drawer.get_by_role("heading", name="Morning News - Beta Media")).to_be_visible()
