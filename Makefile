@@ -60,7 +60,9 @@ screenshots: $(VENV)/installed-for-tests
 lock:
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) pyproject.toml --extra test -o requirements-test.lock
-	echo "pyspark>=4" | $(COMPILE) - -o requirements-spark.lock
+	echo "pyspark-client>=4 grpcio grpcio-status googleapis-common-protos zstandard" | tr ' ' '\n' | \
+		$(COMPILE) --no-deps - -o requirements-spark.lock
+	echo "pyspark>=4" | $(COMPILE) - -o requirements-spark-server.lock
 
 # The newest version of Streamlit, or VERSION=…, in an environment of its own, and the tests that show what it
 # breaks; TESTS=… runs others.
@@ -93,7 +95,10 @@ $(VENV)/installed-for-tests: requirements-test.lock $(VENV)/installed
 	@$(PIP) --require-hashes -r requirements-test.lock
 	@touch $@
 
-$(VENV)/installed-for-spark: requirements-spark.lock $(VENV)/installed-for-tests
-	@echo "Installing Spark (half a gigabyte)"
+# The client's package has the folder of the whole Spark's, which is installed apart, for the server that tests start.
+$(VENV)/installed-for-spark: requirements-spark.lock requirements-spark-server.lock $(VENV)/installed-for-tests
+	@echo "Installing the client of Spark Connect, and Spark itself (half a gigabyte) for its server"
+	@$(BIN)/python -m pip --disable-pip-version-check uninstall -q -y pyspark py4j 2>/dev/null
 	@$(PIP) --no-build-isolation --require-hashes -r requirements-spark.lock
+	@$(PIP) --no-build-isolation --require-hashes --target $(VENV)/spark-server -r requirements-spark-server.lock
 	@touch $@

@@ -3,7 +3,7 @@
     RECORDS=1_000_000 python bench/engines.py
 
 The resident engine, plain pandas, and connected tables: DuckDB over Parquet files; PostgreSQL, ClickHouse
-(chdb behind its HTTP protocol) and Spark (a master and two workers) where they are installed. Sums and groups
+(chdb behind its HTTP protocol) and Spark (through Spark Connect) where they are installed. Sums and groups
 are checked to be equal. Prints medians in milliseconds and ratios to the resident engine, as a Markdown
 table; the runs take turns. Tables have no index: they are read whole.
 """
@@ -26,10 +26,9 @@ from splits.tools import Tranche
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from connected import CONNECTION, connected, publish
 from databases import binaries, clickhouse, missing_for_clickhouse, server
-from spark_cluster import OPTIONS, cluster, missing_for_spark
+from spark_server import missing_for_spark, spark_server
 
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.engines.connected import spark
 from lib.reporting.engines.plain_pandas import PandasEngine
 from lib.reporting.warehouse import Warehouse
 from lib.wire.deadline import Deadline
@@ -81,9 +80,8 @@ def _databases(stack: ExitStack, folder: Path) -> Iterator[tuple[str, str]]:
     if not missing_for_clickhouse():
         yield "ClickHouse", stack.enter_context(clickhouse(folder / "clickhouse"))
     if not missing_for_spark():
-        address = stack.enter_context(cluster(folder / "spark", {}))
-        stack.callback(spark.DRIVER.stop)
-        yield "Spark", f"spark://{address}?{OPTIONS}&folder={folder / 'lake'}"
+        address, _ = stack.enter_context(spark_server(folder / "spark", (), {}))
+        yield "Spark", f"{address}?partitions=2&folder={folder / 'lake'}"
 
 
 def _line(tranche: Tranche, engines: dict[str, Ask], case: Case) -> str:

@@ -36,7 +36,7 @@ def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> N
     columns = columns_of(stored, definition)
     if url.startswith("parquet://"):
         pq.write_table(columns, Path(urlsplit(url).path) / f"{table}.parquet")
-    elif url.startswith("spark://"):
+    elif url.startswith("sc://"):
         pq.write_table(columns, Path(dict(parse_qsl(urlsplit(url).query))["folder"]) / f"{table}.parquet")
     elif url.startswith("clickhouse://"):
         _into_clickhouse(columns, url, table)

@@ -14,14 +14,11 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from spark_cluster import ENVIRONMENT, OPTIONS, cluster, missing_for_spark
+from spark_server import missing_for_spark, spark_server
 from sqlalchemy import create_engine, text
-
-from lib.reporting.engines.connected import spark
 
 NUMBERS = count(1)
 LOOKS = 400  # 20 s
@@ -134,24 +131,18 @@ def clickhouse(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def spark_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Spark cluster's master, or a loud skip where Spark or Java is not installed."""
+def spark_connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of Spark Connect, or a loud skip where what it needs is not installed."""
     if missing := missing_for_spark():
         pytest.skip(f"NOT RUN on Spark: not installed: {missing} (CONTRIBUTING.md)")
-    with cluster(tmp_path_factory.mktemp("spark")) as address:
+    with spark_server(tmp_path_factory.mktemp("spark")) as (address, _):
         yield address
-        spark.DRIVER.stop()
 
 
 @pytest.fixture(scope="session")
-def spark_folder(spark_master: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The URL of that cluster, over a folder of Parquet files of its own."""
-    url = f"spark://{spark_master}?{OPTIONS}&folder={tmp_path_factory.mktemp('spark-rows')}"
-    with pytest.MonkeyPatch.context() as environment:
-        for name, value in ENVIRONMENT.items():
-            environment.setenv(name, value)
-        spark.connect(urlsplit(url)).raw_sql("SELECT count(*) FROM range(2)").collect()
-    return url
+def spark_folder(spark_connect: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of that server, over a folder of Parquet files of its own."""
+    return f"{spark_connect}?partitions=2&folder={tmp_path_factory.mktemp('spark-rows')}"
 
 
 @pytest.fixture

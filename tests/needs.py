@@ -25,7 +25,7 @@ NAMES = {
     "browser": {"sync_playwright"},
     "database": {"Postgres"},
     "process": {"subprocess", "get_context", "uvicorn", "socket", "listening"},
-    "spark": {"spark_cluster", "cluster"},
+    "spark": {"spark_server"},
 }
 PARAMETERS = {
     "browser": set[str](),

@@ -169,7 +169,7 @@ def _check_mode(path: Path, values: dict[str, Any]) -> None:
     secrets += [
         f"connections.{name}"
         for name, connection in _tables(values, "connections")
-        if "@" in str(connection.get("url"))
+        if "@" in str(connection.get("url")) or ";token=" in str(connection.get("url"))
     ]
     secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(values, "deal_sync_receivers")]
     if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

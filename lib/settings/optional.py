@@ -127,7 +127,7 @@ class Connection(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|spark)://.+")]
+    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|sc)://.+")]
 
 
 class Connecting(Operating):

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from databases import missing_for_clickhouse
 from needs import NIGHTLY
-from spark_cluster import missing_for_spark
+from spark_server import missing_for_spark
 from starlette.types import ASGIApp
 
 from conformance.transports import TRANSPORTS
@@ -28,9 +28,15 @@ class Way(NamedTuple):
     engine: str
 
 
-OPTIONAL = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
-NIGHTLY_ENGINES = ("duckdb", *(engine for engine, missing in OPTIONAL.items() if not missing))
-OTHERS = ("postgresql", *(NIGHTLY_ENGINES if NIGHTLY else ()))
+DATABASES = {
+    "postgresql": "rows_database",
+    "duckdb": "rows_folder",
+    "clickhouse": "clickhouse_database",
+    "spark": "spark_folder",
+}
+"""Engines that ask a database, and the fixture with its URL; every run asks the first, NIGHTLY all."""
+MISSING = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
+OTHERS = tuple(engine for engine in DATABASES if not MISSING.get(engine))[: None if NIGHTLY else 1]
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
     *(Way("embedded", engine) for engine in OTHERS),

@@ -11,7 +11,7 @@ import pytest
 from connected import CONNECTION, connected, publish
 from peopled import people_in
 
-from conformance.conftest import Reach, Way
+from conformance.conftest import DATABASES, Reach, Way
 from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
@@ -92,13 +92,7 @@ def rows_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def url(way: Way, request: pytest.FixtureRequest) -> str | None:
     """Where the rows lie, of engines that ask a database."""
-    databases = {
-        "duckdb": "rows_folder",
-        "postgresql": "rows_database",
-        "clickhouse": "clickhouse_database",
-        "spark": "spark_folder",
-    }
-    return str(request.getfixturevalue(databases[way.engine])) if way.engine in databases else None
+    return str(request.getfixturevalue(DATABASES[way.engine])) if way.engine in DATABASES else None
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from connected import CONNECTION
+from spark_server import missing_for_spark, spark_server
 
 from lib.reporting.engines.connected import Connections, spark
 from lib.wire.deadline import Deadline
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def connections(spark_folder: str) -> Connections:
-    """A connection to the cluster, over a folder of Parquet files."""
+    """A connection to the server, over a folder of Parquet files."""
     return Connections({CONNECTION: spark_folder})
 
 
@@ -59,14 +60,14 @@ def test_a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     for name in [name for name in sys.modules if name.startswith("ibis.backends.pyspark")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(Misconfigured, match="pip install pyspark"):
-        Connections({CONNECTION: "spark://localhost:1"}).table(CONNECTION, "sales")
+    with pytest.raises(Misconfigured, match=r"pip install tranche\[spark\]"):
+        Connections({CONNECTION: "sc://localhost:1"}).table(CONNECTION, "sales")
 
 
 def test_an_option_that_it_does_not_have() -> None:
     """A URL with an option that is not Spark's is refused, with those that are."""
     with pytest.raises(Misconfigured, match="partitions, not user"):
-        Connections({CONNECTION: "spark://localhost?user=1"}).table(CONNECTION, "sales")
+        Connections({CONNECTION: "sc://localhost?user=1"}).table(CONNECTION, "sales")
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -122,10 +123,9 @@ def test_timestamps_with_a_zone_are_instants(spark_folder: str, connections: Con
     assert found == [{"at": 495_252, "clock": 495_252}]
 
 
-def test_the_driver_works_in_utc(spark_folder: str) -> None:
-    """The driver is in UTC on a machine that is not, and so is a statement."""
+def test_statements_are_in_utc(spark_folder: str) -> None:
+    """The session is in UTC on a server that is not."""
     session = spark.connect(urlsplit(spark_folder))._session
-    assert session.sparkContext._jvm.java.util.TimeZone.getDefault().getID() == "UTC"
     assert session.sql("SELECT current_timezone()").first()[0] == "UTC"
 
 
@@ -135,7 +135,7 @@ def test_tables_of_a_catalog(spark_folder: str, tmp_path: Path) -> None:
     session = spark.connect(urlsplit(url))
     session.raw_sql("CREATE DATABASE IF NOT EXISTS reports")
     session.raw_sql(f"CREATE TABLE reports.sales USING parquet LOCATION '{tmp_path}' AS SELECT 1 AS bids")
-    within = url.replace("?", "/reports?")
+    within = f"{url}&database=reports"
     connections = Connections({CONNECTION: url, "reports": within})
     assert counted(connections, connections.table(CONNECTION, "reports.sales")) == 1
     assert counted(connections, connections.table(CONNECTION, "spark_catalog.reports.sales")) == 1
@@ -147,39 +147,93 @@ def test_tables_of_a_catalog(spark_folder: str, tmp_path: Path) -> None:
 
 
 def test_statements_end_with_the_deadline(spark_folder: str, connections: Connections) -> None:
-    """A statement that takes longer than the deadline is cancelled at the cluster, which is then free."""
+    """A statement that takes longer than the deadline is cancelled at the server, which is then free."""
     write(spark_folder, "ten", pa.table({"k": range(100_000)}))
     table = connections.table(CONNECTION, "ten")
     endless = table.cross_join(table.view()).filter(lambda both: both.k % 7 == both.k_right % 11)
     with pytest.raises(DeadlineExceeded):
         counted(connections, endless, 2.0)
-    running = spark.connect(urlsplit(spark_folder))._session.sparkContext.statusTracker()
-    assert running.getActiveJobsIds() == []
-    assert counted(connections, table) == 100_000
+    assert counted(connections, table, 30.0) == 100_000  # both of its cores were busy
 
 
-@pytest.mark.parametrize("end", ["stopped", "killed"])
-def test_a_driver_that_ended_is_replaced(spark_folder: str, connections: Connections, end: str) -> None:
-    """Where the driver was stopped, or its process killed, the next question starts another."""
+def test_a_session_that_the_server_has_ended(spark_folder: str, connections: Connections) -> None:
+    """Servers end sessions that are idle for an hour; the next question begins another."""
     write(spark_folder, "again", pa.table({"k": [1]}))
     table = connections.table(CONNECTION, "again")
-    context = spark.connect(urlsplit(spark_folder))._session.sparkContext
-    if end == "stopped":
-        context._jsc.stop()
-    else:
-        context._gateway.proc.kill()
-        context._gateway.proc.wait()
+    (backend,) = connections._idle[CONNECTION]
+    first = backend.ibis._session.session_id
+    backend.ibis._session.client.release_session()
     assert counted(connections, table) == 1
+    (backend,) = connections._idle[CONNECTION]
+    assert backend.ibis._session.session_id != first
 
 
-def test_a_second_cluster(spark_folder: str, connections: Connections) -> None:
-    """A connection that would need a driver of its own is refused while there is one."""
-    with pytest.raises(Misconfigured, match="share one driver"):
-        Connections({CONNECTION: spark_folder.replace("512m", "600m")}).table(CONNECTION, "sales")
+def test_a_session_is_kept(spark_folder: str, connections: Connections) -> None:
+    """One question after another asks in the same session, and a check too."""
+    write(spark_folder, "kept", pa.table({"k": [1]}))
+    table = connections.table(CONNECTION, "kept")
+    (backend,) = connections._idle[CONNECTION]
+    assert counted(connections, table) == 1
+    connections.reach(CONNECTION, Deadline(30))
+    assert connections._idle[CONNECTION] == [backend]
 
 
-def test_a_cluster_that_is_gone(spark_master: str) -> None:
-    """A master that does not answer is told as that, without its address and without the password."""
+def test_a_server_that_is_killed(tmp_path: Path) -> None:
+    """Where the server is gone that is said, at once and without its address."""
+    if missing := missing_for_spark():
+        pytest.skip(f"NOT RUN on Spark: not installed: {missing} (CONTRIBUTING.md)")
+    with spark_server(tmp_path) as (address, process):
+        connections = Connections({CONNECTION: f"{address}?folder={tmp_path}"})
+        pq.write_table(pa.table({"k": [1]}), tmp_path / "again.parquet")
+        table = connections.table(CONNECTION, "again")
+        assert counted(connections, table) == 1
+        process.kill()
+        process.wait()
+        with pytest.raises(SourceUnavailable):
+            counted(connections, table)
+
+
+def test_tokens(tmp_path: Path) -> None:
+    """With the server's token questions are answered; without it, or with another, the login is refused."""
+    if missing := missing_for_spark():
+        pytest.skip(f"NOT RUN on Spark: not installed: {missing} (CONTRIBUTING.md)")
+    with spark_server(tmp_path, token="hushhush") as (address, _):
+        local = address.replace("127.0.0.1", "localhost")  # where a token may go without TLS
+        urls = {"right": f"{local}/;token=hushhush", "wrong": f"{local}/;token=guess", "none": local}
+        connections = Connections(urls)
+        connections.reach("right", Deadline(60))
+        for name in ("wrong", "none"):
+            with pytest.raises(Misconfigured, match="refused the login") as problem:
+                connections.reach(name, Deadline(60))
+            assert "hushhush" not in problem.value.reason
+
+
+@pytest.mark.parametrize("parameters", ["token=hushhush", "use_ssl=true"])
+def test_tokens_are_sent_by_tls_alone(spark_connect: str, parameters: str) -> None:
+    """A token never goes to another machine's address in clear, and a server without TLS is not accepted."""
+    with pytest.raises(SourceUnavailable):
+        Connections({CONNECTION: f"{spark_connect}/;{parameters}"}).reach(CONNECTION, Deadline(30))
+
+
+def test_only_the_partitions_of_a_question_are_read(spark_folder: str, connections: Connections) -> None:
+    """Of a folder with a partition for each day those of other days are not opened."""
+    folder = Path(dict(part.split("=") for part in urlsplit(spark_folder).query.split("&"))["folder"])
+    days = [dt.date(2026, 7, day) for day in range(1, 31)]
+    rows = pa.table({"day": days, "bids": range(30)})
+    pq.write_to_dataset(rows, folder / "daily", partition_cols=["day"])
+    table = connections.table(CONNECTION, "daily")
+    chosen = table.filter(table.day >= dt.date(2026, 7, 24))
+    assert counted(connections, chosen) == 7
+    backend = spark.connect(urlsplit(spark_folder))
+    plan = backend._session.sql(backend.compile(chosen))._explain_string(mode="formatted")
+    assert "PartitionFilters: [isnotnull(day" in plan
+
+
+def test_a_server_that_is_gone() -> None:
+    """A server that does not answer is told as that, without its address and without the token."""
+    pytest.importorskip(
+        "pyspark.sql.connect.session", reason="NOT RUN on Spark: no client", exc_type=ImportError
+    )
     with pytest.raises(SourceUnavailable) as problem:
-        Connections({CONNECTION: "spark://reader:hushhush@127.0.0.1:1"}).table(CONNECTION, "sales")
+        Connections({CONNECTION: "sc://127.0.0.1:1/;token=hushhush"}).table(CONNECTION, "sales")
     assert "hushhush" not in problem.value.reason

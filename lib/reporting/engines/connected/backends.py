@@ -32,7 +32,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
 POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
-PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "spark"
+PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "sc"
 TITLES = {
     PARQUET: "Parquet",
     "duckdb": "DuckDB",
@@ -206,12 +206,12 @@ def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
 
 
 def _open_spark(parts: SplitResult, url: str) -> Backend:
-    """What a thread asks is a group of jobs, which can be cancelled."""
-    ibis_backend, group = spark.connect(parts), uuid4().hex
+    """What a thread asks has a tag, by which it can be cancelled."""
+    ibis_backend, tag = spark.connect(parts), uuid4().hex
     return Backend(
         ibis_backend,
-        lambda: spark.interrupt(ibis_backend, group),
-        lambda seconds, label: spark.start_group(ibis_backend, group, label),
+        lambda: spark.interrupt(ibis_backend, tag),
+        lambda seconds, label: spark.begin(ibis_backend, tag, label),
     )
 
 

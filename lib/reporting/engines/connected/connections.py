@@ -3,7 +3,6 @@
 import logging
 import os
 import re
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +56,6 @@ _CONNECTION_ERRORS: tuple[type[Exception], ...] = (
     duckdb.ConnectionException,
     OSError,
     *clickhouse.CONNECTION_ERRORS,
-    *spark.CONNECTION_ERRORS,
 )
 _REFUSED_LOGIN = re.compile(
     r"FATAL: +(password authentication failed|role .* does not exist|database .* does not exist|"
@@ -121,14 +119,12 @@ class Connections:
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Whether the database answers. SourceUnavailable, Misconfigured.
 
-        Of Spark only the master's port is tried: a driver for this alone would take cores of the cluster.
+        Of Spark its version is asked: a statement would take cores of the cluster.
         """
-        url = urlsplit(self._url(connection))
-        if url.scheme == SPARK:
-            with self._failures(connection, deadline):
-                socket.create_connection((url.hostname or "", url.port or 0), deadline.remaining()).close()
-            return
-        self._with(connection, deadline, lambda backend: backend.rows(ONE))
+        if self.kind(connection) == SPARK:
+            self._with(connection, deadline, lambda backend: spark.version(backend.ibis))
+        else:
+            self._with(connection, deadline, lambda backend: backend.rows(ONE))
 
     def table(self, connection: str, name: str, deadline: Deadline | None = None) -> ir.Table:
         """A table of a connection, for expressions. BadRequest where there is no such table."""

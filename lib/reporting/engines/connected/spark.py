@@ -1,11 +1,16 @@
-"""Sessions on a Spark cluster: an optional part, `pip install tranche[spark]`, and Java."""
+"""Sessions on Spark through Spark Connect: an optional part, `pip install tranche[spark]`, without Java.
+
+The cluster's server of Spark Connect (`start-connect-server.sh`, or a managed cluster's own) plans and runs.
+Statements go there as SQL, rows come back in batches of Arrow. A connection of ours is a session there.
+"""
 
 import re
 import socket
-import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import SplitResult, unquote
+from urllib.parse import SplitResult
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -21,34 +26,19 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 Errors = tuple[type[Exception], ...]
 try:
-    from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
-    ERRORS: Errors = (PySparkException, Py4JError)
-    CONNECTION_ERRORS: Errors = (Py4JNetworkError,)
+    ERRORS: Errors = (PySparkException,)
 except ImportError:
-    ERRORS, CONNECTION_ERRORS = (), ()
+    ERRORS = ()
 
-END_ERRORS: Errors = (*ERRORS, OSError)
-REACH_SECONDS = 5.0
-DRIVER_SETTINGS = {
-    "spark.app.name": "tranche",
-    "spark.driver.defaultJavaOptions": "-Duser.timezone=UTC",
-    "spark.executor.defaultJavaOptions": "-Duser.timezone=UTC",
-    "spark.log.level": "ERROR",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-PORT, MOST_PARTS = "7077", 3
+REACH_SECONDS, RETRIES = 5.0, 2
+PORT, MOST_PARTS = 15002, 3
+AGENT = "tranche"
 FEW_PARTITIONS = "8"
 PARQUET = "parquet"
-OF_DRIVER = {
-    "driver_host": "spark.driver.host",
-    "memory": "spark.executor.memory",
-    "cores": "spark.cores.max",
-}
-OPTIONS = frozenset({*OF_DRIVER, "folder", "partitions"})
-# A text in a statement stays that text: a ${…} in it is not replaced, and \ is escaped, as Ibis writes it.
+OPTIONS = frozenset({"database", "folder", "partitions"})
+# A text in a statement stays that text: a ${…} in it is not replaced, and \\ is escaped, as Ibis writes it.
 SETTINGS = {
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.ansi.enabled": "true",
@@ -63,98 +53,38 @@ _ABSENT = (
     "PATH_NOT_FOUND",
     "UNABLE_TO_INFER_SCHEMA",
 )
-
-
-class Driver:
-    """A driver that is started when it is first needed, and again after it has ended. Safe among threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._context: Any = None
-        self._started_for: tuple[str, dict[str, str]] | None = None
-
-    def session(self, master: str, settings: dict[str, str]) -> Any:
-        """A session of its own. OSError where no master answers, Misconfigured for a second cluster."""
-        from pyspark.sql import SparkSession
-
-        with self._lock:
-            if not is_alive(self._context) or self._started_for != (master, settings):
-                self._start(master, settings)
-            return SparkSession(self._context).newSession()
-
-    def stop(self) -> None:
-        """End it, and with it every session."""
-        with self._lock:
-            context, self._context = self._context, None
-            if context is not None:
-                _end(context)
-
-    def _start(self, master: str, settings: dict[str, str]) -> None:
-        from pyspark import SparkConf, SparkContext
-
-        _reach(master)
-        if is_alive(self._context):
-            raise Misconfigured(
-                "All connections to Spark share one driver: give their urls the same hosts, driver_host, "
-                "memory and cores"
-            )
-        if self._context is not None:
-            _end(self._context)
-        conf = SparkConf().setAll([*DRIVER_SETTINGS.items(), *settings.items()])
-        try:
-            self._context = SparkContext(master=f"spark://{master}", conf=conf)
-        except PySparkException as error:
-            if error.getCondition() == "JAVA_GATEWAY_EXITED":
-                raise Misconfigured("Spark's driver did not start: it needs Java 17 or later") from None
-            raise
-        self._started_for = (master, settings)
-
-
-DRIVER = Driver()
-
-
-def is_alive(context: Any) -> bool:
-    """Whether there is a driver that can still be asked."""
-    try:
-        return context is not None and context._jsc is not None and not context._jsc.sc().isStopped()
-    except END_ERRORS:
-        return False
-
-
-def _end(context: Any) -> None:
-    """Stop a driver. Where its process has ended, forget that process: the next needs another."""
-    kind = type(context)
-    try:
-        context._jvm.System.currentTimeMillis()
-        context.stop()
-    except END_ERRORS:
-        kind._gateway = kind._jvm = kind._active_spark_context = None
-
-
-def _reach(master: str) -> None:
-    """OSError where no master answers: Spark itself would try for a minute."""
-    hosts = master.split(",")
-    for host in hosts:
-        name, _, port = host.rpartition(":")
-        try:
-            socket.create_connection((name, int(port)), REACH_SECONDS).close()
-        except OSError:
-            if host == hosts[-1]:
-                raise
-        else:
-            return
+_LOST = ("INVALID_HANDLE", "RETRIES_EXCEEDED")  # a session that the server has ended, a server that is gone
+_GONE = "StatusCode.UNAVAILABLE"  # gRPC's, which Spark passes on without a condition of its own
+_REFUSED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
 
 def connect(parts: SplitResult) -> SQLBackend:
-    """A session on the cluster at spark://host:7077/database?memory=1g, in UTC."""
+    """A session at sc://host:15002/;token=…?database=…, in UTC. OSError where no server answers.
+
+    What follows `/` is Spark's own: `;token=…`, which is sent by TLS, `;use_ssl=true`, `;user_id=…`, headers.
+    """
     options, ibis_spark = url_options(parts, OPTIONS, "A Spark"), _backend()
-    settings = {OF_DRIVER[name]: value for name, value in options.items() if name in OF_DRIVER}
-    session = DRIVER.session(_master(parts), settings)
-    partitions = {"spark.sql.shuffle.partitions": options.get("partitions", FEW_PARTITIONS)}
-    backend: SQLBackend = ibis_spark.connect(session, **SETTINGS, **partitions)
-    if database := unquote(parts.path.strip("/")):
-        session.catalog.setCurrentDatabase(database)
+    host, port = parts.hostname or "", parts.port or PORT
+    socket.create_connection((host, port), REACH_SECONDS).close()  # Spark itself would try for minutes
+    with _known_errors():
+        session = _session(host, port, parts.path.lstrip("/"))
+        partitions = {"spark.sql.shuffle.partitions": options.get("partitions", FEW_PARTITIONS)}
+        backend: SQLBackend = ibis_spark.connect(session, **SETTINGS, **partitions)
+        if database := options.get("database"):
+            session.catalog.setCurrentDatabase(database)
     return backend
+
+
+def _session(host: str, port: int, parameters: str) -> Any:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession
+
+    names = {part.partition("=")[0] for part in parameters.split(";")}
+    more = "".join(f";{name}={AGENT}" for name in ("user_id", "user_agent") if name not in names)
+    netloc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    session = SparkSession.builder.remote(f"sc://{netloc}/{parameters}{more}").create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
+    return session
 
 
 class _Compiler(PySparkCompiler):  # type: ignore[misc]
@@ -168,42 +98,54 @@ class _Compiler(PySparkCompiler):  # type: ignore[misc]
 
 
 def _backend() -> Any:
-    """Ibis's own for Spark, which would copy answers by way of pandas, and end the driver with a session."""
+    """Ibis's own for Spark, which would copy answers by way of pandas."""
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    warnings.filterwarnings("ignore", re.escape("[RETRIES_EXCEEDED]"))
     try:
+        import pyspark.sql.connect.session  # noqa: F401
         from ibis.backends.pyspark import Backend
     except ImportError:
-        raise Misconfigured("Spark needs a package that is not installed: pip install pyspark") from None
+        raise Misconfigured(
+            "Spark needs packages that are not installed: pip install tranche[spark]"
+        ) from None
 
     class Session(Backend):  # type: ignore[misc]
-        """Answers come as Arrow, and the driver is left to the other sessions."""
+        """Answers come as Arrow."""
 
         compiler = _Compiler()
 
         def to_pyarrow(self, expr: ir.Table, /, **kwargs: Any) -> pa.Table:
-            try:
+            with _known_errors():
                 return self._session.sql(self.compile(expr)).toArrow()
-            except ERRORS as error:
-                _check_driver(self, error)
-                raise
-
-        def disconnect(self) -> None:
-            pass
 
     Session.register_options()
     return Session()
 
 
-def _master(parts: SplitResult) -> str:
-    """The hosts of a URL, each with its port."""
-    hosts = parts.netloc.rpartition("@")[2].split(",")
-    return ",".join(host if ":" in host else f"{host}:{PORT}" for host in hosts)
+@contextmanager
+def _known_errors() -> Iterator[None]:
+    """OSError where the server is gone or has ended the session, or refuses the token."""
+    try:
+        yield
+    except ERRORS as error:
+        condition = _condition(error)
+        if condition.startswith(_LOST) or _GONE in str(error):
+            raise ConnectionResetError(f"The session has ended: {condition}") from error
+        if any(word in f"{condition} {error}" for word in _REFUSED):
+            raise PermissionError(f"Authentication failed: {error}") from error
+        raise
 
 
-def _check_driver(backend: Any, error: Exception | None = None) -> None:
-    """ConnectionResetError where the driver of a session has ended."""
-    if not is_alive(backend._session.sparkContext):
-        raise ConnectionResetError("Spark's driver has ended") from error
+def _condition(error: Exception) -> str:
+    """Spark's name of an error."""
+    condition = getattr(error, "getCondition", None)
+    return (condition() or "") if condition else ""
+
+
+def version(backend: Any) -> str:
+    """The version of the server, which plans nothing for it."""
+    with _known_errors():
+        return str(backend._session.version)
 
 
 def table_of(backend: Any, parts: SplitResult, name: str) -> ir.Table:
@@ -226,13 +168,13 @@ def _table(backend: Any, parts: list[str]) -> ir.Table:
     if len(parts) > MOST_PARTS:
         raise TableNotFound(".".join(parts))
     identifier = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-    try:
-        columns = backend._session.table(identifier).schema
-    except ERRORS as error:
-        condition = error.getCondition() if hasattr(error, "getCondition") else None
-        if (condition or "").startswith(_ABSENT):
-            raise TableNotFound(identifier) from None
-        raise
+    with _known_errors():
+        try:
+            columns = backend._session.table(identifier).schema
+        except ERRORS as error:
+            if _condition(error).startswith(_ABSENT):
+                raise TableNotFound(identifier) from None
+            raise
     *place, table = parts
     database, catalog = [*reversed(place), None, None][:2]
     return ibis.table(_schema(columns), name=table, database=database, catalog=catalog)
@@ -258,13 +200,13 @@ def _schema(columns: Any) -> ibis.Schema:
     )
 
 
-def start_group(backend: Any, name: str, label: str) -> None:
+def begin(backend: Any, name: str, label: str) -> None:
     """What this thread asks from now on can be interrupted by this name, and is listed by the label."""
-    _check_driver(backend)
-    backend._session.sparkContext.setJobGroup(name, label, interruptOnCancel=True)
+    backend._session.clearTags()
+    for tag in (name, label):
+        backend._session.addTag(tag.replace(",", " "))
 
 
 def interrupt(backend: Any, name: str) -> None:
     """Cancel what was asked under a name and still runs."""
-    if is_alive(backend._session.sparkContext):
-        backend._session.sparkContext.cancelJobGroup(name)
+    backend._session.interruptTag(name)
