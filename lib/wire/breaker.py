@@ -13,6 +13,7 @@ from math import ceil
 
 import httpx
 
+from lib.wire import request_ids
 from lib.wire.errors import Abandoned, CircuitOpen, ResponseTimeout, Unreachable
 
 FAILURES, REST_SECONDS = 4, 15.0
@@ -36,7 +37,8 @@ def retry_after(response: httpx.Response | None) -> float:
 class Breaker:
     """Shared by all callers of a service: opens after failures in a row, then lets one call try.
 
-    A failure is no connection, a broken one, silence, or a gateway's 502 or 503; anything else is an answer.
+    A failure is no connection, a broken one, silence, or a gateway's 502 or 503; anything else is an answer,
+    also the 503 of a service of Tranche's that says what is wrong with one slicer.
     A call that nobody waits for any more says nothing. A `Retry-After` that is too long for a call to wait
     for is a rest too, of five minutes at most.
     """
@@ -75,7 +77,7 @@ class Breaker:
         except BaseException:
             self._note_answer()
             raise
-        if any(response.status_code in DEAD for response in responses):
+        if any(response.status_code in DEAD and not _says_why(response) for response in responses):
             self._note_failure()
         else:
             self._note_answer()
@@ -105,3 +107,9 @@ class Breaker:
     def _note_answer(self) -> None:
         with self._lock:
             self._failures, self._rests_until = 0, 0.0
+
+
+def _says_why(response: httpx.Response) -> bool:
+    """Whether a service of Tranche's explains a 503 that lasts: what can pass has `Retry-After`."""
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    return is_json and request_ids.HEADER in response.headers and "retry-after" not in response.headers

@@ -89,6 +89,28 @@ def test_answers_of_the_service_do_not_count(breaker: Breaker) -> None:
     assert breaker.rest == 0
 
 
+EXPLAINED = {"X-Request-Id": "1", "Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "opens"),
+    [
+        (EXPLAINED, False),
+        ({**EXPLAINED, "Retry-After": "1"}, True),
+        ({"Content-Type": "application/json"}, True),
+        ({"X-Request-Id": "1"}, True),
+    ],
+    ids=["of one slicer", "of a database", "JSON of a gateway", "a page with an id"],
+)
+def test_a_slicer_that_is_misconfigured_closes_no_service(
+    breaker: Breaker, headers: dict[str, str], opens: bool
+) -> None:
+    """A service that says what is wrong with one slicer answers; it is asked for the others."""
+    for _ in range(2):
+        ask(Service((503, headers, b"{}")), breaker)
+    assert (breaker.rest > 0) == opens
+
+
 def test_only_failures_in_a_row_count(breaker: Breaker) -> None:
     """An answer in between begins the count again."""
     for answer in (None, OK, None):
