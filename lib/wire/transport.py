@@ -54,6 +54,7 @@ class _Exchange(httpx.SyncByteStream):
     def __init__(self, app: ASGIApp, scope: Message, body: bytes, timeout: float | None) -> None:
         self._app, self._scope, self._timeout = app, scope, timeout
         self._request: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        # One message at a time: an application waits for a slow reader, as a socket would make it.
         self._answer: asyncio.Queue[Message | None] = asyncio.Queue(maxsize=1)
         self._close_event = asyncio.Event()
         self._is_sent = self._complete = False
@@ -135,6 +136,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
+            # A daemon: a process that had to join this thread would hang at its exit.
             threading.Thread(target=_loop.run_forever, name="in-process", daemon=True).start()
         return _loop
 
