@@ -136,6 +136,16 @@ def test_a_header_orders_all_rows(visit: Visit, week: pd.DataFrame) -> None:
     assert {title for title, direction in drawn.items() if direction} == {"Clicks"}
 
 
+def test_the_split_comes_from_the_route_alone(visit: Visit) -> None:
+    """Streamlit gives the split's component its question and no figures, as a table and as a pivot."""
+    for chart in ("table", "pivot"):
+        desk = visit(split="campaign_id~geo.country", chart=chart)
+        (data,) = (data for data in boards.components(desk) if data.get("asked"))
+        assert "tables" not in data
+        assert data["asked"]["params"]["split"] == "campaign_id~geo.country"
+        assert boards.split(desk)["is_tree"] == (chart == "pivot")
+
+
 def test_a_click_is_not_undone_by_an_older_url(visit: Visit) -> None:
     """A click that comes with the URL of before the last one, as behind a slow network, adds to it."""
     desk = visit(start="-14d", end="yesterday", split="geo.country")
