@@ -94,8 +94,8 @@ def elements(targeting: Targeting) -> Iterator[Element]:
     """Each target, and all that are meant of a kind together; of many, only all of them together."""
     for kind in KINDS:
         for is_excluded in (False, True):
-            some = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
-            targets = tuple(dict.fromkeys(some))
+            side = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
+            targets = tuple(dict.fromkeys(side))
             if len(targets) > MOST_OF_A_SIDE or (len(targets) > 1 and not is_excluded):
                 yield Element(kind, targets, is_excluded)
             if len(targets) <= MOST_OF_A_SIDE:
@@ -133,7 +133,7 @@ def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slic
     if field is None or rest.left_out != whole.left_out:
         return None
     match = NOT_EQUALS if element.is_excluded else EQUALS
-    side, rest_side = (_side(one.filters, field.name, match) for one in (whole, rest))
+    side, rest_side = (_side(query.filters, field.name, match) for query in (whole, rest))
     if side is None:
         return None
     if rest_side is None or element.is_excluded:
@@ -142,8 +142,8 @@ def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slic
 
 
 def _side(filters: Sequence[Filter], name: str, match: str) -> Filter | None:
-    return next((one for one in filters if one.name == name and one.match == match), None)
+    return next((filter_ for filter_ in filters if filter_.name == name and filter_.match == match), None)
 
 
-def _negate(one: Filter) -> Filter:
-    return one.model_copy(update={"match": NOT_EQUALS if one.match == EQUALS else EQUALS})
+def _negate(filter_: Filter) -> Filter:
+    return filter_.model_copy(update={"match": NOT_EQUALS if filter_.match == EQUALS else EQUALS})

@@ -123,11 +123,11 @@ class DeadSearch:
     def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
         """The packages that have not ended, one more than MOST if there are."""
         count = 0
-        for one in self._client.everything(SupplyPackage, ordering="id"):
+        for package in self._client.everything(SupplyPackage, ordering="id"):
             self._check()
             self._read += 1
-            if one.id is not None and (one.end_date is None or one.end_date > self._scope.now):
-                yield one.id, one
+            if package.id is not None and (package.end_date is None or package.end_date > self._scope.now):
+                yield package.id, package
                 count += 1
                 if count > MOST:
                     return

@@ -118,7 +118,7 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
         elif query.filters and not estimate.total(answer, field).value:
             empty.add(query.filters[0].name)
     return BidValues(
-        {name: frozenset(some) for name, some in values.items()},
+        {name: frozenset(with_bids) for name, with_bids in values.items()},
         has_data=estimate.has_data(answers[0]),
         days=len(answers[0].total.dates),
         empty=frozenset(empty),
@@ -131,9 +131,10 @@ def without_bids(targets: Iterable[IncludedTarget], bids: BidValues) -> list[Inc
     if not bids.has_data:
         return []
     return [
-        one
-        for one in targets
-        if one.field not in bids.empty and bids.values.get(one.field, frozenset()).isdisjoint(one.values)
+        target
+        for target in targets
+        if target.field not in bids.empty
+        and bids.values.get(target.field, frozenset()).isdisjoint(target.values)
     ]
 
 
@@ -159,13 +160,15 @@ def last_days(
                 last[name, value] = max(at, last.get((name, value), at))
     is_exact = not any(map(estimate.is_sampled, answers))
     return [
-        DeadTarget(one, max((last[at] for at in _target_names(one) if at in last), default=None), is_exact)
-        for one in dead
+        DeadTarget(
+            target, max((last[at] for at in _target_names(target) if at in last), default=None), is_exact
+        )
+        for target in dead
     ]
 
 
-def _target_names(one: IncludedTarget) -> Iterator[tuple[str, str]]:
-    return ((one.field, value) for value in one.values)
+def _target_names(target: IncludedTarget) -> Iterator[tuple[str, str]]:
+    return ((target.field, value) for value in target.values)
 
 
 def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...]:
@@ -176,21 +179,21 @@ def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...
 
 def _by_field(targets: Iterable[IncludedTarget]) -> dict[str, list[str]]:
     by_field: dict[str, dict[str, None]] = {}
-    for one in targets:
-        by_field.setdefault(one.field, {}).update(dict.fromkeys(one.values))
+    for target in targets:
+        by_field.setdefault(target.field, {}).update(dict.fromkeys(target.values))
     return {name: [*values] for name, values in by_field.items()}
 
 
 def _split(query: AudienceQuery, values: Mapping[str, Sequence[str]], *more: str) -> Iterator[AudienceQuery]:
     """The question for these values of each key field, some at a time, split by it."""
-    for name, every in values.items():
-        for first in range(0, len(every), VALUES):
-            some = Filter(name=name, value=tuple(every[first : first + VALUES]), match="equals")
-            yield _with(query, some).model_copy(update={"split_by": (name, *more)})
+    for name, field_values in values.items():
+        for first in range(0, len(field_values), VALUES):
+            filter_ = Filter(name=name, value=tuple(field_values[first : first + VALUES]), match="equals")
+            yield _with(query, filter_).model_copy(update={"split_by": (name, *more)})
 
 
-def _with(query: AudienceQuery, one: Filter) -> AudienceQuery:
-    return query.model_copy(update={"filters": (one,)})
+def _with(query: AudienceQuery, filter_: Filter) -> AudienceQuery:
+    return query.model_copy(update={"filters": (filter_,)})
 
 
 def _alive(answer: Audience, name: str, field: str) -> Iterator[str]:

@@ -84,6 +84,19 @@ def total(audience: Audience, field: str) -> Estimate:
     return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)
 
 
+def of_rows(audience: Audience, field: str) -> list[Estimate]:
+    """The rows' values of a data field; None where there is none, NaN ranges where they are not known."""
+    values = [None if math.isnan(value) else float(value) for value in audience.values[field]]
+    if audience.low is None or audience.high is None or field not in audience.low:
+        unknown = (math.nan, math.nan) if is_sampled(audience) else ()
+        return [Estimate(value, *(() if value is None else unknown)) for value in values]
+    sides = zip(values, audience.low[field], audience.high[field], strict=True)
+    return [
+        Estimate(value) if value is None or low == high == value else Estimate(value, low, high)
+        for value, low, high in sides
+    ]
+
+
 def has_data(audience: Audience) -> bool:
     """Whether the days that were asked for have data at all, whatever the filters."""
     return bool(audience.total.dates) or any(audience.total.values.values())
@@ -110,14 +123,14 @@ def share(part: Estimate, rest: Estimate) -> Estimate:
     return Estimate(value, _percent(low_part, high_rest), _percent(high_part, low_rest))
 
 
-def part(some: Estimate, whole: Estimate) -> Estimate:
-    """`some` in percent of the `whole` that it is a part of, with the widest range that the two allow."""
-    if some.value is None or not whole.value:
+def part(figure: Estimate, whole: Estimate) -> Estimate:
+    """A figure in percent of the `whole` that it is a part of, with the widest range that the two allow."""
+    if figure.value is None or not whole.value:
         return Estimate(None)
-    value = 100 * some.value / whole.value
-    if some.is_exact and whole.is_exact:
+    value = 100 * figure.value / whole.value
+    if figure.is_exact and whole.is_exact:
         return Estimate(value)
-    low, high = _sides(some)
+    low, high = _sides(figure)
     low_whole, high_whole = _sides(whole)
     least = 100 * low / high_whole if high_whole else math.nan
     most = 100 * high / low_whole if low_whole else math.nan

@@ -53,26 +53,6 @@ class EvidenceDays:
 
 
 @dataclass(frozen=True)
-class DayPair:
-    """A figure on two days of the same weekday: of what was changed, and of the untouched ones together.
-
-    None where a day has no such figure.
-    """
-
-    before: date
-    after: date
-    own: tuple[float | None, float | None]
-    others: tuple[float | None, float | None] | None
-
-    @property
-    def logarithm(self) -> float | None:
-        """The change beyond that of the untouched ones; None where a figure is missing or not above 0."""
-        own = _log_ratio(self.own)
-        others = 0.0 if self.others is None else _log_ratio(self.others)
-        return None if own is None or others is None else own - others
-
-
-@dataclass(frozen=True)
 class Difference:
     """By how much a figure changed beyond the untouched ones, as a part of it (0.1 is 10 %), from `pairs`.
 
@@ -138,15 +118,15 @@ def control_group(
     that share one with the changed entity are left out, and those whose service does not say when they were
     changed: a change of the one can change the other.
     """
-    old_ids = {one.id for one in counterparts if _is_older(one, since, hours)}
+    old_ids = {other.id for other in counterparts if _is_older(other, since, hours)}
     links = _link_ids(entity)
     return [
-        one
-        for one in entities
-        if one.id is not None
-        and one.id != entity.id
-        and _is_older(one, since, hours)
-        and _link_ids(one) <= old_ids - links
+        other
+        for other in entities
+        if other.id is not None
+        and other.id != entity.id
+        and _is_older(other, since, hours)
+        and _link_ids(other) <= old_ids - links
     ]
 
 
@@ -156,9 +136,9 @@ def changed_with(
     """The ids of the deals of a changed package, or the packages of a deal, that changed since that day."""
     links = _link_ids(entity)
     return [
-        one.id
-        for one in counterparts
-        if one.id is not None and one.id in links and not _is_older(one, since, hours)
+        counterpart.id
+        for counterpart in counterparts
+        if counterpart.id is not None and counterpart.id in links and not _is_older(counterpart, since, hours)
     ]
 
 
@@ -225,22 +205,9 @@ def daily(answers: Iterable[Audience], name: str) -> Daily:
     }
 
 
-def day_pairs(own: Daily, others: Daily | None, around: EvidenceDays) -> list[DayPair]:
-    """The pairs of a data field, from its figures by day."""
-    return [
-        DayPair(
-            before,
-            after,
-            (own.get(before), own.get(after)),
-            None if others is None else (others.get(before), others.get(after)),
-        )
-        for before, after in around.pairs()
-    ]
-
-
 def change_days(changes: Iterable[EntityChange], hours: int) -> set[date]:
     """The days on which something was changed: no placebo may touch one."""
-    return {day_of(one.at, hours) for one in changes if one.action != SEEN_ACTION}
+    return {day_of(change.at, hours) for change in changes if change.action != SEEN_ACTION}
 
 
 def difference(
@@ -257,13 +224,10 @@ def difference(
     raw = np.array([_logarithm(day, own, others) for day in span])
     # An outage that counts as an ordinary day moves no placebo, and would make the others look rare.
     is_outage = np.abs(raw - np.log(noise.without_outages(np.exp(raw)))) > ROUNDING
-    outages = {day for day, is_out in zip(span, is_outage, strict=True) if is_out}
     series = np.where(is_outage, np.nan, raw)
-    pairs = [
-        logarithm
-        for pair in day_pairs(own, others, around)
-        if (logarithm := pair.logarithm) is not None and pair.before not in outages
-    ]
+    before = dict(zip(span, series, strict=True))
+    differences = [_logarithm(after, own, others) - before[day] for day, after in around.pairs()]
+    pairs = [difference for difference in differences if math.isfinite(difference)]
     if len(pairs) < FEWEST:
         return None
     placebos = _placebos(series, span, around, change_days)
@@ -315,21 +279,16 @@ def _logarithm(day: date, own: Daily, others: Daily | None) -> float:
     return math.log(figures[0] / figures[1]) if min(figures) > 0 else math.nan
 
 
-def _is_older(one: PackageOrDeal, since: date, hours: int) -> bool:
+def _is_older(entity: PackageOrDeal, since: date, hours: int) -> bool:
     """Whether it was there before that day and has not changed from then on, as far as is known."""
-    latest = one.updated_at or one.created_at
-    return one.created_at is not None and latest is not None and day_of(latest, hours) < since
+    latest = entity.updated_at or entity.created_at
+    return entity.created_at is not None and latest is not None and day_of(latest, hours) < since
 
 
-def _link_ids(one: PackageOrDeal) -> set[int | None]:
+def _link_ids(entity: PackageOrDeal) -> set[int | None]:
     """The ids of a package's deals, or of a deal's packages."""
-    links = one.demand_deals if isinstance(one, SupplyPackage) else one.supply_deals
+    links = entity.demand_deals if isinstance(entity, SupplyPackage) else entity.supply_deals
     return {link.id for link in links}
-
-
-def _log_ratio(figures: tuple[float | None, float | None]) -> float | None:
-    before, after = figures
-    return math.log(after / before) if before and after and before > 0 and after > 0 else None
 
 
 def _days(span: Days) -> list[date]:

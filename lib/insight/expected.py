@@ -39,8 +39,8 @@ def of_targeting(
     daily = forecast.daily(answer, field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
-    of = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
-    if not (math.isfinite(of.low) and math.isfinite(of.high)):
+    outlook = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
+    if not (math.isfinite(outlook.low) and math.isfinite(outlook.high)):
         return None
     return {
         "project": report.project,
@@ -51,10 +51,10 @@ def of_targeting(
         ],
         "first_day": days[0].isoformat(),
         "last_day": days[1].isoformat(),
-        "low": _decimal(max(of.low, 0.0)),
-        "high": _decimal(of.high),
-        "range_held": of.hits,
-        "past_periods_tested": of.tests,
+        "low": _decimal(max(outlook.low, 0.0)),
+        "high": _decimal(outlook.high),
+        "range_held": outlook.hits,
+        "past_periods_tested": outlook.tests,
     }
 
 

@@ -15,6 +15,7 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import numpy.typing as npt
 
+from lib.insight import estimate
 from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
@@ -59,16 +60,10 @@ def track_record(hits: int, tests: int, days: int) -> str:
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
     """Every one of the days, from an answer that is split by day."""
-    places = {str(name): place for place, name in enumerate(audience.names[DAY])}
-    with_data = {*audience.total.dates, *places}
-    day_figures = []
-    for number in range((days[1] - days[0]).days + 1):
-        day = days[0] + number * ONE
-        if (place := places.get(day.isoformat())) is not None:
-            day_figures.append(DayFigure(day, _figure(audience, field, place)))
-        else:
-            day_figures.append(DayFigure(day, Estimate(0.0 if day.isoformat() in with_data else None)))
-    return tuple(day_figures)
+    figures = dict(zip(map(str, audience.names[DAY]), estimate.of_rows(audience, field), strict=True))
+    nothing = dict.fromkeys(audience.total.dates, Estimate(0.0))
+    every = (days[0] + number * ONE for number in range((days[1] - days[0]).days + 1))
+    return tuple(DayFigure(day, (nothing | figures).get(day.isoformat(), Estimate(None))) for day in every)
 
 
 def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
@@ -141,17 +136,3 @@ def _back_test(series: Numbers, length: int, ahead: int) -> tuple[Numbers, Numbe
     actual = np.array([series[start + WEEK + ahead :][:length].sum() for start in starts])
     has_value = np.isfinite(forecasts) & np.isfinite(actual)
     return forecasts[has_value], actual[has_value]
-
-
-def _figure(audience: Audience, field: str, place: int) -> Estimate:
-    """A row's figure; where records were read in part and no range came, the range is not known."""
-    value = float(audience.values[field].iloc[place])
-    if math.isnan(value):
-        return Estimate(None)
-    if audience.low is not None and audience.high is not None and field in audience.low:
-        low, high = (float(side[field].iloc[place]) for side in (audience.low, audience.high))
-        return Estimate(value) if low == high == value else Estimate(value, low, high)
-    is_sampled = audience.confidence_range is not None or (
-        audience.precision is not None and audience.precision.is_sampled
-    )
-    return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)

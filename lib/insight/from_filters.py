@@ -54,8 +54,8 @@ class FromFilters:
     def with_lists(self, ids: Sequence[int]) -> Targeting:
         """The targeting with the needed lists, once they have these ids."""
         more: dict[str, list[dict[str, Any]]] = _dump(self.targeting)
-        for one, number in zip(self.lists, ids, strict=True):
-            more[one.kind.field].append(one.kind.element(str(number), one.is_excluded))
+        for new_list, number in zip(self.lists, ids, strict=True):
+            more[new_list.kind.field].append(new_list.kind.element(str(number), new_list.is_excluded))
         return Targeting.model_validate(more)
 
 
@@ -65,35 +65,35 @@ def from_filters(filters: Iterable[Filter], slicer: Slicer, lists: Lists) -> Fro
     left_out: list[LeftOut] = []
     media_type: str | None = None
     sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]] = {}
-    for one in filters:
-        if one.name == MEDIA_TYPE and _is_media_type(one):
-            media_type = one.value[0]
-        elif why := _why_not(one, kinds):
-            left_out.append(LeftOut(one, why))
+    for filter_ in filters:
+        if filter_.name == MEDIA_TYPE and _is_media_type(filter_):
+            media_type = filter_.value[0]
+        elif why := _why_not(filter_, kinds):
+            left_out.append(LeftOut(filter_, why))
         else:
-            _add(sides, kinds[one.name], one, left_out)
+            _add(sides, kinds[filter_.name], filter_, left_out)
     return _together([*_one_field_each(sides.values(), left_out)], media_type, lists, left_out)
 
 
 def _add(
     sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]],
     kind: TargetingKind,
-    one: Filter,
+    filter_: Filter,
     left_out: list[LeftOut],
 ) -> None:
     """Put a filter to those of its side: of two that include, what both have; of two that exclude, all."""
-    values = [value for value in one.value if _is_value(kind, value)]
-    if len(values) < len(one.value):
-        rest = one.model_copy(update={"value": tuple(v for v in one.value if v not in values)})
+    values = [value for value in filter_.value if _is_value(kind, value)]
+    if len(values) < len(filter_.value):
+        rest = filter_.model_copy(update={"value": tuple(v for v in filter_.value if v not in values)})
         left_out.append(LeftOut(rest, "a package has no such target"))
-    is_excluded = one.match == NOT_EQUALS
+    is_excluded = filter_.match == NOT_EQUALS
     if (key := (kind.name, is_excluded)) in sides:
         before = sides[key][1].value
         values = [*before, *values] if is_excluded else [value for value in before if value in values]
     if values:
-        sides[key] = (kind, one.model_copy(update={"value": tuple(dict.fromkeys(values))}))
+        sides[key] = (kind, filter_.model_copy(update={"value": tuple(dict.fromkeys(values))}))
     elif key in sides:
-        left_out.append(LeftOut(one, "it has no value in common with another filter on the field"))
+        left_out.append(LeftOut(filter_, "it has no value in common with another filter on the field"))
 
 
 def _one_field_each(
@@ -106,9 +106,11 @@ def _one_field_each(
         inclusions = [pair for pair in several if pair[1].match == EQUALS]
         yield from (pair for pair in several if pair[1].match != EQUALS)
         yield from inclusions[-1:]
-        for _, one in inclusions[:-1]:
+        for _, filter_ in inclusions[:-1]:
             title = inclusions[-1][0].title.lower()
-            left_out.append(LeftOut(one, f"a package has any of its {group.lower()}; it targets the {title}"))
+            left_out.append(
+                LeftOut(filter_, f"a package has any of its {group.lower()}; it targets the {title}")
+            )
 
 
 def _together(
@@ -119,9 +121,9 @@ def _together(
 ) -> FromFilters:
     elements: dict[str, list[dict[str, Any]]] = {}
     new_lists: list[NewList] = []
-    for kind, one in pairs:
-        is_excluded = one.match == NOT_EQUALS
-        values: tuple[str, ...] = one.value
+    for kind, filter_ in pairs:
+        is_excluded = filter_.match == NOT_EQUALS
+        values: tuple[str, ...] = filter_.value
         if kind.is_list:
             number = _list_of(kind, values, lists)
             if number is None:
@@ -141,14 +143,14 @@ def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | 
     )
 
 
-def _is_media_type(one: Filter) -> bool:
-    return one.match == EQUALS and len(one.value) == 1 and one.value[0] in MEDIA_TYPES
+def _is_media_type(filter_: Filter) -> bool:
+    return filter_.match == EQUALS and len(filter_.value) == 1 and filter_.value[0] in MEDIA_TYPES
 
 
-def _why_not(one: Filter, kinds: Mapping[str, TargetingKind]) -> str:
-    if one.name not in kinds:
+def _why_not(filter_: Filter, kinds: Mapping[str, TargetingKind]) -> str:
+    if filter_.name not in kinds:
         return "no target stands for this key field"
-    if one.match not in (EQUALS, NOT_EQUALS) or one.case_insensitive or one.search_mappings:
+    if filter_.match not in (EQUALS, NOT_EQUALS) or filter_.case_insensitive or filter_.search_mappings:
         return "a package has whole values, not parts or other spellings of them"
     return ""
 
@@ -158,4 +160,6 @@ def _is_value(kind: TargetingKind, value: str) -> bool:
 
 
 def _dump(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
-    return {name: [one.model_dump() for one in getattr(targeting, name)] for name in Targeting.model_fields}
+    return {
+        name: [target.model_dump() for target in getattr(targeting, name)] for name in Targeting.model_fields
+    }

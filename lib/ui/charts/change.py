@@ -63,16 +63,6 @@ def of_total(audience: Audience, field: str) -> Estimate:
     return Estimate(total.values.get(field), *(math.nan if side is None else side for side in sides))
 
 
-def of_rows(audience: Audience, field: str) -> list[Estimate]:
-    """The rows' values of a data field, each with its range."""
-    values = audience.values[field]
-    if audience.low is not None and audience.high is not None and field in audience.low:
-        sides = zip(values, audience.low[field], audience.high[field], strict=True)
-        return [Estimate(*side) for side in sides]
-    unknown = (math.nan, math.nan) if is_sampled(audience) else ()
-    return [Estimate(value, *unknown) for value in values]
-
-
 def is_sampled(audience: Audience) -> bool:
     """Whether an answer's figures are estimates from a sample."""
     if audience.precision is not None:
