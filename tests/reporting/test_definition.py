@@ -267,3 +267,25 @@ roles: {requests: asked, lost_reason: why}
     for wrong in ("{requests: why}", "{lost_reason: asked}", "{win: asked}"):
         with pytest.raises(BadDefinition, match="roles"):
             parse_definition(text.replace("{requests: asked, lost_reason: why}", wrong))
+
+
+@pytest.mark.parametrize(
+    ("records", "source", "problem"),
+    [
+        ("[user_id]", "", ""),
+        ("[page]", "", "an import does not store 'page': make it a key field"),
+        ("[page]", "source: {connection: c, table: t}", ""),
+        ("[site_id]", "", "'site_id' is a field: records show it"),
+        ("[imps]", "source: {connection: c, table: t}", "'imps' is a field"),
+    ],
+)
+def test_columns_that_records_show(records: str, source: str, problem: str) -> None:
+    """`records` lists columns that are no fields: of an import those that are stored, of a table any."""
+    text = f"{WHOLE}\nrecords: {records}\n{source}\n"
+    if problem:
+        with pytest.raises(BadDefinition, match=problem):
+            parse_definition(text)
+        return
+    definition = parse_definition(text)
+    assert definition.records == (records.strip("[]"),)
+    assert definition.stored_column("user_id") == ("users" if records == "[user_id]" else None)
