@@ -83,6 +83,7 @@ def five_seats(day: Day, page: Page) -> None:
     question = page.get_by_role("checkbox", name=re.compile(r"Confirm a price of 21\.00, .* times"))
     expect(question).to_be_attached()
     page.get_by_text("More terms").click()
+    expect(page.get_by_role("combobox", name="Deal type")).to_be_visible()
     choose_deal_type(page, "Programmatic guaranteed")
     page.get_by_role("button", name="Create package").click()
     expect(page.get_by_text(re.compile("Not created. To fix: .*Guaranteed impressions"))).to_be_visible()
@@ -100,10 +101,15 @@ def five_seats(day: Day, page: Page) -> None:
 
 
 def choose_deal_type(page: Page, deal_type: str) -> None:
-    """Choose the deal type of all seats."""
-    page.get_by_role("combobox", name="Deal type").click()
-    page.get_by_role("option", name=deal_type, exact=True).click()
+    """Choose the deal type of all seats by typing: a click is lost while the form is drawn again."""
+    box = page.get_by_role("combobox", name="Deal type")
     settled(page)
+    box.focus()
+    box.press_sequentially(deal_type)
+    expect(page.get_by_role("option")).to_have_count(1)
+    box.press("Enter")
+    settled(page)
+    expect(box).to_have_value(deal_type)
 
 
 def open_deal(day: Day, page: Page, deal: int, section: str) -> None:
