@@ -365,6 +365,12 @@ def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch:
     desk = place.visit("deals", deals_kind="Packages", slicer=SOLD)
     desk.session_state["deals_several"] = plan
     assert "6,000 guaranteed impressions in" in question(clean(desk.run()))
+    place.deals.change(DemandDeal, 1, {"units": Decimal(9_000_000)})
+    longer = SharedChange(dates={"end_date": END.replace(tzinfo=None) + dt.timedelta(days=5)})
+    plan.source.ask_for(longer, [package])
+    plan.begin()
+    plan.step(place.deals)
+    assert not question(clean(desk.run())), "a later end leaves more days than before"
 
 
 def test_a_new_price_beside_those_of_its_package(place: Place) -> None:

@@ -156,8 +156,8 @@ def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[K
 def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Iterator[tuple[Key, str]]:
     """Guarantees at odds with what the targeting had, each beside the last change of its package.
 
-    Deals that change are taken together by package; where a package's dates or targeting change, all of its
-    deals are. Of many packages the first are looked at, as each is a question to the report.
+    Deals that change are taken together by package; where a package's targeting changes, or its days become
+    fewer, all of its deals are. Of many packages the first are looked at: each is a question to the report.
     """
     units_of_deal = {
         change.key[1]: change.after[UNITS]
@@ -172,11 +172,7 @@ def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Itera
             number = packages[0].id or 0
             deals_of_package.setdefault(number, {})[change.key[1]] = units_of_deal[change.key[1]]
             last_key[number] = change.key
-    moved = {
-        change.key[1]: change
-        for change in changes
-        if change.key[0] == SUPPLY and not change.after.keys().isdisjoint((*DATES, *Targeting.model_fields))
-    }
+    moved = {change.key[1]: change for change in changes if change.key[0] == SUPPLY and _leaves_less(change)}
     ids = [*{**deals_of_package, **moved}][:MOST_PACKAGES]
     by_id: dict[int, SupplyPackage] = {}
     for package in catalog.by_id(context, SupplyPackage, ids):
@@ -192,6 +188,17 @@ def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Itera
         terms = [{UNITS: units} for units in deals_of_package.get(number, {}).values()]
         for sentence in term_questions.of_deals(context, terms, Supply.of(package)).in_all:
             yield last_key[number], sentence
+
+
+def _leaves_less(change: PlannedChange) -> bool:
+    """Whether a package has fewer days, or others to sell, after a change: more days need no question."""
+    if not change.after.keys().isdisjoint(Targeting.model_fields):
+        return True
+    (start, end), (new_start, new_end) = (
+        [side.get(name) for name in DATES] for side in (change.before, {**change.before, **change.after})
+    )
+    is_shorter = end != new_end and (new_end is None or end is None or new_end < end)
+    return is_shorter or (start is not None and new_start is not None and new_start > start)
 
 
 def of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -131,7 +131,11 @@ def _form(context: PageContext, view: EndsView) -> None:
     answers = _answers(view)
     days = sum(answer == "day" for answer in answers.values())
     st.button(
-        f"Preview {count_label('change', days)}" if days else f"Keep {count_label('end', len(answers))}",
+        f"Preview {count_label('change', days)}"
+        if days
+        else f"Keep {count_label('end', len(answers))}"
+        if answers
+        else "Continue",
         type="primary", key=f"{PREFIX}go", disabled=not answers, on_click=_apply, args=(context, view),
     )  # fmt: skip
 
