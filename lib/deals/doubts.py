@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from lib.deals import moments
+from lib.deals.price_slips import money_text
 from lib.deals.sync.documents import ALPHA_3, EVERY
 
 _DEVICES = (
@@ -61,9 +62,9 @@ def of_terms(terms: Mapping[str, Any]) -> list[str]:
     price, units, budget = (terms.get(name) for name in ("price", "units", "budget"))
     if price is None or units is None or budget is None or units * price <= 1000 * budget:
         return []
-    cost = Decimal(units) * Decimal(price) / 1000
+    cost, price_text = Decimal(units) * Decimal(price) / 1000, money_text(Decimal(price))
     return [
-        f"{units:,.0f} guaranteed impressions at {price:,} come to {cost:,.2f}, more than the budget of"
+        f"{units:,.0f} guaranteed impressions at {price_text} come to {cost:,.2f}, more than the budget of"
         f" {budget:,.2f}"
     ]
 

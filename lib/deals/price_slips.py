@@ -48,11 +48,13 @@ def price_slip(price: Decimal | None, scales: Iterable[PriceScale | None] = ()) 
     if price == 0:
         return "a price of 0"
     scale = next(filter(None, scales), None)
-    sentence = f"a price of {_money(price)}"
+    sentence = f"a price of {money_text(price)}"
     if scale is not None and price > FACTOR * scale.high:
-        return f"{sentence}, {factor(price, scale.high)} times {scale.high_title} ({_money(scale.high)})"
+        return f"{sentence}, {factor(price, scale.high)} times {scale.high_title} ({money_text(scale.high)})"
     if scale is not None and price * FACTOR < scale.low:
-        return f"{sentence}, {factor(scale.low, price)} times below {scale.low_title} ({_money(scale.low)})"
+        return (
+            f"{sentence}, {factor(scale.low, price)} times below {scale.low_title} ({money_text(scale.low)})"
+        )
     return sentence if price >= UNUSUAL else ""
 
 
@@ -67,7 +69,7 @@ def factor(larger: Decimal, smaller: Decimal) -> str:
     return times.rstrip("0").rstrip(".")
 
 
-def _money(price: Decimal) -> str:
+def money_text(price: Decimal) -> str:
     """At least two decimals, and as many as it has."""
     text = f"{price:,f}"
     whole, _, decimals = text.partition(".")

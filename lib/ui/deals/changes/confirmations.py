@@ -341,7 +341,8 @@ def _of_creations(context: PageContext, creations: Sequence[PlannedCreation]) ->
         of_terms = term_questions.of_deals(context, terms, Supply.of(package))
         for creation, doubts_of_deal in zip(deals, of_terms.each, strict=True):
             yield from ((creation.key, doubt) for doubt in doubts_of_deal)
-        yield from ((deals[-1].key, doubt) for doubt in of_terms.in_all)
+        guarantees = [creation for creation in deals if creation.deal.units is not None]
+        yield from ((guarantees[-1].key, doubt) for doubt in of_terms.in_all)
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
