@@ -97,13 +97,13 @@ def _infer(
     import pyarrow.parquet as pq
 
     from lib.cli.import_run import tell_guess
-    from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
+    from lib.reporting.ingest.inference import SAMPLE_ROWS, Hints, infer
     from lib.reporting.ingest.readers import reader
 
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"
         pq.write_table(live.sample(source, SAMPLE_ROWS), sample)
-        inference = infer(reader(sample, None, None, None, None, None), mappings)
+        inference = infer(reader(sample), mappings, Hints(is_database=True))
     definition = _without_reading(inference.definition, source)
     names = ["--project", project, "--slicer", slicer]
     command = ["tranche", "connect", source.connection, source.table, *names]

@@ -102,6 +102,13 @@ def test_rows_of_fields() -> None:
     ]
 
 
+def test_a_guess_is_marked() -> None:
+    """A field that an import guessed says so in its row; why is below the list, where it is chosen."""
+    guess = DATA[2].model_copy(update={"annotation": "A guess: averaged as a rate"})
+    assert row(guess) == ("cost", "1 decimal, a guess", "", "cost")
+    assert about(guess) == ["A guess: averaged as a rate"]
+
+
 def test_what_is_said_about_a_field() -> None:
     """The formula of a data field is told, and what shares of a segmented key field add up to."""
     assert about(DATA[1]) == ["= 100 * clicks / imps"]

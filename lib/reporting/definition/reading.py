@@ -25,6 +25,8 @@ MISSING = (
     "NULL", "null", "(null)", r"\N", "N/A", "n/a", "#N/A", "#NV", "#DIV/0!", "NaN", "nan",
     "(not set)", "-", "--", "–", "—",
 )  # fmt: skip
+GUESS = "A guess: "
+"""How the annotation of what was guessed begins."""
 Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
 ALL_SHEETS: Literal["all"] = "all"

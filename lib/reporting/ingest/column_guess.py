@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.definition.reading import GUESS
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
 from lib.reporting.ingest.layout import is_total
@@ -75,7 +76,7 @@ class ColumnGuess(NamedTuple):
     def field(self, name: str) -> dict[str, Any]:
         """As it stands in a definition, under a name."""
         source = {} if name == self.column or "formula" in self.options else {"column": self.column}
-        note = {"annotation": f"A guess: {self.doubt}"} if self.doubt else {}
+        note = {"annotation": f"{GUESS}{self.doubt}"} if self.doubt else {}
         label = {"description": column_names.description(self.column)}
         return {"name": name, **source, **label, **self.options, **note}
 

@@ -29,12 +29,16 @@ RECORDS = "records"
 
 
 class Hints(NamedTuple):
-    """A person's hints for inference: the marks of numbers, a year and an order of its dates."""
+    """A person's hints for inference: the marks of numbers, a year and an order of its dates.
+
+    With `is_database` the rows are those of a table, whose times are dates and timestamps, never texts.
+    """
 
     decimal: str | None = None
     thousands: str | None = None
     year: int | None = None
     dates: str | None = None
+    is_database: bool = False
 
 
 _NO_HINTS = Hints()
@@ -113,10 +117,11 @@ def _time(
     hints: Hints,
 ) -> TimeGuess:
     """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
-    time_hints = TimeHints(hints.year, hints.dates, "\n".join(reader.context for reader in readers))
+    context = "\n".join(reader.context for reader in readers)
+    time_hints = TimeHints(hints.year, hints.dates, context, is_database=hints.is_database)
     time = guess_time(columns, lines, missing, time_hints)
     if time is None:
-        raise ImportRefused(_no_time(readers[0], columns))
+        raise ImportRefused(_no_time(readers[0], columns, hints.is_database))
     if time.question and len(lines) >= FEWEST_ROWS:
         names = [time.column] if isinstance(time.column, str) else list(time.column)
         tables = [raw.table for reader in readers for raw in reader.rows(names, lambda reject: None)]
@@ -230,7 +235,11 @@ def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array
     return {name: values.filter(has_time) for name, values in columns.items()}
 
 
-def _no_time(reader: Reader, columns: Mapping[str, pa.Array]) -> str:
+def _no_time(reader: Reader, columns: Mapping[str, pa.Array], is_database: bool) -> str:
+    if is_database:
+        nearest = nearest_column(columns, pa.array(MISSING))
+        near = f"; '{nearest[0]}' may be one: make it so in the table, or in a view of it" if nearest else ""
+        return f"No column is a date or a timestamp{near}. The columns are: {', '.join(columns)}"
     if sum(are_days([name]) for name in columns) > 1:
         return (
             f"{reader.file.name}: no column has a time, but its days go across: {', '.join(columns)}. "

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.definition.reading import SERIALS
+from lib.reporting.definition.reading import GUESS, SERIALS
 from lib.reporting.ingest.cells import Missing, NotPlain
 from lib.reporting.ingest.column_names import (
     date_role,
@@ -52,13 +52,15 @@ _SERIAL = r"[2-7][0-9]{4}(?:\.[0-9]+)?"  # from 1954 to 2119
 class TimeHints(NamedTuple):
     """What a person and a file say of its dates: their order, a year, texts beside the table.
 
-    `today` is the last day that rows may have, give or take some days ahead.
+    `today` is the last day that rows may have, give or take some days ahead. With `is_database` texts and
+    numbers are no times.
     """
 
     year: int | None = None
     order: str | None = None
     context: str = ""
     today: dt.date | None = None
+    is_database: bool = False
 
 
 _NO_HINTS = TimeHints()
@@ -87,7 +89,7 @@ class TimeGuess(NamedTuple):
     def definition(self) -> dict[str, Any]:
         """As it stands in a definition."""
         part = {name: getattr(self, name) for name in ("column", "year", "granularity", "format")}
-        part["annotation"] = None if self.is_sure else f"A guess: {self.reason}"
+        part["annotation"] = None if self.is_sure else f"{GUESS}{self.reason}"
         return {name: value for name, value in part.items() if value is not None}
 
 
@@ -153,7 +155,7 @@ class _TimeSearch:
             best = min(sure, key=lambda reading: (date_role(reading.columns[0]), len(reading.days) == 1))
             others = [reading.columns[0] for reading in sure if reading is not best]
             return self._time_guess(best, f"; other dates: {', '.join(others)}" if others else "")
-        parts = self._date_in_parts()
+        parts = None if self._hints.is_database else self._date_in_parts()
         if parts is not None and parts.share >= _SURE:
             return self._time_guess(parts)
         nearest = max(nearly or coarse, key=lambda reading: reading.share, default=None)
@@ -191,6 +193,8 @@ class _TimeSearch:
         if native is not None:
             share = 1 - column.null_count / max(len(column), 1)
             return TimeReading((name,), None, native, share, "a column of timestamps") if share else None
+        if self._hints.is_database:
+            return None
         texts = self.distinct_texts(name)
         digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
         if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
@@ -268,7 +272,7 @@ class _TimeSearch:
 
     def _with_clock(self, reading: TimeReading) -> TimeReading:
         """The same with the hour from a column of its own, where dates have none."""
-        if not reading.times.is_date.all():
+        if not reading.times.is_date.all() or self._hints.is_database:
             return reading
         for name in self._sample:
             if name in reading.columns or not sounds_like_clock(name):

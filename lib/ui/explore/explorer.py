@@ -186,6 +186,9 @@ def _choose(field_list: FieldList, text: str, old: str) -> str:
     name = keys[-1] if keys else name
     st.session_state[field_list.taken_key] = receipt
     listing.draw(field_list.list_key, _page(field_list, matches, name), receipt, follow)
+    details = [detail for field in matches if field.name == name for detail in screen.about(field)]
+    if details:
+        st.caption(plain(" · ".join(details)))
     return name
 
 
@@ -193,9 +196,9 @@ def _page(field_list: FieldList, matches: Sequence[Any], name: str) -> Listing:
     of_all = f" of {len(field_list.fields)}" if len(matches) < len(field_list.fields) else ""
     columns = (
         ListColumn("field", f"{field_list.what} ({len(matches)}{of_all})", 10.0),
-        ListColumn("type", "Type", 5.5),
-        ListColumn("source", field_list.source, 6.5),
-        ListColumn("name", "Name", 11.0, keeps_end=True),
+        ListColumn("type", "Type", 8.5),
+        ListColumn("source", field_list.source, 5.0),
+        ListColumn("name", "Name", 9.5, keeps_end=True),
     )
     rows = [
         ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)

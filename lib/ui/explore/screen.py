@@ -9,6 +9,7 @@ import streamlit as st
 from lib import connect
 from lib.connect import dependents
 from lib.reporting import dates, named_days
+from lib.reporting.definition.reading import GUESS
 from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
 from lib.settings import Settings
 from lib.ui.charts import series, time_chart
@@ -41,7 +42,9 @@ def chosen_field(matches: Sequence[Field], name: str) -> str:
 def row(field: KeyField | DataField) -> tuple[str, str, str, str]:
     """What a field is called, its type, its mapping or formula, and its name in requests."""
     source = field.formula if isinstance(field, DataField) else field.mapping
-    return field.description or field.name, _type(field), source or "", field.name
+    is_guess = (field.annotation or "").startswith(GUESS)
+    kind = f"{_type(field)}, a guess" if is_guess else _type(field)
+    return field.description or field.name, kind, source or "", field.name
 
 
 def about(field: KeyField | DataField) -> list[str]:

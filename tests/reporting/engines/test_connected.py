@@ -381,6 +381,33 @@ def test_by_command(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -
     assert edited.exit_code == 0, edited.output
 
 
+@pytest.mark.parametrize("has_date", [True, False])
+def test_dates_in_texts_are_no_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_date: bool
+) -> None:
+    """A text is no time in a database: a date beside it is, and without one the refusal names the text."""
+    columns: dict[str, list[object]] = {
+        "day": ["01/02/2026", "02/03/2026"],
+        "site": ["a", "b"],
+        "imps": [5, 6],
+    }
+    if has_date:
+        columns["served"] = [dt.date(2026, 2, 1), dt.date(2026, 3, 2)]
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "tranche.toml").write_text(f'[connections.lake]\nurl = "parquet://{tmp_path}"\n')
+    (tmp_path / "home" / "tranche.toml").chmod(0o600)
+    pq.write_table(pa.table(columns), tmp_path / "sales.parquet")
+    monkeypatch.setenv("TRANCHE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    command = ["connect", "lake", "sales", "--project", "acme", "--slicer", "sales"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == (0 if has_date else 1)
+    sentence = (
+        "2026-02-01 to 2026-03-02" if has_date else "'day' may be one: make it so in the table, or in a view"
+    )
+    assert sentence in done.output
+
+
 def test_rows_are_not_imported_beside(tmp_path: Path, url: str) -> None:
     """What says where rows lie in a database takes none from files."""
     warehouse = Warehouse(tmp_path / "warehouse")
