@@ -103,7 +103,7 @@ def test_rows_of_fields() -> None:
 
 
 def test_a_guess_is_marked() -> None:
-    """A field that an import guessed says so in its row; why is below the list, where it is chosen."""
+    """A field that an import guessed says so in its row; why, where it is chosen."""
     guess = DATA[2].model_copy(update={"annotation": "A guess: averaged as a rate"})
     assert row(guess) == ("cost", "1 decimal, a guess", "", "cost")
     assert about(guess) == ["A guess: averaged as a rate"]

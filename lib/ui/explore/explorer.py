@@ -186,9 +186,6 @@ def _choose(field_list: FieldList, text: str, old: str) -> str:
     name = keys[-1] if keys else name
     st.session_state[field_list.taken_key] = receipt
     listing.draw(field_list.list_key, _page(field_list, matches, name), receipt, follow)
-    details = [detail for field in matches if field.name == name for detail in screen.about(field)]
-    if details:
-        st.caption(plain(" · ".join(details)))
     return name
 
 
