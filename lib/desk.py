@@ -18,6 +18,7 @@ PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("slicers", "Slicers", ":material/dataset:", ROLES),
     ("audience", "Audience", ":material/monitoring:", ROLES),
+    ("boards", "Boards", ":material/dashboard:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
     ("deals", "Deals", ":material/handshake:", ROLES),
     ("new_package", "New package", ":material/add_box:", ROLES),
@@ -99,10 +100,10 @@ def own_first_screen(person: Person) -> None:
     """
     if START_KEY not in st.session_state:
         st.session_state[START_KEY] = True
-        params = {} if st.query_params else start_page.params(person)
+        name, params = ("", {}) if st.query_params else start_page.opening(person)
         if params:
             st.session_state[firing.AT_START] = True
-            st.switch_page(audience, query_params=params)
+            st.switch_page(by_path[name], query_params=params)
 
 
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")

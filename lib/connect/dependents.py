@@ -14,6 +14,7 @@ from lib.people.person import without_places
 from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
+from lib.views.board_copies import BoardCopy
 from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views, share_links
 
 SECONDS, EMBEDDED = 30, ""
@@ -91,6 +92,7 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
     with DatabaseScope(access.store.engine).write(SECONDS) as connection:
         for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
+        _rename_in_boards(connection, pair, to)
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
@@ -99,6 +101,16 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
     for username in _holders(access.people, pair):
         own_grants = access.people.require(username).grants
         access.change(username, by, grants=[_under_name(grant, pair, to) for grant in own_grants])
+
+
+def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
+    """Let the share links of boards follow, whose copies of views name their slicers."""
+    rows = connection.execute(select(share_links).where(*_about(share_links, ("", "")))).all()
+    for row in rows:
+        copy = BoardCopy.from_params(row.params)
+        if copy is not None and pair in copy.slicers:
+            params = copy.renamed(pair, to).to_params()
+            connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 
 def _under_name(grant: Grant, pair: Pair, to: Pair) -> Grant:

@@ -83,6 +83,12 @@ class Outbox(DatabaseScope):
         query = WITH_VIEWS.where(mine, mail_subscriptions.c.due <= now)
         return [subscription_of(row) for row in self.rows(query)]
 
+    def board_slicers(self, mail: MailMessage) -> list[list[str]]:
+        """The slicers, each a project and a name, that a mail of a board shows figures of; else none."""
+        mine = mail_subscriptions.c.id == mail.subscription_id
+        row = self.row(select(mail_subscriptions.c.mark).where(mine))
+        return [] if row is None else [*row.mark.get("slicers", ())]
+
     def settle(
         self, before: Subscription, changes: Mapping[str, Any], message: Mapping[str, Any] | None = None
     ) -> bool:

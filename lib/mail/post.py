@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol
 
 from sqlalchemy import Engine
@@ -21,7 +22,7 @@ from lib.mail.server import MailRefusal, MailServer
 from lib.mail.unsubscribe import Unsubscriber
 from lib.people import Person
 from lib.settings import Settings
-from lib.views import Alert, SavedView, Subscription
+from lib.views import Alert, Board, SavedView, Subscription
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, TrancheError, Unreachable
 from lib.wire.text import is_mailable
@@ -31,6 +32,7 @@ FAILURE = "Mails could not be made"
 BATCH_WAIT, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
+NO_BOARD = "Its owner can't see this board, or any of its views, any more."
 NO_SHARING = "Its owner may not send figures to people without an account any more."
 NO_PERSON = "Its owner can't sign in any more."
 Pair = tuple[str, str]
@@ -43,6 +45,9 @@ class MailWriter(Protocol):
         self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
     ) -> Letter:
         """A saved view as this person sees it. Raises the errors of the service."""
+
+    def of_board(self, board: Board, person: Person, clients: connect.Clients, with_snapshot: bool) -> Letter:
+        """A board with all of its cells, likewise."""
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to."""
@@ -111,18 +116,33 @@ class Post:
             raise AccessError(NO_SHARING)
         deadline = Deadline(max(self._settings.deadline_seconds, self._settings.answer_seconds))
         clients = connect.connect(person, self._settings, within=deadline)
-        if subscription.view_id is None:
+        if subscription.is_of_alerts:
             return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), now), recipient
-        view = clients.view_store.views.get(subscription.view_id)
-        if view is None or (view.project, view.slicer) not in clients.slicers:
-            raise AccessError(NO_VIEW)
-        mark = {"data": self._data((view.project, view.slicer), now)}
+        write, pairs = self._letter(subscription, person, clients)
+        mark = {"data": " ".join(self._data(pair, now) for pair in pairs), "slicers": [*map(list, pairs)]}
+        if subscription.board_id is None:
+            mark = {"data": mark["data"]}
         if subscription.pace == "import" and not subscription.mark:
             return _Mail(Letter("", ()), mark), recipient
         if mark == subscription.mark and (subscription.only_new or subscription.pace == "import"):
             return None, recipient
-        letter = self._writer.of_view(view, person, clients, subscription.with_snapshot)
-        return _Mail(letter, mark), recipient
+        return _Mail(write(subscription.with_snapshot), mark), recipient
+
+    def _letter(
+        self, subscription: Subscription, person: Person, clients: connect.Clients
+    ) -> tuple[Callable[[bool], Letter], list[Pair]]:
+        """What writes the letter, and the slicers that it shows. AccessError where its owner sees none."""
+        if subscription.board_id is not None:
+            board = clients.view_store.boards.get(subscription.board_id)
+            views = {} if board is None else clients.view_store.boards.views_of(board)
+            pairs = sorted({(view.project, view.slicer) for view in views.values()} & {*clients.slicers})
+            if board is None or not pairs:
+                raise AccessError(NO_BOARD)
+            return partial(self._writer.of_board, board, person, clients), pairs
+        view = clients.view_store.views.get(subscription.view_id or 0)
+        if view is None or (view.project, view.slicer) not in clients.slicers:
+            raise AccessError(NO_VIEW)
+        return partial(self._writer.of_view, view, person, clients), [(view.project, view.slicer)]
 
     def _postpone(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
         """Try again later, later each time; at last at its next time."""
@@ -176,6 +196,8 @@ class Post:
             return NO_PERSON
         if mail.project and not person.may_see(mail.project, mail.slicer):
             return NO_VIEW
+        if not all(person.may_see(*pair) for pair in self.outbox.board_slicers(mail)):
+            return NO_BOARD
         is_own = mail.recipient == person.email
         return "" if is_own or self._may_share(person) else NO_SHARING
 

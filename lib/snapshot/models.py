@@ -117,6 +117,34 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class SnapshotBlock:
+    """A cell of a board: one part of a question, over `width` of four columns.
+
+    `about` says days and filters, `message` stands where there are no figures.
+    """
+
+    title: str
+    about: str
+    width: int
+    address: str = ""
+    figures: Sequence[SnapshotFigure] = ()
+    chart: SnapshotChart | None = None
+    table: SnapshotTable | None = None
+    notes: Sequence[str] = ()
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class SnapshotBoard:
+    """A board and its figures; `facts` and `address` as of a snapshot."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    address: str
+    blocks: Sequence[SnapshotBlock]
+
+
+@dataclass(frozen=True)
 class SnapshotFormRow:
     """A row of fields: its name, and a value for each field, by the field's name."""
 

@@ -14,13 +14,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lib.snapshot import colors
-from lib.snapshot.models import Snapshot, SnapshotAnswer, SnapshotChart, SnapshotCode, SnapshotForm
+from lib.snapshot.models import (
+    Snapshot,
+    SnapshotAnswer,
+    SnapshotBlock,
+    SnapshotBoard,
+    SnapshotChart,
+    SnapshotCode,
+    SnapshotForm,
+)
 from lib.wire.policy import inline_scripts
 
 if TYPE_CHECKING:
     from lib.snapshot.chart import ChartDrawing
 
 FOLDER = Path(__file__).parent
+START = "enliven(document)\n"
 SIZES = {"wide": (960, 250), "narrow": (360, 220)}
 SOURCES = {
     "default-src": "'none'",
@@ -37,17 +46,40 @@ def html(
     code: SnapshotCode | None = None,
 ) -> str:
     """The file; with a form, an answer or a code, the page that takes it at its own address."""
-    drawings = {} if snapshot.chart is None else _drawings(snapshot.chart)
-    text: str = _template().render(
-        snapshot=snapshot,
-        form=form,
-        answer=answer,
-        code=code,
-        policy=policy(has_form=any(part is not None for part in (form, answer, code))),
-        style=Markup(colors.style() + _read("snapshot.css")),  # noqa: S704  (a file of ours)
-        script=Markup(_read("snapshot.js")),  # noqa: S704
-        drawings={name: Markup(drawing.svg) for name, drawing in drawings.items()},  # noqa: S704
-        points=_json(_points(snapshot.chart, drawings)) if snapshot.chart else None,
+    has_form = any(part is not None for part in (form, answer, code))
+    drawings = _drawings(snapshot.chart, "")
+    return _render(has_form, snapshot=snapshot, form=form, answer=answer, code=code, drawings=drawings)
+
+
+def board_html(board: SnapshotBoard) -> str:
+    """The file of a board."""
+    drawings = [_drawings(block.chart, f"-{place}") for place, block in enumerate(board.blocks)]
+    nothing = dict.fromkeys(("snapshot", "form", "answer", "code"))
+    return _render(False, **nothing, board=board, drawings=drawings)
+
+
+def block_html(block: SnapshotBlock, name: str) -> str:
+    """A cell of a board for the desk, without its title; `name` tells its drawings from others'."""
+    text: str = _template("block.html").render(block=block, drawings=_drawings(block.chart, f"-{name}"))
+    return text
+
+
+def script() -> str:
+    """The script of a page: it defines `enliven`, which shows values of charts and sorts tables in a node."""
+    return _read("snapshot.js")
+
+
+def style() -> str:
+    """The style of a page."""
+    return colors.style() + _read("snapshot.css")
+
+
+def _render(has_form: bool, **parts: Any) -> str:
+    text: str = _template("snapshot.html").render(
+        policy=policy(has_form=has_form),
+        style=Markup(style()),  # noqa: S704  (files of ours)
+        script=Markup(script() + START),  # noqa: S704
+        **{"board": None, **parts},
     )
     return text
 
@@ -62,19 +94,19 @@ def policy(ancestors: Sequence[str] | None = None, has_form: bool = False) -> st
 
     A form goes to the page's own address alone.
     """
-    script = " ".join(inline_scripts(f"<script>{_read('snapshot.js')}</script>"))
-    sources = SOURCES | {"script-src": script} | ({"form-action": "'self'"} if has_form else {})
+    hashes = " ".join(inline_scripts(f"<script>{script() + START}</script>"))
+    sources = SOURCES | {"script-src": hashes} | ({"form-action": "'self'"} if has_form else {})
     if ancestors is not None:
         sources["frame-ancestors"] = " ".join(ancestors) or "'none'"
     return "; ".join(f"{kind} {value}" for kind, value in sources.items())
 
 
 @cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    return environment.get_template("snapshot.html")
+    return environment.get_template(name)
 
 
 @cache
@@ -82,10 +114,15 @@ def _read(name: str) -> str:
     return (FOLDER / name).read_text("utf-8")
 
 
-def _drawings(time_chart: SnapshotChart) -> Mapping[str, "ChartDrawing"]:
+def _drawings(time_chart: SnapshotChart | None, suffix: str) -> dict[str, Any]:
+    """The chart in each size, and what the script shows of it; `suffix` tells its ids from others'."""
+    if time_chart is None:
+        return {}
     from lib.snapshot import chart  # matplotlib takes a second and 45 MB: only where a chart is drawn
 
-    return {name: chart.drawing(time_chart, name, size) for name, size in SIZES.items()}
+    drawings = {name: chart.drawing(time_chart, name + suffix, size) for name, size in SIZES.items()}
+    sizes = {name: Markup(drawing.svg) for name, drawing in drawings.items()}  # noqa: S704
+    return {"sizes": sizes, "points": _json(_points(time_chart, drawings))}
 
 
 def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -> dict[str, Any]:

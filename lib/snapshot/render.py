@@ -4,12 +4,12 @@ What draws is imported when it does: matplotlib takes a second and 45 MB.
 """
 
 from lib.snapshot import page
-from lib.snapshot.models import Snapshot
+from lib.snapshot.models import Snapshot, SnapshotBoard, SnapshotChart
 
 KINDS = {"html": "text/html", "pdf": "application/pdf", "png": "image/png"}
 
 
-def file(snapshot: Snapshot, kind: str, paper: str = "a4") -> bytes:
+def file(snapshot: Snapshot | SnapshotBoard, kind: str, paper: str = "a4") -> bytes:
     """The file of that kind (`KINDS`); `paper` is that of a PDF: `a4` or `letter`."""
     if kind == "html":
         return html(snapshot).encode()
@@ -18,13 +18,18 @@ def file(snapshot: Snapshot, kind: str, paper: str = "a4") -> bytes:
     return sheet.pdf(snapshot, paper) if kind == "pdf" else sheet.png(snapshot)
 
 
-def html(snapshot: Snapshot) -> str:
+def html(snapshot: Snapshot | SnapshotBoard) -> str:
     """One HTML file that makes no network requests."""
-    return page.html(snapshot)
+    return page.board_html(snapshot) if isinstance(snapshot, SnapshotBoard) else page.html(snapshot)
 
 
 def chart_png(snapshot: Snapshot) -> bytes | None:
     """The chart over time as a picture; None where there is none."""
-    from lib.snapshot.chart import picture
-
     return None if snapshot.chart is None else picture(snapshot.chart)
+
+
+def picture(time_chart: SnapshotChart) -> bytes:
+    """A chart as a picture (PNG)."""
+    from lib.snapshot import chart
+
+    return chart.picture(time_chart)

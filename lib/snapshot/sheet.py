@@ -19,7 +19,15 @@ from matplotlib.textpath import text_to_path
 
 from lib.snapshot import chart, colors
 from lib.snapshot.chart import ACCENT, DRAWING, GROUND, INK
-from lib.snapshot.models import Snapshot, SnapshotChart, SnapshotFigure, SnapshotRow, SnapshotTable
+from lib.snapshot.models import (
+    Snapshot,
+    SnapshotBlock,
+    SnapshotBoard,
+    SnapshotChart,
+    SnapshotFigure,
+    SnapshotRow,
+    SnapshotTable,
+)
 
 PAPERS = {"a4": (595.28, 841.89), "letter": (612.0, 792.0)}
 MARGIN, FOOT, DPI = 36.0, 20.0, 144
@@ -59,7 +67,7 @@ class Block:
     head: "Block | None" = None
 
 
-def pdf(snapshot: Snapshot, paper: str) -> bytes:
+def pdf(snapshot: Snapshot | SnapshotBoard, paper: str) -> bytes:
     """The snapshot on sheets of paper, `a4` or `letter`, with the link and the page's number at the foot."""
     width, height = PAPERS[paper]
     with DRAWING:
@@ -79,7 +87,7 @@ def pdf(snapshot: Snapshot, paper: str) -> bytes:
     return file.getvalue()
 
 
-def png(snapshot: Snapshot) -> bytes:
+def png(snapshot: Snapshot | SnapshotBoard) -> bytes:
     """The snapshot on one sheet that is as long as it needs, two pixels for a point."""
     width = PAPERS["letter"][0]
     with DRAWING:
@@ -120,10 +128,14 @@ def _sheets(blocks: Sequence[Block], height: float) -> list[list[Block]]:
     return sheets
 
 
-def _blocks(snapshot: Snapshot, width: float) -> Iterator[Block]:
+def _blocks(snapshot: Snapshot | SnapshotBoard, width: float) -> Iterator[Block]:
     for line in wrap(snapshot.title, width, TITLE):
         yield _line(line, TITLE, INK, bold=True)
     yield from _paragraph("  ·  ".join(f"{name}: {text}" for name, text in snapshot.facts), width)
+    if isinstance(snapshot, SnapshotBoard):
+        for block in snapshot.blocks:
+            yield from _board_block(block, width)
+        return
     if snapshot.nothing:
         yield _space(GAP)
         yield from _paragraph(snapshot.nothing, width, INK)
@@ -139,6 +151,25 @@ def _blocks(snapshot: Snapshot, width: float) -> Iterator[Block]:
         yield _beside([_card(card, half) for card in snapshot.cards[start : start + 2]], half + GAP)
     for table in snapshot.tables:
         yield from _table(table, width)
+
+
+def _board_block(block: SnapshotBlock, width: float) -> Iterator[Block]:
+    """A cell of a board; its title stays with what follows it."""
+    top = [
+        _space(GAP),
+        _line(fit(block.title, width, 11), 11, INK, bold=True),
+        *_paragraph(block.about, width),
+    ]
+    parts = [
+        _figures(block.figures[start : start + ACROSS], width)
+        for start in range(0, len(block.figures), ACROSS)
+    ]
+    parts += [] if block.chart is None else [_chart(block.chart, width)]
+    parts += [] if block.table is None else [*_table(block.table, width)]
+    for note in (*block.notes, *filter(None, [block.message])):
+        parts += _paragraph(note, width)
+    yield _below([*top, *parts[:1]])
+    yield from parts[1:]
 
 
 def _space(height: float) -> Block:

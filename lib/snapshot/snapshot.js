@@ -6,33 +6,35 @@ const make = (name, text = "", parent = null) => {
   return node
 }
 
-const points = JSON.parse(document.getElementById("points")?.textContent ?? "null")
-for (const drawing of points ? document.querySelectorAll(".drawing") : []) {
-  const { x } = points.drawings[drawing.dataset.drawing]
-  const [tip, rule] = [make("div", "", drawing), make("div", "", drawing)]
-  tip.className = "tip"
-  rule.className = "rule"
-  const hide = () => (tip.hidden = rule.hidden = true)
-  hide()
-  drawing.addEventListener("pointerleave", hide)
-  drawing.addEventListener("pointermove", (event) => {
-    const frame = drawing.getBoundingClientRect()
-    const scale = frame.width / drawing.querySelector("svg").viewBox.baseVal.width
-    const at = (event.clientX - frame.left) / scale
-    const place = x.reduce((best, one, other) => (Math.abs(one - at) < Math.abs(x[best] - at) ? other : best), 0)
-    tip.hidden = rule.hidden = false
-    rule.style.left = `${x[place] * scale}px`
-    const isRight = x[place] * scale > frame.width / 2
-    tip.style.left = isRight ? "auto" : `${x[place] * scale + 10}px`
-    tip.style.right = isRight ? `${frame.width - x[place] * scale + 10}px` : "auto"
-    tip.replaceChildren(make("b", points.names[place]))
-    for (const { label, color, texts, names } of points.lines) {
-      if (texts[place] === undefined) continue
-      const line = make("div", "", tip)
-      make("i", "", line).style.background = color
-      line.append(`${label}: `, make("b", texts[place]), names[place] ? ` (${names[place]})` : "")
-    }
-  })
+const enlivenChart = (section) => {
+  const points = JSON.parse(section.querySelector(".points").textContent)
+  for (const drawing of section.querySelectorAll(".drawing")) {
+    const { x } = points.drawings[drawing.dataset.drawing]
+    const [tip, rule] = [make("div", "", drawing), make("div", "", drawing)]
+    tip.className = "tip"
+    rule.className = "rule"
+    const hide = () => (tip.hidden = rule.hidden = true)
+    hide()
+    drawing.addEventListener("pointerleave", hide)
+    drawing.addEventListener("pointermove", (event) => {
+      const frame = drawing.getBoundingClientRect()
+      const scale = frame.width / drawing.querySelector("svg").viewBox.baseVal.width
+      const at = (event.clientX - frame.left) / scale
+      const place = x.reduce((best, one, other) => (Math.abs(one - at) < Math.abs(x[best] - at) ? other : best), 0)
+      tip.hidden = rule.hidden = false
+      rule.style.left = `${x[place] * scale}px`
+      const isRight = x[place] * scale > frame.width / 2
+      tip.style.left = isRight ? "auto" : `${x[place] * scale + 10}px`
+      tip.style.right = isRight ? `${frame.width - x[place] * scale + 10}px` : "auto"
+      tip.replaceChildren(make("b", points.names[place]))
+      for (const { label, color, texts, names } of points.lines) {
+        if (texts[place] === undefined) continue
+        const line = make("div", "", tip)
+        make("i", "", line).style.background = color
+        line.append(`${label}: `, make("b", texts[place]), names[place] ? ` (${names[place]})` : "")
+      }
+    })
+  }
 }
 
 const numeric = new Intl.Collator(undefined, { numeric: true })
@@ -43,7 +45,7 @@ const compare = (one, other) => {
   return numeric.compare(one.textContent, other.textContent)
 }
 
-for (const table of document.querySelectorAll("table:not(form table)")) {
+const enlivenTable = (table) => {
   const body = table.tBodies[0]
   const movable = () => [...body.rows].filter((row) => !row.className)
   for (const [place, head] of [...table.tHead.rows[0].cells].entries()) {
@@ -62,4 +64,9 @@ for (const table of document.querySelectorAll("table:not(form table)")) {
       for (const row of rows) body.insertBefore(row, end)
     })
   }
+}
+
+const enliven = (root) => {
+  root.querySelectorAll(".chart").forEach(enlivenChart)
+  root.querySelectorAll("table:not(form table)").forEach(enlivenTable)
 }

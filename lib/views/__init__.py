@@ -1,5 +1,6 @@
 """People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
+from lib.views.boards import BOARD_PARTS, COLUMNS, MOST_CELLS, Board, BoardCell, BoardPart, Boards
 from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
 from lib.views.entries import NamedEntries
 from lib.views.models import (
@@ -21,11 +22,18 @@ from lib.views.subscriptions import Pace, Schedule, Subscription
 
 __all__ = [
     "ALERT_RULES",
+    "BOARD_PARTS",
+    "COLUMNS",
     "LONGEST_NAME",
     "LONGEST_NOTE",
+    "MOST_CELLS",
     "Alert",
     "AlertRule",
     "AlertState",
+    "Board",
+    "BoardCell",
+    "BoardPart",
+    "Boards",
     "DealEntries",
     "DealEntry",
     "DealLists",

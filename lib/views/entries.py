@@ -7,19 +7,37 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, select, update
 
 from lib.database import DatabaseScope
 from lib.people import Person
-from lib.views.models import LONGEST_NAME, DealEntry, OwnMetric, SavedView, check_name, fitting
+from lib.views.models import LONGEST_NAME, SavedView, check_name, fitting
 from lib.views.tables import saved_views
 from lib.wire.errors import AccessError, BadRequest
 
 NOT_YOURS = "Only its owner or an administrator can do that"
 MOST, LONGEST_NUMBER = 200, 18
-Entry = TypeVar("Entry", SavedView, DealEntry, OwnMetric)
+
+
+class NamedEntry(Protocol):
+    """Whatever is stored under a name, of which a person has one of each name."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether its owner reads it."""
+
+
+Entry = TypeVar("Entry", bound=NamedEntry)
 
 
 @dataclass(frozen=True)
@@ -164,6 +182,10 @@ class SavedViews(NamedEntries[SavedView]):
     table: ClassVar[Table] = saved_views
     label: ClassVar[str] = "view"
     labels: ClassVar[str] = "views of this slicer"
+
+    def all(self) -> list[SavedView]:
+        """The views of all slicers, by name."""
+        return self._of((saved_views.c.service == self.scope.service,))
 
     def of(self, project: str, slicer: str) -> list[SavedView]:
         """A slicer's views, by name; AccessError if the person may not see the slicer."""

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
 from lib.database import DatabaseScope
+from lib.views.board_copies import BoardCopy
 from lib.views.entries import Scope
 from lib.views.models import LONGEST_NAME, check_name, fitting
 from lib.views.tables import share_links
@@ -38,7 +39,8 @@ ORIGIN = re.compile(
 class ShareLink:
     """A question or a deal that is shared, without its secret; `origins` may frame its page.
 
-    `params` are those of a link to the question, `deal` is the id of one of `deals_service`, `opened` is when
+    `params` are those of a link to the question; of a board, which is about no single slicer, they have it
+    whole (lib/views/board_copies.py). `deal` is the id of one of `deals_service`, `opened` is when
     it was last opened (None: never). With `recipient` whoever opens it enters a code that was mailed there
     (link_codes.py). Times are in UTC.
     """
@@ -56,6 +58,11 @@ class ShareLink:
     deal: int | None = None
     deals_service: str | None = None
     recipient: str | None = None
+
+    @property
+    def about(self) -> str:
+        """What it shows: a slicer, or a board."""
+        return f"{self.project}/{self.slicer}" if self.project or self.slicer else "a board"
 
 
 @dataclass(frozen=True)
@@ -85,9 +92,13 @@ class ShareLinks:
 
         BadRequest for a name, lifetime or recipient that can't be, an origin that is none or beside a
         recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may
-        not see the slicer.
+        not see the slicer. A link to a board (`board_copies.py`) has empty texts for project and slicer.
         """
-        self.scope.about(share_links, project, slicer)
+        board = BoardCopy.from_params(params)
+        for pair in sorted({(project, slicer)} if board is None else board.slicers):
+            self.scope.about(share_links, *pair)
+        if board is not None and (project or slicer or not board.slicers):
+            raise BadRequest("A share link to a board shows at least one of its views, and no slicer beside")
         if not self.scope.person.may_share:
             raise AccessError(NO_PERMISSION)
         if not timedelta() < lifetime <= LONGEST:
@@ -203,7 +214,7 @@ def _hash(secret: str) -> str:
 
 def _words(link: ShareLink) -> str:
     origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
-    what = f"{link.project}/{link.slicer}{'' if link.deal is None else f', deal {link.deal}'}"
+    what = f"{link.about}{'' if link.deal is None else f', deal {link.deal}'}"
     about = f"{link.id}, '{link.name}', {what}, by {link.owner}"
     only = f", for {link.recipient} alone" if link.recipient else ""
     return f"{about}, until {link.expires:%Y-%m-%d}{origins}{only}"

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, insert, select
+from sqlalchemy import ColumnElement, Row, Table, delete, insert, select
 
 from lib.views.alerts import Alerts
+from lib.views.boards import Board, Boards, BoardScope
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.entries import SavedViews, Scope
 from lib.views.models import LONGEST_PARAMS, SavedView
@@ -15,7 +16,7 @@ from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks
 from lib.views.subscriptions import Subscriptions
-from lib.views.tables import chosen_cards, start_views
+from lib.views.tables import chosen_cards, start_boards, start_views
 from lib.wire.errors import BadRequest
 
 
@@ -61,28 +62,50 @@ class ChosenColumns(ChosenCards):
 
 @dataclass(frozen=True)
 class StartView:
-    """The saved view that a person chose as start page."""
+    """The saved view, or the board, that a person chose as start page."""
 
     scope: Scope
 
     def get(self) -> SavedView | None:
         """The view; None without one, or if the person may no longer see it."""
-        row, since = self.scope.row(select(start_views).where(*self._mine())), self.scope.person.added
-        if row is None or (since is not None and row.at < since):
-            return None
-        return SavedViews(self.scope).get(row.view_id)
+        row = self._row(start_views)
+        return None if row is None else SavedViews(self.scope).get(row.view_id)
+
+    def board(self) -> Board | None:
+        """The board, likewise."""
+        row = self._row(start_boards)
+        return None if row is None else self._boards.get(row.board_id)
 
     def set(self, number: int | None) -> None:
-        """Set the start page, or remove it with None. BadRequest if the person can't see the view."""
+        """Set a view as start page, or remove it with None. BadRequest if the person can't see the view."""
         if number is not None and SavedViews(self.scope).get(number) is None:
             raise BadRequest("This view is not there any more")
-        values = {"username": self.scope.person.username, "service": self.scope.service, "view_id": number}
-        add = [] if number is None else [insert(start_views).values(**values, at=datetime.now(UTC))]
-        self.scope.execute(delete(start_views).where(*self._mine()), *add)
+        self._set(start_views, "view_id", number)
 
-    def _mine(self) -> tuple[Any, ...]:
-        mine = start_views.c.username == self.scope.person.username
-        return mine, start_views.c.service == self.scope.service
+    def set_board(self, number: int | None) -> None:
+        """The same of a board."""
+        if number is not None and self._boards.get(number) is None:
+            raise BadRequest("This board is not there any more")
+        self._set(start_boards, "board_id", number)
+
+    @property
+    def _boards(self) -> Boards:
+        return Boards(BoardScope(self.scope.engine, self.scope.service, self.scope.person))
+
+    def _row(self, table: Table) -> Row[Any] | None:
+        row, since = self.scope.row(select(table).where(*self._mine(table))), self.scope.person.added
+        return None if row is None or (since is not None and row.at < since) else row
+
+    def _set(self, table: Table, column: str, number: int | None) -> None:
+        """Set this start page in place of any other."""
+        values = {"username": self.scope.person.username, "service": self.scope.service, column: number}
+        add = [] if number is None else [insert(table).values(**values, at=datetime.now(UTC))]
+        removals = [delete(each).where(*self._mine(each)) for each in (start_views, start_boards)]
+        self.scope.execute(*removals, *add)
+
+    def _mine(self, table: Table) -> tuple[Any, ...]:
+        mine = table.c.username == self.scope.person.username
+        return mine, table.c.service == self.scope.service
 
 
 @dataclass(frozen=True)
@@ -100,6 +123,11 @@ class ViewStore:
     @property
     def views(self) -> SavedViews:
         return SavedViews(self.scope)
+
+    @property
+    def boards(self) -> Boards:
+        """Boards of saved views."""
+        return Boards(BoardScope(self.scope.engine, self.scope.service, self.scope.person))
 
     @property
     def metrics(self) -> OwnMetrics:

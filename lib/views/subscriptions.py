@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import Row, delete, func, insert, select
 
+from lib.views.boards import Boards, BoardScope
 from lib.views.entries import SavedViews, Scope
-from lib.views.tables import mail_subscriptions, saved_views
+from lib.views.tables import boards, mail_subscriptions, saved_views
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.text import is_mailable
 
@@ -28,8 +29,13 @@ WITH_VIEWS = (
         *(saved_views.c[name] for name in OF_THE_VIEW),
         saved_views.c.owner.label("view_owner"),
         saved_views.c.created.label("view_created"),
+        boards.c.name.label("board_name"),
+        boards.c.is_shared.label("board_shared"),
+        boards.c.owner.label("board_owner"),
+        boards.c.created.label("board_created"),
     )
     .outerjoin(saved_views, saved_views.c.id == mail_subscriptions.c.view_id)
+    .outerjoin(boards, boards.c.id == mail_subscriptions.c.board_id)
     .order_by(mail_subscriptions.c.id)
 )
 
@@ -89,12 +95,12 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A mail that comes again and again: of a saved view, or of all alerts of its owner (`view_id` is None).
+    """A mail that comes again and again: of a saved view, of a board, or of all alerts of its owner.
 
     `minute` of the day (0 to 1439) and `weekday` (0 is Monday) are in the zone of the reader. `recipient` is
     an address without an account; empty: the owner's own. `due` is when it is looked at next, `mark` what the
     last mail was about, `failures` how often in a row it failed, and `problem` why. Where the reader of this
-    object can't see the view, `view_name` is empty.
+    object can't see the view or board, its name is empty.
     """
 
     id: int
@@ -116,6 +122,13 @@ class Subscription:
     failures: int
     problem: str
     sent: datetime | None
+    board_id: int | None
+    board_name: str
+
+    @property
+    def is_of_alerts(self) -> bool:
+        """Whether it is about its owner's alerts."""
+        return self.view_id is None and self.board_id is None
 
     @property
     def schedule(self) -> Schedule:
@@ -155,23 +168,27 @@ class Subscriptions:
         only_new: bool = False,
         with_snapshot: bool = False,
         recipient: str = "",
+        board_id: int | None = None,
     ) -> Subscription:
-        """Have a view mailed (None: one's alerts), in place of the same mail to the same recipient.
+        """Have a view or a board mailed (without either: one's alerts), in place of the same mail to the same
+        recipient.
 
-        `recipient` is an address without an account, for those who may share. BadRequest where the view
-        can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person may not
-        share.
+        `recipient` is an address without an account, for those who may share. BadRequest where the view or
+        board can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person
+        may not share.
         """
-        self._check(view_id, schedule, recipient)
+        self._check(view_id, board_id, schedule, recipient)
         now, owner = datetime.now(UTC), self.scope.person.username
         same = (
             mail_subscriptions.c.owner == owner,
             mail_subscriptions.c.service == self.scope.service,
             mail_subscriptions.c.view_id.is_not_distinct_from(view_id),
+            mail_subscriptions.c.board_id.is_not_distinct_from(board_id),
             mail_subscriptions.c.recipient == recipient,
         )
         values: dict[str, Any] = {
-            "service": self.scope.service, "view_id": view_id, "owner": owner, "created": now,
+            "service": self.scope.service, "view_id": view_id, "board_id": board_id, "owner": owner,
+            "created": now,
             "recipient": recipient, "pace": schedule.pace, "zone": schedule.zone, "minute": schedule.minute,
             "weekday": schedule.weekday, "only_new": only_new, "with_snapshot": with_snapshot,
             "due": schedule.next_after(now), "mark": {}, "failures": 0, "problem": "",
@@ -189,13 +206,17 @@ class Subscriptions:
         self.note(ADDITION, words(subscription))
         return subscription
 
-    def _check(self, view_id: int | None, schedule: Schedule, recipient: str) -> None:
+    def _check(self, view_id: int | None, board_id: int | None, schedule: Schedule, recipient: str) -> None:
+        is_of_alerts = view_id is None and board_id is None
         if recipient and not self.scope.person.may_share:
             raise AccessError("Only people who may share can mail a view to somebody without an account")
-        if recipient and (view_id is None or not is_mailable(recipient)):
+        if recipient and (is_of_alerts or not is_mailable(recipient)):
             raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
-        if (view_id is None) != (schedule.pace == "alerts"):
-            raise BadRequest("A mail is about a saved view, or about alerts")
+        if is_of_alerts != (schedule.pace == "alerts") or None not in (view_id, board_id):
+            raise BadRequest("A mail is about a saved view, about a board, or about alerts")
+        board_scope = BoardScope(self.scope.engine, self.scope.service, self.scope.person)
+        if board_id is not None and Boards(board_scope).get(board_id) is None:
+            raise BadRequest("This board is not there any more")
         if view_id is not None and SavedViews(self.scope).get(view_id) is None:
             raise BadRequest("This view is not there any more")
 
@@ -218,20 +239,27 @@ class Subscriptions:
         is_seen = bool(row.is_shared) or (
             row.view_owner is not None and self.scope.owns(row.view_owner, row.view_created)
         )
-        return subscription_of(row, is_seen and self.scope.person.may_see(row.project, row.slicer))
+        is_board_seen = bool(row.board_shared) or (
+            row.board_owner is not None and self.scope.owns(row.board_owner, row.board_created)
+        )
+        return subscription_of(
+            row, is_board_seen or (is_seen and self.scope.person.may_see(row.project, row.slicer))
+        )
 
 
 def subscription_of(row: Row[Any], is_seen: bool = True) -> Subscription:
-    """The subscription of a row of `WITH_VIEWS`; without the view's name where that is not seen."""
+    """The subscription of a row of `WITH_VIEWS`; without the name of a view or board that is not seen."""
     left_out = {"service", "is_shared", "view_owner", "view_created"}
+    left_out |= {"board_shared", "board_owner", "board_created"}
     values = {name: value for name, value in row._mapping.items() if name not in left_out}
-    values |= {name: values[name] or "" for name in ("project", "slicer", "view_name")}
-    return Subscription(**values if is_seen else {**values, "view_name": ""})
+    values |= {name: values[name] or "" for name in ("project", "slicer", "view_name", "board_name")}
+    return Subscription(**values if is_seen else {**values, "view_name": "", "board_name": ""})
 
 
 def words(subscription: Subscription) -> str:
     """What a subscription is, for the audit log: the name of a view is its owner's, and not in it."""
-    what = "alerts" if subscription.view_id is None else f"view {subscription.view_id}"
+    what = "alerts" if subscription.is_of_alerts else f"view {subscription.view_id}"
+    what = what if subscription.board_id is None else f"board {subscription.board_id}"
     about = f" of {subscription.project}/{subscription.slicer}" if subscription.project else ""
     return f"{what}{about}, {subscription.pace}, of {subscription.owner}" + (
         f", to {subscription.recipient}" if subscription.recipient else ""

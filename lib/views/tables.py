@@ -31,6 +31,11 @@ saved_views = numbered_table(
     *required(**SLICER, name=NAME, params=Document, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
+boards = numbered_table(
+    "boards",
+    *required(service=SERVICE, name=NAME, cells=Document, params=Document, **SHARED_COLUMNS),
+    Index(None, "service"),
+)
 deal_entries = numbered_table(
     "deal_entries",
     *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED_COLUMNS),
@@ -86,6 +91,19 @@ start_views = Table(
 )
 
 
+def _board_id(nullable: bool) -> Column[Any]:
+    return Column("board_id", Key, ForeignKey("boards.id", ondelete="CASCADE"), nullable=nullable)
+
+
+start_boards = Table(
+    "start_boards",
+    metadata,
+    *keys(username=USER, service=SERVICE),
+    _board_id(nullable=False),
+    *required(at=Instant),
+)
+
+
 notes = numbered_table(
     "notes",
     *required(**SLICER, day=Date, text=Text, owner=USER, created=Instant),
@@ -119,6 +137,8 @@ mail_subscriptions = numbered_table(
     *required(minute=Integer, weekday=Integer, only_new=Boolean, with_snapshot=Boolean),
     *required(due=Instant, mark=Document, failures=Integer, problem=Text),
     Column("sent", Instant),
+    _board_id(nullable=True),
     Index(None, "owner"),
     Index(None, "view_id"),
+    Index(None, "board_id"),
 )

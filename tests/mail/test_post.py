@@ -23,7 +23,7 @@ from lib.mail.post import Post
 from lib.people import Grant
 from lib.settings import Settings
 from lib.ui.audience.digest import Digest
-from lib.views import Schedule, Subscription, ViewStore
+from lib.views import BoardCell, Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
 
 WEEK = {"start": "-7d", "end": "yesterday"}
@@ -420,3 +420,41 @@ def test_an_address_that_changed_while_a_mail_waits(
     assert mailbox.mails == []
     post.look(due + timedelta(days=1))
     assert mailbox.recipients == [["new@reader.example"]]
+
+
+def test_one_mail_has_a_whole_board(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
+    """Each cell's figures under its view's name, and all of it attached; a board that is gone says why."""
+    store = kept("manager")
+    views = [store.views.save(*DELIVERY, name, WEEK) for name in ("Last week", "Countries")]
+    cells = [BoardCell(views[0].id), BoardCell(views[0].id, "chart"), BoardCell(views[1].id, "leaderboard")]
+    board = store.boards.save("Monday", cells=cells)
+    due = store.mails.add(None, DAILY, board_id=board.id, with_snapshot=True).due
+    post.look(due)
+    mail = mailbox.only()
+    rows = rows_by_week("geo.country").query("week == 0")
+    assert mail["Subject"].startswith("Monday: ")
+    assert figure(mail, "Impressions").startswith(f"{rows['imps'].sum():,.0f} (")
+    assert "Last week" in plain(mail) and "Countries" in plain(mail)
+    assert [one.get_content_type() for one in mail.walk() if one["Content-ID"]] == ["image/png"]
+    (file,) = mail.iter_attachments()
+    assert file.get_filename() == "Monday.html"
+    for view in views:
+        store.views.delete(view.id)
+    post.look(due + timedelta(days=1))
+    assert len(mailbox.mails) == 1
+    assert "any of its views" in only(store).problem
+
+
+def test_a_mail_of_a_board_is_not_sent_once_its_owner_lost_a_slicer(
+    desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+) -> None:
+    """It waits for the mail server with figures that its owner may not see any more: it is given up."""
+    store = kept("manager")
+    view = store.views.save(*DELIVERY, "Week", WEEK)
+    board = store.boards.save("Monday", cells=[BoardCell(view.id)])
+    due = store.mails.add(None, DAILY, board_id=board.id).due
+    mailbox.to_mail = ["451 Later"]
+    post.look(due)
+    connect.installation(desk).people.change("manager", grants=(Grant("demo", "other"),))
+    post.look(due + timedelta(minutes=2))
+    assert (mailbox.mails, post.outbox.waiting(due + timedelta(hours=3))) == ([], [])

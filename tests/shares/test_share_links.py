@@ -1,6 +1,8 @@
 """Share links: who may make, see and revoke them, what they open, and when they end."""
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from lib.front.shared_route import PREFIX, SharedRoute
 from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
+from lib.views import BoardCell
+from lib.views.board_copies import BoardCopy, BoardItem, copy_board
 from lib.views.share_links import LONGEST, MOST, ShareLinks
 from lib.views.tables import share_links
 from lib.wire.errors import AccessError, BadRequest
@@ -346,3 +350,57 @@ def test_new_rows_are_there_at_once(desk: httpx.Client, installation: Installati
         writer.write(small_rows(seed=5))
         writer.commit("made by a test", "5")
     assert opened(desk, key).text != before
+
+
+def test_a_link_to_a_board_opens_its_cells_alone(
+    desk: httpx.Client, links: Links, installation: Installation, settings: Settings
+) -> None:
+    """Each view's figures under its own filters; later changes of board and view don't reach the page."""
+    manager = connect.connect(installation.people.require("manager"), settings).view_store
+    germany = manager.views.save("demo", "delivery", "Germany", GERMANY)
+    everything = manager.views.save("demo", "delivery", "Everything", {"start": "-7d", "end": "yesterday"})
+    board = manager.boards.save(
+        "For Kingfisher", cells=[BoardCell(germany.id), BoardCell(germany.id, "chart")]
+    )
+    copy = copy_board(board, manager.boards.views_of(board), {})
+    _, key = links("manager").make("", "", "For Kingfisher", copy.to_params())
+    manager.boards.change(board.id, cells=[BoardCell(everything.id)])
+    manager.views.change(germany.id, params={"start": "-7d", "end": "yesterday"})
+    answer = opened(desk, key)
+    rows = rows_by_week("geo.country").query("week == 0")
+    in_germany = rows[rows["geo.country"] == "DE"]
+    assert answer.status_code == 200
+    assert "<h1>For Kingfisher</h1>" in answer.text
+    assert f"<b>{in_germany['imps'].sum():,.0f}</b>" in answer.text
+    assert f"{rows['imps'].sum():,.0f}" not in answer.text
+    assert "set-cookie" not in answer.headers
+    installation.access.change("manager", "test", shares=False)
+    assert_closed(opened(desk, key), desk)
+
+
+def test_a_cell_that_its_owner_may_not_see_any_more_is_said(
+    desk: httpx.Client, links: Links, installation: Installation, settings: Settings
+) -> None:
+    """Its place stays without a name or a figure; a link of which nothing is left is closed."""
+    item = BoardItem("headline", 4, project="demo", slicer="delivery", name="Germany", params=GERMANY)
+    both = BoardCopy([item, replace(item, slicer="campaigns", name="Secret name")], {})
+    _, key = links("admin").make("", "", "Both", both.to_params())
+    answer = opened(desk, key)
+    assert "Impressions" in answer.text
+    assert "View not available" in answer.text
+    assert "Secret name" not in answer.text
+
+
+def test_a_link_to_a_board_follows_a_renamed_slicer(
+    desk: httpx.Client, links: Links, installation: Installation
+) -> None:
+    """As a link to a question does."""
+    item = BoardItem("headline", 4, project="demo", slicer="delivery", name="Germany", params=GERMANY)
+    _, key = links("admin").make("", "", "Board", BoardCopy([item], {}).to_params())
+    before = opened(desk, key)
+    dependents.rename(
+        installation.warehouse, installation.access, ("demo", "delivery"), ("demo", "sales"), "admin"
+    )
+    after = opened(desk, key)
+    figures = [re.findall("<b>([^<]+)</b>", answer.text) for answer in (before, after)]
+    assert figures[0] == figures[1] != []

@@ -49,7 +49,7 @@ def draw(context: PageContext) -> None:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
     if is_mailable(context.person.email or ""):
-        alert_mail = next((subscription for subscription in mine if subscription.view_id is None), None)
+        alert_mail = next((subscription for subscription in mine if subscription.is_of_alerts), None)
         st.toggle(
             "Mail me when my alerts fire or clear", alert_mail is not None,
             key=f"{ALERTS}_{0 if alert_mail is None else alert_mail.id}",
@@ -84,8 +84,10 @@ def _selection(mails: Sequence[Subscription], with_owner: bool) -> list[Subscrip
 
 
 def _name(subscription: Subscription) -> str:
-    if subscription.view_id is None:
+    if subscription.is_of_alerts:
         return "Alerts"
+    if subscription.board_id is not None:
+        return subscription.board_name or "A board"
     return subscription.view_name or f"A view of {subscription.project}/{subscription.slicer}"
 
 

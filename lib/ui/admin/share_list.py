@@ -23,7 +23,7 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
     rows = [
         (
             link.name,
-            f"{link.project}/{link.slicer}{'' if link.deal is None else f', deal {link.deal}'}",
+            f"{link.about}{'' if link.deal is None else f', deal {link.deal}'}",
             link.owner,
             "active" if link.expires > now else "expired",
             link.expires,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from lib import connect
 from lib.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
@@ -10,15 +11,17 @@ from lib.people import Person
 from lib.reporting import links
 from lib.reporting.models import InfoQuery
 from lib.settings import Settings
-from lib.snapshot.models import Snapshot, SnapshotFigure
+from lib.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
+from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, live_address
-from lib.ui.charts import change
+from lib.ui.charts import change, numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.query import state
-from lib.views import Alert, SavedView
+from lib.views import Alert, Board, SavedView
+from lib.views.board_copies import copy_board
 
 TONES: dict[str, Tone] = {"green": "good", "red": "bad", "gray": "plain"}
-MOST_MOVERS = 5
+MOST_MOVERS, MOST_ROWS = 5, 10
 
 
 class Digest:
@@ -26,6 +29,7 @@ class Digest:
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._snapshots = settings, Snapshots(settings)
+        self._boards = BoardSnapshots(settings)
 
     def of_view(
         self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
@@ -50,6 +54,27 @@ class Digest:
         parts.append(Link("Open on the desk", snapshot.address))
         page = Attachment(f"{view.name}.html", "text/html", render.html(snapshot).encode())
         return Letter(f"{view.name}: {facts['Days']}", parts, [page] if with_snapshot else [])
+
+    def of_board(self, board: Board, person: Person, clients: connect.Clients, with_snapshot: bool) -> Letter:
+        """A board: each cell's figures or first rows, under its view's name, and the link."""
+        from lib.snapshot import render  # as above
+
+        copy = copy_board(board, clients.view_store.boards.views_of(board), board.params)
+        address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"
+        snapshot = self._boards.take(person, copy, board.name, address)
+        parts: list[Part] = []
+        for block in snapshot.blocks:
+            parts.append(FigureTable([_row(figure) for figure in block.figures], block.title))
+            parts += [Remark(text) for text in (block.about, *block.notes, block.message) if text]
+            if block.chart is not None:
+                png = render.picture(block.chart)
+                parts.append(Picture(png, f"{block.chart.title}, {block.about}"))
+            if block.table is not None:
+                parts.append(FigureTable([*_table_rows(block.table)]))
+        parts.append(Link("Open on the desk", address))
+        page = Attachment(f"{board.name}.html", "text/html", render.html(snapshot).encode())
+        today = numbers.days(*[datetime.now(UTC).date()] * 2)
+        return Letter(f"{board.name}: {today}", parts, [page] if with_snapshot else [])
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to, together."""
@@ -106,6 +131,16 @@ def _row(figure: SnapshotFigure) -> FigureRow:
     if change and figure.is_noise:
         return FigureRow(figure.title, value, f"{change}, within noise", "quiet")
     return FigureRow(figure.title, value, change, TONES[figure.color])
+
+
+def _table_rows(table: SnapshotTable) -> Iterator[FigureRow]:
+    """The first rows of a table: names, the first figure, and its change where the table has one."""
+    changes = [place for place, title in enumerate(table.columns) if title.endswith("hange, %")]
+    for row in table.rows[:MOST_ROWS]:
+        texts = [cell.text for cell in row.cells]
+        name = " · ".join(filter(None, texts[: table.keys]))
+        change = f"{texts[changes[0]]} %" if changes and texts[changes[0]] not in (NOTHING, "") else ""
+        yield FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
 
 
 def _movers(snapshot: Snapshot) -> Iterator[Part]:

@@ -14,9 +14,11 @@ from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot import page
 from lib.snapshot.models import Snapshot, SnapshotCode
+from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
+from lib.views.board_copies import BoardCopy
 from lib.views.link_codes import LinkCodes
 from lib.views.share_links import find_link, note_opening
 from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable
@@ -51,7 +53,7 @@ class SnapshotPages:
         self._installation = connect.installation(settings)
         self._engine = self._installation.access.store.engine
         self._reports = Reports(self._installation)
-        self._snapshots = Snapshots(settings)
+        self._snapshots, self._boards = Snapshots(settings), BoardSnapshots(settings)
         self._codes = LinkCodes(self._engine)
         self._cache: SessionCache[str] = SessionCache(SECONDS, MOST)
 
@@ -126,7 +128,8 @@ class SnapshotPages:
         """What the link shows in its owner's name; None where they may not see the deal."""
         if link.deal is not None:
             return None if self._dossiers is None else self._dossiers.html(link, owner)
-        version = self._reports.version(link.project, link.slicer)
+        pairs = sorted(self._slicers(link))
+        version = " ".join(self._reports.version(*pair) for pair in pairs if owner.may_see(*pair))
         return self._cache.get((owner, link.id, version), partial(self._html, link, owner))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
@@ -152,6 +155,8 @@ class SnapshotPages:
         return SharedPage(page.error(DEAD_LINK, DEAD_LINK_HELP), page.policy(()), 404)
 
     def _html(self, link: ShareLink, owner: Person) -> str:
+        if (board := BoardCopy.from_params(link.params)) is not None:
+            return page.board_html(self._boards.take(owner, board, link.name))
         about = (link.project, link.slicer)
         return page.html(self._snapshots.take(owner, about, link.params, link.name))
 
@@ -162,6 +167,12 @@ class SnapshotPages:
         if person is None or people.is_locked(person) or not person.may_share:
             return None
         is_namesake = person.added is not None and link.created < person.added
-        is_there = (link.project, link.slicer) in self._reports.slicers()
-        may_see = person.may_see(link.project, link.slicer)
-        return person if may_see and is_there and not is_namesake else None
+        is_there = any(
+            pair in self._reports.slicers() and person.may_see(*pair) for pair in self._slicers(link)
+        )
+        return person if is_there and not is_namesake else None
+
+    def _slicers(self, link: ShareLink) -> set[tuple[str, str]]:
+        """The slicers that a link shows: one, or those of its board."""
+        board = BoardCopy.from_params(link.params)
+        return {(link.project, link.slicer)} if board is None else board.slicers

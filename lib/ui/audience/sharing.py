@@ -1,6 +1,6 @@
 """What sends a question to others: its figures as a file, and a link for people without an account."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from lib import connect
 from lib.front.shared_route import PREFIX
+from lib.people import Person
 from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.snapshot import render
@@ -25,56 +26,75 @@ Params = Mapping[str, str]
 
 def draw(context: PageContext, params: Params, name: str) -> None:
     """Draw what sends the question of a link's parameters; `name` is that of a saved view, or empty."""
-    _draw_downloads(context, params, name)
-    if context.slicer.data_fields and context.person.may_share and Settings.current().share_links:
-        _draw_form(context, params, name)
+    whose = "_view" if name else ""
+    file = partial(_file, context, dict(params), name, context.locale or "")
+    draw_downloads(file, context.slicer_name, whose)
+    if context.slicer.data_fields:
+        fixed_params, label = _fix_days(context, params)
+        choices = {label: fixed_params}
+        if fixed_params != dict(params):
+            choices = {LATEST: dict(params), **choices}
+        pair = context.project, context.slicer_name
+        draw_form(context, pair, choices, name or _title(context, params), whose)
 
 
-def _draw_downloads(context: PageContext, params: Params, name: str) -> None:
+def draw_downloads(file: Callable[[str], bytes], name: str, whose: str) -> None:
+    """Draw a button per kind of file; `file` makes one on click, `whose` tells the buttons from others'."""
     st.caption("These figures as a file")
     with st.container(horizontal=True):
         for kind, media_type in render.KINDS.items():
             st.download_button(
                 kind.upper(),
-                data=partial(_file, context, dict(params), name, kind, context.locale or ""),
-                file_name=f"{context.slicer_name}.{kind}",
+                data=partial(file, kind),
+                file_name=f"{name}.{kind}",
                 mime=media_type,
                 on_click="ignore",
                 icon=":material/download:",
-                key=f"snapshot_{kind}{'_view' if name else ''}",
+                key=f"snapshot_{kind}{whose}",
             )
 
 
-def _file(context: PageContext, params: Params, name: str, kind: str, language: str) -> bytes:
-    """The file, in the name of the person as they are when they click."""
-    settings = Settings.current()
-    person = connect.installation(settings).people.get(context.person.username)
+def person_now(context: PageContext) -> Person:
+    """The person as they are when they click; AccessError if they are gone."""
+    person = connect.installation(Settings.current()).people.get(context.person.username)
     if person is None or person.added != context.person.added:
         raise AccessError
+    return person
+
+
+def _file(context: PageContext, params: Params, name: str, language: str, kind: str) -> bytes:
+    """The file, in the name of the person as they are when they click."""
     about = (context.project, context.slicer_name)
-    return render.file(Snapshots(settings).take(person, about, params, name, language), kind)
+    snapshots = Snapshots(Settings.current())
+    return render.file(snapshots.take(person_now(context), about, params, name, language), kind)
 
 
-def _draw_form(context: PageContext, params: Params, name: str) -> None:
-    """Draw the form of a share link; in its place, the link that was just made of this question."""
-    whose = "_view" if name else ""
+def draw_form(
+    context: PageContext, pair: tuple[str, str], choices: Mapping[str, Params], title: str, whose: str
+) -> None:
+    """Draw the form of a share link, for who may make one; in its place, the link that was just made.
+
+    `choices` are the parameters to share by the days that they show; `pair` is the slicer, of a board two
+    empty texts; `whose` tells the form from others.
+    """
+    if not context.person.may_share or not Settings.current().share_links:
+        return
+    params = dict(next(iter(choices.values())))
     of_params, path = st.session_state.get(NEW, ({}, ""))
-    if of_params == dict(params):
+    if of_params == params:
         st.caption("Your share link. It is shown only now: copy it.")
         st.code(share.address(path, {}), language=None, wrap_lines=True)
         st.button("Make another", key=f"share_link_another{whose}", on_click=_forget)
         return
-    fixed_params, label = _fix_days(context, params)
     st.caption(
         "A share link opens these figures, and nothing else, without an account: for everybody who has it, "
         "or for one address. Access lists your links and revokes them."
     )
     with st.form(f"share_link{whose}", border=False):
-        st.text_input("Title", name or _title(context, params), max_chars=100, key=f"share_link_name{whose}")
+        st.text_input("Title", title, max_chars=100, key=f"share_link_name{whose}")
         with st.container(horizontal=True):
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
-            choices = [*([LATEST] if fixed_params != dict(params) else []), label]
-            st.selectbox("Shows", choices, key=f"share_link_days{whose}", width=270)
+            st.selectbox("Shows", list(choices), key=f"share_link_days{whose}", width=270)
         st.text_input(
             "Sites that may embed it",
             key=f"share_link_origins{whose}",
@@ -85,7 +105,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
             "Make a share link",
             icon=":material/share:",
             on_click=_make,
-            args=(context, dict(params), fixed_params, whose),
+            args=(context, pair, choices, whose),
         )
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
@@ -95,16 +115,15 @@ def _forget() -> None:
     st.session_state.pop(NEW, None)
 
 
-def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, str], whose: str) -> None:
+def _make(context: PageContext, pair: tuple[str, str], choices: Mapping[str, Params], whose: str) -> None:
     """Make the link. A callback."""
     state = st.session_state
-    link_params = params if state[f"share_link_days{whose}"] == LATEST else fixed_params
+    params = choices[state[f"share_link_days{whose}"]]
     try:
         _, key = context.clients.view_store.share_links.make(
-            context.project,
-            context.slicer_name,
+            *pair,
             state[f"share_link_name{whose}"],
-            {name: text for name, text in link_params.items() if name not in ("project", "slicer")},
+            {name: text for name, text in params.items() if name not in ("project", "slicer")},
             timedelta(days=share.LIFETIMES[state[f"share_link_lifetime{whose}"]]),
             state[f"share_link_origins{whose}"].replace(",", " ").split(),
             recipient=share.recipient(f"share_link_recipient{whose}"),
@@ -112,7 +131,7 @@ def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, 
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}."
         return
-    state[NEW] = (params, f"{PREFIX.strip('/')}/{key}")
+    state[NEW] = (dict(next(iter(choices.values()))), f"{PREFIX.strip('/')}/{key}")
 
 
 def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:

@@ -75,15 +75,15 @@ def _snapshot(focus: Focus, parts: Mapping[str, Any], title: str, address: str, 
     head: Json = parts["head"]
     field: Json = head["fields"].get(head["field"], {})
     usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
-    tables = [_table(table, focus.numbers) for table in parts.get("split", ())]
+    tables = [snapshot_table(table, focus.numbers) for table in parts.get("split", ())]
     return Snapshot(
         title=straight(title or usual),
         facts=tuple(_facts(focus, head, field)),
         address=address,
-        figures=tuple(_figure(one) for one in head["figures"]),
-        chart=_chart(head, field) if field and field["now"] else None,
+        figures=tuple(snapshot_figure(one) for one in head["figures"]),
+        chart=snapshot_chart(head, field) if field and field["now"] else None,
         notes=tuple(field.get("notes", ())),
-        cards=tuple(_table(table, focus.numbers) for table in parts["cards"]),
+        cards=tuple(snapshot_table(table, focus.numbers) for table in parts["cards"]),
         tables=(*tables, *(_movers(focus) if has_movers and not head["nothing"] else ())),
         nothing=head["nothing"]["sentence"] if head["nothing"] else "",
     )
@@ -107,13 +107,14 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
 
 
-def _figure(one: Json) -> SnapshotFigure:
+def snapshot_figure(one: Json) -> SnapshotFigure:
+    """A figure of the headline, as the board's route returns it."""
     return SnapshotFigure(
         one["title"], one["text"], one["delta"], one["color"], one["range"], one["help"], one["is_noise"]
     )
 
 
-def _chart(head: Json, field: Json) -> SnapshotChart:
+def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
     """The lines as the board draws them: of values, or of the period and those compared."""
     sides, buckets = field["drawn"] or field, head["buckets"]
     if head["values"]:
@@ -157,12 +158,12 @@ def _movers(focus: Focus) -> Iterator[SnapshotTable]:
         return
     movers = moved.compute(focus)
     has_parts = any(mover.mix is not None for _, mover in moved.rank(movers))
-    table = _table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
+    table = snapshot_table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
     sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
     yield SnapshotTable("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 
 
-def _table(table: Json, reader: Numbers) -> SnapshotTable:
+def snapshot_table(table: Json, reader: Numbers) -> SnapshotTable:
     """A table of the desk; its cells sort by the numbers that they say."""
     card = table["card"] or {"title": "Split", "about": "", "message": ""}
     keys = sum(column["is_key"] for column in table["columns"])

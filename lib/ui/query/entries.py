@@ -13,12 +13,12 @@ import streamlit as st
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.views import LONGEST_NAME, DealEntry, NamedEntries, SavedView
+from lib.views import LONGEST_NAME, Board, DealEntry, NamedEntries, SavedView
 from lib.wire.errors import TrancheError
 
 LONGEST_LABEL = 28
 REMOTE = "Kept by Tranche; the deals service does not have them."
-SavedEntry = SavedView | DealEntry
+SavedEntry = SavedView | DealEntry | Board
 Action = tuple[str, str, str, Callable[[], None]]
 Result = TypeVar("Result")
 
@@ -35,6 +35,11 @@ class EntryShelf:
     plural: str
     sharing: str
     loss: str
+
+    @property
+    def singular(self) -> str:
+        """What one is called."""
+        return self.plural.removesuffix("s")
 
     def state(self, name: str) -> str:
         """A key of the session: `open`, `chosen`, `panel`, `problem`, `name`, `share`."""
@@ -159,7 +164,7 @@ def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> N
     with st.form(shelf.state("new"), border=False, clear_on_submit=True):
         st.text_input(label, key=shelf.state("name"), max_chars=LONGEST_NAME, placeholder="Name")
         st.checkbox(plain(shelf.sharing), key=shelf.state("share"))
-        st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=add)
+        st.form_submit_button(plain(f"Save {shelf.singular}"), type="primary", on_click=add)
 
 
 def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:

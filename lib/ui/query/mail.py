@@ -14,7 +14,7 @@ from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import EntryShelf
-from lib.views import Note, Pace, SavedView, Schedule, Subscription, mentions
+from lib.views import Board, Note, Pace, SavedView, Schedule, Subscription, mentions
 from lib.views.subscriptions import WEEKDAYS
 from lib.wire.text import is_mailable
 
@@ -53,19 +53,25 @@ def next_text(subscription: Subscription) -> str:
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
 
-def draw(context: PageContext, shelf: EntryShelf, view: SavedView) -> None:
-    """The person's mail of a view, with a button that stops it, and the form."""
-    st.caption("Mail me this view")
+def draw(context: PageContext, shelf: EntryShelf, view: SavedView | Board) -> None:
+    """The person's mail of a view or board, with a button that stops it, and the form."""
+    st.caption(f"Mail me this {shelf.singular}")
     problem = st.session_state.get(shelf.state("problem"))
     if problem:
         st.error(plain(problem), icon=":material/error:")
     if not is_mailable(context.person.email or ""):
         st.info(NO_ADDRESS, icon=":material/mail:")
         return
-    mine = [one for one in context.clients.view_store.mails.mine() if one.view_id == view.id]
+    mine = [one for one in context.clients.view_store.mails.mine() if is_about(one, view)]
     for subscription in mine:
         _draw_subscription(context, shelf, subscription)
     _form(context, shelf, view, next((one for one in mine if not one.recipient), None))
+
+
+def is_about(subscription: Subscription, view: SavedView | Board) -> bool:
+    """Whether a mail is about this view, or this board."""
+    number = subscription.board_id if isinstance(view, Board) else subscription.view_id
+    return number == view.id
 
 
 def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Subscription) -> None:
@@ -82,9 +88,12 @@ def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Su
     )
 
 
-def _form(context: PageContext, shelf: EntryShelf, view: SavedView, current: Subscription | None) -> None:
+def _form(
+    context: PageContext, shelf: EntryShelf, view: SavedView | Board, current: Subscription | None
+) -> None:
     keys = {
-        name: f"view_mail_{name}_{view.id}" for name in ("pace", "day", "at", "zone", "to", "new", "file")
+        name: f"view_mail_{shelf.key}{name}_{view.id}"
+        for name in ("pace", "day", "at", "zone", "to", "new", "file")
     }
     pace = st.segmented_control(
         "How often", list(PACES), default="daily" if current is None else current.pace, required=True,
@@ -104,19 +113,23 @@ def _form(context: PageContext, shelf: EntryShelf, view: SavedView, current: Sub
         st.checkbox("Only when the data are new", is_new, key=keys["new"])
         st.checkbox("Attach the snapshot as a file", has_file, key=keys["file"])
         add = partial(_add, context, shelf, view, keys, _zone(current))
-        st.form_submit_button("Mail me this view", type="primary", on_click=add)
+        st.form_submit_button(f"Mail me this {shelf.singular}", type="primary", on_click=add)
 
 
-def _add(context: PageContext, shelf: EntryShelf, view: SavedView, keys: dict[str, str], zone: str) -> None:
-    """Have the view mailed as the form says. A callback."""
+def _add(
+    context: PageContext, shelf: EntryShelf, view: SavedView | Board, keys: dict[str, str], zone: str
+) -> None:
+    """Have the view or board mailed as the form says. A callback."""
+    is_board = isinstance(view, Board)
     form = {name: st.session_state.get(key) for name, key in keys.items()}
     at, to = form["at"] or USUAL_TIME, str(form["to"] or "").strip()
     day = WEEKDAYS.index(form["day"] or WEEKDAYS[0])
     schedule = Schedule(form["pace"] or "daily", form["zone"] or zone, at.hour * 60 + at.minute, day)
     shelf.attempt(
         lambda: context.clients.view_store.mails.add(
-            view.id,
+            None if is_board else view.id,
             schedule,
+            board_id=view.id if is_board else None,
             only_new=bool(form["new"]),
             with_snapshot=bool(form["file"]),
             recipient="" if to == context.person.email else to,

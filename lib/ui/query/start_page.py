@@ -14,17 +14,22 @@ log = logging.getLogger(__name__)
 LAST = "last_slicer"
 
 
-def params(person: Person) -> dict[str, str]:
-    """The URL parameters of the person's start page, project and slicer among them; empty without one.
+def opening(person: Person) -> tuple[str, dict[str, str]]:
+    """The screen of the person's start page and its URL parameters; these are empty without one.
 
-    It is also empty where the database fails: then the desk opens on its usual screen, and the log says why.
+    They are also empty where the database fails: the desk opens on its usual screen, and the log says why.
     """
     try:
-        view = connect.connect(person, Settings.current()).view_store.start.get()
+        start = connect.connect(person, Settings.current()).view_store.start
+        view, board = start.get(), start.board()
     except TrancheError as error:
         log.warning("The start page could not be read: %s", error.reason)
-        return {}
-    return {} if view is None else {"project": view.project, "slicer": view.slicer, **view.params}
+        return "", {}
+    if board is not None:
+        return "boards", {"board": str(board.id)}
+    if view is None:
+        return "", {}
+    return "audience", {"project": view.project, "slicer": view.slicer, **view.params}
 
 
 def last_slicer(person: Person) -> dict[str, str]:

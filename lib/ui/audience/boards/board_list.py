@@ -1,0 +1,93 @@
+"""The popover Boards: a row per board, the form for a new one, and panels that change, mail or delete one."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import streamlit as st
+
+from lib.ui.audience.boards import question
+from lib.ui.kit.frame import PageContext
+from lib.ui.query import entries, mail
+from lib.ui.query.entries import Action, EntryShelf
+from lib.views import Board
+
+BOARDS = EntryShelf(
+    "board_",
+    lambda context: context.clients.view_store.boards,
+    "boards",
+    "Share with everybody who may see one of its views",
+    "Everybody loses it, and its start pages and mails.",
+)
+OPEN, POPOVER, WIDTH = BOARDS.state("open"), "boards_menu", 420
+
+
+def open_board(boards: Sequence[Board]) -> Board | None:
+    """The board that the address names, else the one that was open last, else the only one."""
+    named = st.query_params.get("board", "")
+    number = int(named) if named.isascii() and named.isdigit() else st.session_state.get(OPEN)
+    only = boards[0] if len(boards) == 1 and not named else None
+    board = next((board for board in boards if board.id == number), only)
+    if named and board is None:
+        st.warning("This board was deleted, or you may not see it.", icon=":material/dashboard:")
+    st.session_state[OPEN] = None if board is None else board.id
+    return board
+
+
+def draw(context: PageContext, boards: Sequence[Board], board: Board | None) -> None:
+    """Draw the popover; its label is the open board."""
+    label = "Boards" if board is None else entries.label(board, False)
+    with st.popover(label, icon=":material/dashboard:", key=POPOVER, on_change="rerun") as popover:
+        if not popover.open:
+            return
+        with st.container(width=WIDTH):
+            _draw_content(context, boards, board)
+
+
+def _draw_content(context: PageContext, boards: Sequence[Board], board: Board | None) -> None:
+    entries.problem(BOARDS)
+    if (entry := BOARDS.open_entry(boards)) is not None:
+        _draw_panel(context, entry)
+        return
+    entries.new(BOARDS, "New board", partial(_save, context))
+    start = context.clients.view_store.start.board()
+    for other in boards:
+        is_start = start is not None and start.id == other.id
+        more = " · start page" * is_start
+        entries.row(BOARDS, other, other == board, _go, _actions(context, other, is_start), more)
+
+
+def _draw_panel(context: PageContext, board: Board) -> None:
+    panel = st.session_state.get(BOARDS.state("panel"), "edit")
+    entries.head(BOARDS, board)
+    if panel == "mail":
+        mail.draw(context, BOARDS, board)
+    elif panel == "delete":
+        entries.deletion(context, BOARDS, board)
+    else:
+        entries.edit(context, BOARDS, board)
+
+
+def _actions(context: PageContext, board: Board, is_start: bool) -> Iterator[Action]:
+    if mail.is_possible():
+        yield "mail", "mail", f"Mail {board.name}", partial(BOARDS.show, board, "mail")
+    start = partial(_set_start, context, None if is_start else board)
+    if is_start:
+        yield "start", "home_pin", f"Stop opening Tranche on {board.name}", start
+    else:
+        yield "start", "home", f"Open Tranche on {board.name}", start
+    yield from entries.changes(context, BOARDS, board)
+
+
+def _set_start(context: PageContext, board: Board | None) -> None:
+    start = context.clients.view_store.start
+    BOARDS.attempt(lambda: start.set_board(None if board is None else board.id))
+
+
+def _save(context: PageContext, name: str, is_shared: bool) -> None:
+    _go(context.clients.view_store.boards.save(name, is_shared))
+
+
+def _go(board: Board) -> None:
+    """Open a board. A callback."""
+    st.session_state[OPEN], st.session_state[POPOVER] = board.id, False
+    question.write_address(board, question.of_stored(board))

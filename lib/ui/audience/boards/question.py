@@ -1,0 +1,261 @@
+"""The days, comparison and filters of a board, which stand in place of those of its views."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting import links, named_days
+from lib.reporting.links import join_texts, split_texts
+from lib.reporting.matches import BY_CODE, rule
+from lib.reporting.models import AudienceQuery, Slicer
+from lib.ui.audience.boards import blocks
+from lib.ui.charts import numbers
+from lib.ui.kit import problems, slicer_info
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query import dates_picker, filters, periods, values
+from lib.views import Board
+
+Params = Mapping[str, str]
+Pair = tuple[str, str]
+OWN, CUSTOM = "Each view's own", "Custom range"
+CODES = {"is": "is", "not": "is not"}
+PARAMS, OWN_PARAM = "board_params", "own"
+"""The key of the parameters of each board in this tab; the mark of a link that asks for the views' own."""
+
+
+def of_board(board: Board) -> dict[str, str]:
+    """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it."""
+    before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
+    if board.id not in before:
+        url = {name: text for name, text in st.query_params.to_dict().items() if blocks.is_shared_param(name)}
+        is_asked = bool(url) or OWN_PARAM in st.query_params
+        before = before | {board.id: url if is_asked else dict(board.params)}
+        st.session_state[PARAMS] = before
+    return before[board.id]
+
+
+def of_stored(board: Board) -> dict[str, str]:
+    """The parameters of a board that was open before in this tab, else those stored with it."""
+    before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
+    return before.get(board.id, dict(board.params))
+
+
+def change(board: Board, params: Params) -> None:
+    """Show a board under other parameters, and put them into the address. From a callback, or rerun next."""
+    before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
+    st.session_state[PARAMS] = before | {board.id: dict(params)}
+    write_address(board, params)
+
+
+def write_address(board: Board, params: Params) -> None:
+    """Put a board and its parameters into the address of the page, in one step."""
+    new = link_params(board, params)
+    old = [name for name in st.query_params if blocks.is_shared_param(name) or name in (OWN_PARAM, "board")]
+    if any(st.query_params.get(name) != text for name, text in new.items()) or {*old} - new.keys():
+        st.query_params.update({name: new.get(name, ()) for name in {**dict.fromkeys(old), **new}})
+
+
+def link_params(board: Board, params: Params) -> dict[str, str]:
+    """The parameters of a link to a board under these parameters; without those that are stored with it."""
+    number = {"board": str(board.id)}
+    if dict(params) == dict(board.params):
+        return number
+    return number | (dict(params) or {OWN_PARAM: "1"})
+
+
+def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
+    """Draw the controls; `pairs` are the slicers of the board's views."""
+    slicers = [_slicer(context, pair) for pair in pairs]
+    params = of_board(board)
+    _draw_days(context, board, params)
+    _draw_comparison(board, params)
+    with st.popover(
+        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun"
+    ) as menu:
+        if menu.open:
+            with problems.report_errors("The values"):
+                _draw_filter_form(context, board, params, pairs, slicers)
+    for name in filter(links.FILTER.fullmatch, params):
+        st.button(
+            f"{plain(sentence(name, params[name], slicers))} ✕",
+            key=f"board_without_{board.id}_{name}",
+            help="Remove this filter",
+            on_click=_remove,
+            args=(board, name),
+        )
+
+
+def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
+    """A filter of a board in words."""
+    match = links.FILTER.fullmatch(name)
+    if match is None:
+        return name
+    words = next((filters.field(match[5], s) for s in slicers if match[5] in _keys(s)), match[5])
+    texts = split_texts(text)
+    rest = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
+    shown = ", ".join(value or numbers.NOT_SET for value in texts[:2])
+    return f"{words} {rule(BY_CODE[match[1]]).words} {shown}{rest}"
+
+
+def days_text(params: Params, slicer: Slicer) -> str:
+    """The days of a board in words."""
+    if "start" not in params:
+        return OWN
+    query = _query(params)
+    preset = periods.preset_of(slicer, query.start_date, query.end_date, named_days.today(query, slicer))
+    return preset.label if preset else f"{query.start_date} to {query.end_date}"
+
+
+def _draw_days(context: PageContext, board: Board, params: Params) -> None:
+    slicer, query = context.slicer, _query(params)
+    now = named_days.today(query, slicer)
+    presets = {preset.label: preset for preset in periods.presets(slicer, now)}
+    current = days_text(params, slicer)
+    options = list(dict.fromkeys([OWN, *presets, CUSTOM, current]))
+    key = dates_picker.followed_key(f"board_days_{board.id}", current)
+    st.selectbox(
+        "Days", options, key=key, width=190, on_change=_ask_days, args=(context, board, key, presets)
+    )
+    if current not in (OWN, *presets):
+        name = f"board_range_{board.id}"
+        key = f"{name}_{query.start_date}_{query.end_date}"
+        days = named_days.resolve(query.start_date, query.end_date, now, slicer)
+        st.date_input(
+            "Custom range",
+            days,
+            key=key,
+            label_visibility="collapsed",
+            required=True,
+            width=230,
+            on_change=_ask_range,
+            args=(board, key),
+        )
+
+
+def _ask_days(context: PageContext, board: Board, key: str, presets: Mapping[str, periods.Preset]) -> None:
+    label, params = st.session_state[key], dict(of_board(board))
+    days = {name: text for name, text in params.items() if name in blocks.DAYS}
+    others = {name: text for name, text in params.items() if name not in blocks.DAYS}
+    if label in presets:
+        days = {"start": presets[label].start, "end": presets[label].end}
+    elif label == OWN:
+        days = {}
+    elif label == CUSTOM:
+        start, end = named_days.days_of(_query(params), context.slicer)
+        days = {"start": start.isoformat(), "end": end.isoformat()}
+    change(board, days | others)
+
+
+def _ask_range(board: Board, key: str) -> None:
+    days = st.session_state[key]
+    if len(days) == 2:
+        change(board, {**of_board(board), "start": days[0].isoformat(), "end": days[1].isoformat()})
+
+
+def _draw_comparison(board: Board, params: Params) -> None:
+    kinds = {"": OWN, **{k: text for k, text in dates_picker.KINDS.items() if k != "range"}}
+    current = params.get("compare", "")
+    options = list(dict.fromkeys([*kinds, current]))
+    key = dates_picker.followed_key(f"board_compare_{board.id}", current)
+    st.selectbox(
+        "Compared with",
+        options,
+        format_func=lambda kind: (
+            f"vs {kinds[kind].lower() if kind in kinds else ' to '.join(split_texts(kind))}"
+        ),
+        key=key,
+        width=190,
+        label_visibility="collapsed",
+        on_change=_ask_comparison,
+        args=(board, key),
+    )
+
+
+def _ask_comparison(board: Board, key: str) -> None:
+    kind, params = st.session_state[key], of_board(board)
+    others = {name: text for name, text in params.items() if name != "compare"}
+    change(board, others | ({"compare": kind} if kind else {}))
+
+
+def _draw_filter_form(
+    context: PageContext, board: Board, params: Params, pairs: Sequence[Pair], slicers: Sequence[Slicer]
+) -> None:
+    """The fields that all slicers of the board have come first; a filter applies where its field is."""
+    counts: dict[str, int] = {}
+    for slicer in slicers:
+        for name in _keys(slicer):
+            counts[name] = counts.get(name, 0) + 1
+    names = sorted(counts, key=lambda name: -counts[name])
+    prefix = f"board_filter_{board.id}"
+    field = st.selectbox(
+        "Field",
+        names,
+        index=None,
+        format_func=lambda name: _field_label(name, slicers, counts[name]),
+        key=f"{prefix}_field",
+        filter_mode="contains",
+    )
+    if field is None:
+        return
+    owner = next(place for place, slicer in enumerate(slicers) if field in _keys(slicer))
+    code = st.segmented_control(
+        "Filter", list(CODES), default="is", format_func=CODES.__getitem__, key=f"{prefix}_code",
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    name = f"{code}.{field}"
+    own_context = replace(
+        context, project=pairs[owner][0], slicer_name=pairs[owner][1], slicer=slicers[owner]
+    )
+    query = _query(params).model_copy(
+        update={"project_name": pairs[owner][0], "slicer_name": pairs[owner][1]}
+    )
+    labels = values.value_options(own_context, query, field).descriptions
+    before = [value for value in split_texts(params[name]) if value] if name in params else []
+    values_key = f"{prefix}_values_{name}"
+    st.multiselect(
+        "Values",
+        list(dict.fromkeys([*labels, *before])),
+        default=before,
+        format_func=lambda value: filters.value_label(value, labels),
+        key=values_key,
+        accept_new_options=True,
+        filter_mode="contains",
+        select_all=False,
+    )
+    st.button("Apply", type="primary", on_click=_apply, args=(board, name, values_key, prefix))
+
+
+def _field_label(name: str, slicers: Sequence[Slicer], count: int) -> str:
+    words = next(filters.field(name, slicer) for slicer in slicers if name in _keys(slicer))
+    return words if count == len(slicers) else f"{words} ({count} of {len(slicers)} slicers)"
+
+
+def _apply(board: Board, name: str, values_key: str, prefix: str) -> None:
+    selection, params = st.session_state[values_key], dict(of_board(board))
+    params.pop(name, None)
+    st.session_state[prefix] = False
+    change(board, params | ({name: join_texts(selection)} if selection else {}))
+
+
+def _remove(board: Board, name: str) -> None:
+    change(board, {other: text for other, text in of_board(board).items() if other != name})
+
+
+def _slicer(context: PageContext, pair: Pair) -> Slicer:
+    if pair == (context.project, context.slicer_name):
+        return context.slicer
+    return slicer_info.open_slicer(context.clients, context.person.username, *pair).slicer
+
+
+def _keys(slicer: Slicer) -> list[str]:
+    return [field.name for field in slicer.key_fields]
+
+
+def _query(params: Params) -> AudienceQuery:
+    days: dict[str, Any] = {
+        "start_date": params.get("start", "-7d"), "end_date": params.get("end", "yesterday")
+    }  # fmt: skip
+    return AudienceQuery(project_name="", slicer_name="", **days)

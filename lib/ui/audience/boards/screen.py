@@ -1,0 +1,138 @@
+"""The screen Boards: the boards of a person, and the one that is open, whose cells are drawn one by one."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from lib import connect
+from lib.settings import Settings
+from lib.snapshot import page
+from lib.snapshot.models import SnapshotBlock
+from lib.ui.audience.boards import arrange, blocks, board_list, question, send
+from lib.ui.audience.boards.blocks import BoardSnapshots
+from lib.ui.kit import problems, screens, session_cache
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.session_cache import SessionCache
+from lib.ui.query import ask
+from lib.views import COLUMNS, Board
+from lib.views.board_copies import BoardCopy, BoardItem, copy_board
+
+FOLDER = Path(__file__).parent
+BLOCKS, SECONDS, MOST = "board_blocks", ask.SECONDS, 200
+THEME = """
+:host { --ink: var(--st-text-color); --ground: var(--st-background-color); --link: var(--st-link-color);
+  --soft: var(--st-secondary-background-color); --rule: var(--st-border-color);
+  --line: var(--st-primary-color);
+  --green: var(--st-green-color, #1a7f4b); --red: var(--st-red-color, #c0392b); color-scheme: inherit;
+  --gray: color-mix(in srgb, var(--st-text-color) 68%, transparent); }
+.place { color: var(--ink); font: 14px/1.5 var(--st-font); }
+"""
+_mount = st.components.v2.component(
+    "tranche_board_cell",
+    html='<div class="place"></div>',
+    css=page.style().replace(":root", ":host") + THEME,
+    js=page.script() + (FOLDER / "block.js").read_text(),
+)
+
+
+def draw(context: PageContext) -> None:
+    """The list of boards and the open board; without any, how one is made."""
+    with problems.report_errors("The boards"):
+        boards = context.clients.view_store.boards.all()
+        board = board_list.open_board(boards)
+        row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
+        with context.row, row(key="boards_bar"):
+            board_list.draw(context, boards, board)
+            if board is not None:
+                views = context.clients.view_store.boards.views_of(board)
+                copy = copy_board(board, views, question.of_board(board))
+                question.write_address(board, copy.params)
+                question.draw(context, board, sorted(copy.slicers))
+                st.space("stretch")
+                arrange.draw_buttons(context, board)
+                send.draw(context, board, copy)
+        if board is None:
+            _draw_beginning(len(boards))
+        else:
+            _draw_grid(context, board, copy)
+
+
+def _draw_beginning(count: int) -> None:
+    if count:
+        st.info("Open a board under Boards.", icon=":material/dashboard:")
+    else:
+        text = "A board shows saved views side by side, of one or several slicers. Name one under Boards."
+        st.info(text, icon=":material/dashboard:")
+
+
+def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
+    is_arranging = arrange.is_on(context, board)
+    for row in rows_of(copy.items):
+        widths = [copy.items[place].width for place in row]
+        spare = COLUMNS - sum(widths)
+        for place, column in zip(row, st.columns([*widths, *([spare] if spare else [])]), strict=False):
+            with column, st.container(border=is_arranging, gap="xsmall", key=f"board_cell_{place}"):
+                if is_arranging:
+                    arrange.draw_cell_controls(context, board, copy, place)
+                _draw_cell(context, copy.items[place], copy.params, f"{board.id}_{place}")
+    if is_arranging:
+        arrange.draw_addition(context, board)
+    elif not copy.items:
+        st.info("This board is empty: choose Arrange, and add a saved view.", icon=":material/dashboard:")
+
+
+def rows_of(items: Sequence[BoardItem]) -> list[list[int]]:
+    """The places of the cells row by row, as many in each as the four columns hold."""
+    rows: list[list[int]] = []
+    room = 0
+    for place, item in enumerate(items):
+        if item.width > room:
+            rows.append([])
+            room = COLUMNS
+        rows[-1].append(place)
+        room -= item.width
+    return rows
+
+
+@st.fragment(parallel=True)
+def _draw_cell(context: PageContext, item: BoardItem, shared: question.Params, name: str) -> None:
+    """A cell: its view's name, which opens it on Audience, its days and filters, and its part."""
+    with st.spinner(f"Loading {plain(item.name)}") if item.name else st.container():
+        block = _block(context, item, shared)
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            if block.title == blocks.UNAVAILABLE:
+                st.markdown(f"**{plain(block.title)}**", width="content")
+            else:
+                params = blocks.under(item.params, shared)
+                st.page_link(
+                    screens.AUDIENCE,
+                    label=f"**{plain(block.title)}**",
+                    query_params={"project": item.project, "slicer": item.slicer, **params},
+                    help="Open on Audience",
+                    width="content",
+                )
+            if block.about:
+                st.caption(plain(block.about))
+        _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
+
+
+def _block(context: PageContext, item: BoardItem, shared: question.Params) -> SnapshotBlock:
+    """The cell's figures, of two minutes ago at most; with the rights that the person has now."""
+    person = context.now()
+    cache = session_cache.of(BLOCKS, partial(SessionCache[SnapshotBlock], SECONDS, MOST))
+    key = (person.username, person.row_filters(item.project, item.slicer), repr(item), repr(dict(shared)))
+    language, settings = st.context.locale or "", Settings.current()
+    take = partial(snapshots(settings).block, person, item, shared, language)
+    return cache.get(key, take)
+
+
+def snapshots(settings: Settings) -> BoardSnapshots:
+    """What takes the figures of boards; one per installation."""
+    return _SNAPSHOTS.setdefault(id(connect.installation(settings)), BoardSnapshots(settings))
+
+
+_SNAPSHOTS: dict[int, BoardSnapshots] = {}

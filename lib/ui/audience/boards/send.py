@@ -1,0 +1,62 @@
+"""What sends a board to others: its link, its figures as a file, and a link for people without an account."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from lib.reporting import links, named_days
+from lib.settings import Settings
+from lib.snapshot import render
+from lib.ui.audience import sharing
+from lib.ui.audience.boards import question
+from lib.ui.audience.boards.blocks import BoardSnapshots
+from lib.ui.charts.numbers import days
+from lib.ui.kit.frame import PageContext
+from lib.ui.query import share
+from lib.views import Board
+from lib.views.board_copies import BoardCopy
+
+WHOSE, NO_SLICER = "_board", ("", "")
+READERS = "Opens for colleagues who may see one of its views."
+NO_READERS = "Only you can open it: share the board first, under Boards."
+
+
+def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
+    """Draw the popover with all of it; `copy` is the board as it is on screen."""
+    popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun")
+    if not popover.open:
+        return
+    params = question.link_params(board, copy.params)
+    with popover, st.container(width=share.WIDTH):
+        st.caption(READERS if board.is_shared else NO_READERS)
+        st.code(share.address("boards", params), language=None, wrap_lines=True)
+        file = partial(_file, context, board, copy, context.locale or "")
+        sharing.draw_downloads(file, "board", WHOSE)
+        if copy.slicers:
+            sharing.draw_form(context, NO_SLICER, _choices(context, copy), board.name, WHOSE)
+
+
+def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str, str]]:
+    """The board as it is shared: with days that move on, and with fixed ones where it has days of its own."""
+    items = [item for item in copy.items if not item.is_missing]
+    shared = replace(copy, items=items)
+    choices = {sharing.LATEST: shared.to_params()}
+    if "start" in copy.params:
+        about = context.slicer, context.project, context.slicer_name
+        start, end = named_days.days_of(links.from_params(copy.params, *about).query, context.slicer)
+        fixed = {**copy.params, "start": start.isoformat(), "end": end.isoformat()}
+        choices[f"Always {days(start, end)}"] = replace(shared, params=fixed).to_params()
+    return choices
+
+
+def _file(context: PageContext, board: Board, copy: BoardCopy, language: str, kind: str) -> bytes:
+    """The file, in the name of the person as they are when they click."""
+    settings = Settings.current()
+    address = f"{settings.address}/{links.href('boards', question.link_params(board, copy.params))}"
+    person = sharing.person_now(context)
+    taken = BoardSnapshots(settings).take(
+        person, copy, board.name, address if settings.address else "", language
+    )
+    return render.file(taken, kind)

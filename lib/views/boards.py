@@ -1,0 +1,136 @@
+"""The store of boards: saved views side by side, over one or several slicers.
+
+A board names its views by number. One that is deleted, or that its reader may not see, keeps its cell.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Literal, get_args
+
+from sqlalchemy import Row, Table, select
+
+from lib.views.entries import NamedEntries, SavedViews, Scope
+from lib.views.models import SavedView, fitting
+from lib.views.tables import boards, saved_views
+from lib.wire.errors import BadRequest, UnknownName
+
+BoardPart = Literal["headline", "chart", "leaderboard", "table"]
+BOARD_PARTS: tuple[BoardPart, ...] = get_args(BoardPart)
+COLUMNS, MOST_CELLS = 4, 24
+
+
+@dataclass(frozen=True)
+class BoardCell:
+    """A cell: a saved view, the part of it that is drawn, and over how many of the four columns.
+
+    `card` is the key field of a leaderboard; empty: the view's first. BadRequest, or UnknownName for a part,
+    where that can't be.
+    """
+
+    view_id: int
+    part: BoardPart = "headline"
+    width: int = 2
+    card: str = ""
+
+    def __post_init__(self) -> None:
+        if self.part not in BOARD_PARTS:
+            raise UnknownName("part", self.part, BOARD_PARTS)
+        if not 1 <= self.width <= COLUMNS:
+            raise BadRequest(f"A cell is one to {COLUMNS} columns wide")
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board, stored under a name; owner, sharing and times as of a saved view.
+
+    `params` are the URL parameters of days, comparison and filters that stand in place of the views' own.
+    """
+
+    id: int
+    name: str
+    cells: Sequence[BoardCell]
+    params: Mapping[str, str]
+    owner: str
+    is_shared: bool
+    created: datetime
+    changed: datetime
+    is_mine: bool
+
+
+@dataclass(frozen=True)
+class BoardScope(Scope):
+    """A person and the desk's database; a board is about no slicer of its own."""
+
+    def reaches(self, row: Row[Any]) -> bool:
+        """Whether the row is about this service."""
+        return bool(row.service == self.service)
+
+
+@dataclass(frozen=True)
+class Boards(NamedEntries[Board]):
+    """The boards that one person may see: their own, and shared ones of which they see at least one view."""
+
+    table: ClassVar[Table] = boards
+    label: ClassVar[str] = "board"
+    labels: ClassVar[str] = "boards"
+
+    def all(self) -> list[Board]:
+        """The boards, by name."""
+        return [board for board in self._of(self._about()) if self._is_visible(board)]
+
+    def get(self, number: int) -> Board | None:
+        """The board, or None if it does not exist or the person may not see it."""
+        board = super().get(number)
+        return board if board is not None and self._is_visible(board) else None
+
+    def save(
+        self,
+        name: str,
+        is_shared: bool = False,
+        cells: Iterable[BoardCell] = (),
+        params: Mapping[str, str] | None = None,
+    ) -> Board:
+        """Store a board under a new name. BadRequest for a name that is empty, long or taken, for too many
+        cells, and beyond 200 boards.
+        """
+        values = {"name": name, "cells": _fit(cells), "params": fitting(params or {}), "is_shared": is_shared}
+        return self._save(values, self._about())
+
+    def change(
+        self, number: int, cells: Iterable[BoardCell] | None = None, params: Mapping[str, str] | None = None
+    ) -> Board:
+        """Partial update; BadRequest if it is gone, AccessError for another person's."""
+        values: dict[str, Any] = {} if cells is None else {"cells": _fit(cells)}
+        values |= {} if params is None else {"params": fitting(params)}
+        return self._change(number, values)
+
+    def views_of(self, board: Board) -> dict[int, SavedView]:
+        """The board's views that this person may see, by number."""
+        scope = Scope(self.scope.engine, self.scope.service, self.scope.person)
+        numbers = {cell.view_id for cell in board.cells}
+        rows = scope.rows(select(saved_views).where(saved_views.c.id.in_(numbers)))
+        return {row.id: SavedViews(scope).entry(row) for row in rows if scope.sees(row)}
+
+    def entry(self, row: Row[Any]) -> Board:
+        """A board as this person sees it."""
+        values = {name: value for name, value in row._mapping.items() if name not in ("service", "cells")}
+        cells = tuple(BoardCell(**cell) for cell in row.cells)
+        return Board(**values, cells=cells, is_mine=self.scope.owns(row.owner, row.created))
+
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
+        """All boards."""
+        return self._about()
+
+    def _about(self) -> tuple[Any, ...]:
+        return (boards.c.service == self.scope.service,)
+
+    def _is_visible(self, board: Board) -> bool:
+        return board.is_mine or bool(self.views_of(board))
+
+
+def _fit(cells: Iterable[BoardCell]) -> list[dict[str, Any]]:
+    items = [asdict(cell) for cell in cells]
+    if len(items) > MOST_CELLS:
+        raise BadRequest(f"A board has {MOST_CELLS} cells at most")
+    return items

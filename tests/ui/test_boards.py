@@ -1,0 +1,193 @@
+"""The screen Boards: what its cells show, how it is arranged, its days and filters, and who gets it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import rows_by_week
+from keeping import Keeper, keeper
+from opening import Popover, opened
+from streamlit.testing.v1 import AppTest
+
+from lib.settings import Settings
+from lib.ui.audience.boards import blocks, board_list, screen
+from lib.views import Board, BoardCell
+from lib.views.board_copies import BoardItem
+
+COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
+WEEK = {"start": "-7d", "end": "yesterday", "fields": "imps~clicks"}
+Desk = Callable[..., AppTest]
+
+
+@pytest.fixture
+def signed_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The screen over a data directory of its own, for a person of the demo."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+
+    def open_screen(person: str = "manager", **params: str) -> AppTest:
+        desk = opened("boards", person, project="demo", slicer="delivery", **params)
+        assert not desk.exception, desk.exception
+        return desk
+
+    return open_screen
+
+
+@pytest.fixture
+def kept(own_home: Path) -> Keeper:
+    """What the person of this name keeps in that data directory."""
+    return keeper(Settings(home=own_home, demo=True))
+
+
+@pytest.fixture(scope="module")
+def week() -> pd.DataFrame:
+    """The rows of the last seven complete days."""
+    rows = rows_by_week(COUNTRY)
+    return rows[rows["week"] == 0]
+
+
+def make(kept: Keeper, *cells: tuple[str, int, str], params: dict[str, str] | None = None) -> Board:
+    """A shared board of the manager with a cell per part and width, each of a view of its own."""
+    store = kept("manager")
+    items = []
+    for place, (part, width, extra) in enumerate(cells):
+        view_params = {**WEEK, **dict(pair.split("=", 1) for pair in extra.split("&") if pair)}
+        view = store.views.save("demo", "delivery", f"View {place}", view_params, is_shared=True)
+        items.append(BoardCell(view.id, part, width))  # type: ignore[arg-type]
+    return store.boards.save("Monday", True, items, params or {})
+
+
+def cells(desk: AppTest) -> list[str]:
+    """The texts of the cells in sight, in their order, without markup."""
+    data = [json.loads(one.proto.json) for one in desk.get("bidi_component") if one.proto.json]
+    html = [one["html"] for one in data if "html" in one]
+    return [" ".join(re.sub(r"<script.*?</script>|<[^>]+>", " ", text, flags=re.S).split()) for text in html]
+
+
+def test_each_part_has_the_figures_of_its_view(signed_in: Desk, kept: Keeper, week: pd.DataFrame) -> None:
+    """Headline, chart, leaderboard and table say what pandas has of the view's rows."""
+    make(
+        kept,
+        ("headline", 4, f"is.{COUNTRY}=US"),
+        ("chart", 2, ""),
+        ("leaderboard", 1, f"cards={COUNTRY}"),
+        ("table", 2, f"split={CAMPAIGN}"),
+    )
+    headline, chart, leaderboard, table = cells(signed_in())
+    in_us = week[week[COUNTRY] == "US"]
+    assert f"Impressions {in_us['imps'].sum():,.0f}" in headline
+    assert f"Clicks {in_us['clicks'].sum():,.0f}" in headline
+    assert all(f"{total:,.0f}" in chart for total in week.groupby(week["time"].dt.date)["imps"].sum())
+    assert f"{week.groupby(COUNTRY)['imps'].sum().max():,.0f}" in leaderboard
+    for total in week.groupby(CAMPAIGN)["imps"].sum():
+        assert f"{total:,.0f}" in table
+
+
+def test_its_days_and_filters_stand_in_place_of_the_views(
+    signed_in: Desk, kept: Keeper, week: pd.DataFrame
+) -> None:
+    """A board's filter replaces the view's on that field, its others stay; a link may say otherwise."""
+    board = make(kept, ("headline", 4, f"is.{COUNTRY}=DE&is.{CAMPAIGN}=1"), params={f"is.{COUNTRY}": "US"})
+    chosen = week[(week[COUNTRY] == "US") & (week[CAMPAIGN] == "1")]
+    assert f"Impressions {chosen['imps'].sum():,.0f}" in cells(signed_in(board=str(board.id)))[0]
+    without = cells(signed_in(board=str(board.id), own="1"))[0]
+    in_germany = week[(week[COUNTRY] == "DE") & (week[CAMPAIGN] == "1")]
+    assert f"Impressions {in_germany['imps'].sum():,.0f}" in without
+    last_day = week[week["time"].dt.date == week["time"].dt.date.max()]
+    asked = signed_in(board=str(board.id), start="yesterday", end="yesterday", **{f"is.{COUNTRY}": "US"})
+    narrow = last_day[(last_day[COUNTRY] == "US") & (last_day[CAMPAIGN] == "1")]
+    assert f"Impressions {narrow['imps'].sum():,.0f}" in cells(asked)[0]
+
+
+def test_days_are_chosen_and_stored(signed_in: Desk, kept: Keeper) -> None:
+    """A choice changes the address at once, and the board for everybody when it is saved."""
+    board = make(kept, ("headline", 4, ""))
+    desk = signed_in(board=str(board.id))
+    desk.selectbox(key=f"board_days_{board.id}").select("Yesterday").run()
+    assert "".join(desk.query_params["start"]) == "yesterday"
+    assert dict(kept("manager").boards.all()[0].params) == {}
+    desk.button(key="board_save_params").click().run()
+    assert kept("manager").boards.all()[0].params == {"start": "yesterday", "end": "yesterday"}
+    assert "start" not in desk.query_params
+
+
+def test_a_board_is_arranged_with_the_keyboard(signed_in: Desk, kept: Keeper) -> None:
+    """Cells are moved, changed, removed and added by buttons and fields alone; it is stored at once."""
+    board = make(kept, ("headline", 4, ""), ("chart", 2, ""))
+    first, second = (cell.view_id for cell in board.cells)
+    desk = signed_in(board=str(board.id))
+    desk.button(key="board_arrange").click().run()
+    desk.button(key=f"board_{board.id}_0_{first}_arrow_forward").click().run()
+    assert [cell.view_id for cell in kept("manager").boards.all()[0].cells] == [second, first]
+    desk.selectbox(key=f"board_{board.id}_0_{second}_width_2").select(3).run()
+    desk.selectbox(key=f"board_{board.id}_0_{second}_part_chart").select("table").run()
+    assert kept("manager").boards.all()[0].cells[0] == BoardCell(second, "table", 3)
+    desk.button(key=f"board_{board.id}_1_{first}_close").click().run()
+    desk.selectbox(key=f"board_{board.id}_view").select(first)
+    desk.selectbox(key=f"board_{board.id}_part").select("leaderboard")
+    add = next(button for button in desk.button if button.label == "Add")
+    add.click().run()
+    assert kept("manager").boards.all()[0].cells[1] == BoardCell(first, "leaderboard", 1)
+    assert not desk.exception
+
+
+def test_a_view_that_is_gone_is_said_in_its_cell(signed_in: Desk, kept: Keeper) -> None:
+    """A deleted view and a colleague's private one leave a sentence, and the other cells as they were."""
+    board = make(kept, ("headline", 4, ""), ("headline", 4, ""), ("headline", 4, ""))
+    store = kept("manager")
+    store.views.delete(board.cells[0].view_id)
+    store.views.change(board.cells[1].view_id, is_shared=False)
+    found = cells(signed_in("viewer", board=str(board.id)))
+    assert blocks.MISSING in found[0]
+    assert blocks.MISSING in found[1]
+    assert "Impressions" in found[2]
+    assert kept("manager").boards.all()[0].cells == board.cells
+
+
+def test_a_reader_may_not_arrange_anothers_board(signed_in: Desk, kept: Keeper) -> None:
+    """They see it, and neither Arrange nor Save."""
+    board = make(kept, ("headline", 4, ""))
+    desk = signed_in("viewer", board=str(board.id), start="yesterday", end="yesterday")
+    keys = {button.key for button in desk.button}
+    assert not {"board_arrange", "board_save_params"} & keys
+
+
+def test_a_board_that_is_not_there_is_said(signed_in: Desk, kept: Keeper) -> None:
+    """An unknown number, or a board of somebody else, is a sentence and no error."""
+    make(kept, ("headline", 4, ""))
+    desk = signed_in(board="999")
+    assert "deleted, or you may not see it" in desk.warning[0].value
+
+
+def test_a_board_is_made_renamed_and_deleted(signed_in: Desk, kept: Keeper) -> None:
+    """In the list of boards, as saved views are."""
+    menu = Popover(board_list.POPOVER)
+    desk = menu.opened(signed_in())
+    desk.text_input(key="view_board_name").set_value("Monday *meeting*")
+    menu.submit(desk, "Save board")
+    (board,) = kept("manager").boards.all()
+    assert board.name == "Monday *meeting*"
+    desk = menu.opened(desk)
+    desk.button(key=f"view_do_board_start_{board.id}").click().run()
+    assert kept("manager").start.board() == board
+    desk = menu.opened(desk)
+    desk.button(key=f"view_do_board_delete_{board.id}").click().run()
+    desk.button(key="view_board_delete_sure").click().run()
+    assert kept("manager").boards.all() == []
+
+
+def test_a_field_that_a_slicer_lacks_is_said() -> None:
+    """The merge keeps the view's other parameters, and knows which fields the board filters."""
+    merged = blocks.under(
+        {"start": "-7d", "zoom": "x", "is.a": "1", "not.b": "2"}, {"start": "-1d", "has.a": "3"}
+    )
+    assert merged == {"start": "-1d", "not.b": "2", "has.a": "3"}
+    assert list(blocks.filter_fields({"is.a": "1", "start": "-1d"})) == ["a"]
+
+
+def test_rows_hold_four_columns() -> None:
+    """Cells flow from left to right, a row as full as they fit."""
+    items = [BoardItem("chart", width) for width in (4, 2, 2, 1, 2, 3, 1)]
+    assert screen.rows_of(items) == [[0], [1, 2], [3, 4], [5, 6]]
