@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from lib import connect, private
+from lib.cli import demo_board
 from lib.cli.options import table
-from lib.demo import boards, buyer, cast, stories
+from lib.demo import buyer, cast, stories
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
@@ -101,7 +102,7 @@ def _seed_deals(settings: Settings, people: People) -> None:
         clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), start)
         _enter_counts(clients, person)
-    boards.make(clients.view_store)
+    demo_board.make(clients.view_store)
 
 
 def _enter_counts(clients: connect.Clients, person: Person) -> None:

@@ -109,7 +109,7 @@ def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
     for row in rows:
         copy = BoardCopy.from_params(row.params)
         if copy is not None and pair in copy.slicers:
-            params = copy.renamed(pair, to).to_params()
+            params = copy.rename_slicer(pair, to).to_params()
             connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 

@@ -47,7 +47,7 @@ class BoardCopy:
         """The slicers that it shows figures of."""
         return {(item.project, item.slicer) for item in self.items if not item.is_missing}
 
-    def renamed(self, pair: Pair, to: Pair) -> "BoardCopy":
+    def rename_slicer(self, pair: Pair, to: Pair) -> "BoardCopy":
         """The same after a slicer was renamed."""
         items = [
             replace(item, project=to[0], slicer=to[1]) if (item.project, item.slicer) == pair else item

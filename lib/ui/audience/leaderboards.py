@@ -30,7 +30,7 @@ Bar = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """A leaderboard: its rows, the total for shares, and the number of values.
 
     Where `is_cut`, the order is that of the values with the largest volume only.
@@ -62,7 +62,7 @@ def tables(focus: Focus) -> list[Table]:
     return [card_tables.get(card) or failures[card] for card in focus.cards]
 
 
-def _table(focus: Focus, board: Board) -> Table:
+def _table(focus: Focus, board: Leaderboard) -> Table:
     """The card of a leaderboard: name with its share as a bar, value, share and change."""
     card = board.card
     field = focus.slicer.key_field(card.name)
@@ -87,7 +87,7 @@ def _failed_table(focus: Focus, card: Card, why: str) -> Table:
     return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
 
 
-def _columns(focus: Focus, board: Board) -> list[Column]:
+def _columns(focus: Focus, board: Leaderboard) -> list[Column]:
     field, card = focus.field, board.card
     title = numbers.title(field, with_unit=True)
     columns = [
@@ -136,7 +136,7 @@ def _sorted_by_value(page_focus: Focus, card: Card) -> Direction | None:
     return card.direction if is_volume or card.by == "value" else None
 
 
-def _rows(focus: Focus, board: Board) -> list[Row]:
+def _rows(focus: Focus, board: Leaderboard) -> list[Row]:
     split = board.split
     labels = split_rows.row_labels(split)
     changes = [split_rows.changes(one) for one in _with_changes(focus, split)]
@@ -158,7 +158,7 @@ def _with_changes(focus: Focus, split: SplitRows) -> list[SplitRows]:
 
 def _row(
     focus: Focus,
-    board: Board,
+    board: Leaderboard,
     code: str,
     label: str,
     value: float,
@@ -218,11 +218,11 @@ def _change_text(focus: Focus, amount: float) -> str:
     return f"+{text}" if amount > 0 and text.strip("0.,") else text
 
 
-def _share(board: Board, value: float) -> float | None:
+def _share(board: Leaderboard, value: float) -> float | None:
     return 100 * value / board.whole if board.whole else None
 
 
-def _bars(board: Board, values: Sequence[float]) -> list[Bar | None]:
+def _bars(board: Leaderboard, values: Sequence[float]) -> list[Bar | None]:
     """Each value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
     answer, name, whole = board.split.answer, board.split.field.name, board.whole
     if not board.split.is_additive or not whole or whole < 0:
@@ -240,7 +240,7 @@ def _bar(shares: Sequence[float]) -> Bar | None:
     return length, low, high
 
 
-def _rest(focus: Focus, board: Board) -> Sequence[Row]:
+def _rest(focus: Focus, board: Leaderboard) -> Sequence[Row]:
     """Others: the total less the values shown, for fields whose values add up."""
     rest = None if board.card.find else split_rows.others(board.split)
     if rest is None:
@@ -259,7 +259,7 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     return [Row(cells, kind="rest")]
 
 
-def _about(focus: Focus, board: Board) -> str:
+def _about(focus: Focus, board: Leaderboard) -> str:
     """The number of values and the precision of their figures, and a note if not all are sorted."""
     text = precision.sentence(board.split.answer, focus.field.name, focus.numbers)
     count = precision.count(board.split.answer, focus.numbers, board.count)
@@ -267,7 +267,7 @@ def _about(focus: Focus, board: Board) -> str:
     return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
-def _message(board: Board, card: Card) -> str:
+def _message(board: Leaderboard, card: Card) -> str:
     if len(board.split.answer):
         return ""
     if card.find:
@@ -305,7 +305,7 @@ def fetch_rows(focus: Focus, card: Card) -> Audience:
     return split_levels.with_rows(answer, ask.estimate(focus.context, more))
 
 
-def fetch_board(focus: Focus, card: Card, answer: Audience) -> Board:
+def fetch_board(focus: Focus, card: Card, answer: Audience) -> Leaderboard:
     """The leaderboard of these rows, with the same rows on all days compared."""
     board = _compare(focus, card, answer)
     for other in focus.comparisons[1:]:
@@ -315,7 +315,7 @@ def fetch_board(focus: Focus, card: Card, answer: Audience) -> Board:
     return board
 
 
-def _compare(focus: Focus, card: Card, answer: Audience) -> Board:
+def _compare(focus: Focus, card: Card, answer: Audience) -> Leaderboard:
     """The leaderboard with the same rows on the days compared that come first."""
     query = _query_of_rows(focus, card, answer)
     if _is_ranked(focus, card):
@@ -323,13 +323,15 @@ def _compare(focus: Focus, card: Card, answer: Audience) -> Board:
     both = compared_answers.fetch(focus, query, answer)
     count = answer.total.records_found
     if not _is_ranked(focus, card):
-        return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
+        return Leaderboard(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
     if both is not None:
         answer, both = _add_old_rows(focus, answer, both)
     split = _split(focus, answer, both, card)
     audience = split_levels.take(answer, _visible_places(focus, card, split))
     now_split = _split(focus, audience, both, card)
-    return Board(card, now_split, _whole(focus, card, answer), max(count, len(answer)), count > FAR_LIMIT)
+    return Leaderboard(
+        card, now_split, _whole(focus, card, answer), max(count, len(answer)), count > FAR_LIMIT
+    )
 
 
 def card_query(page_focus: Focus, card: Card) -> AudienceQuery:

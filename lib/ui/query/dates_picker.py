@@ -105,7 +105,7 @@ def _last(context: PageContext, label: str | None) -> None:
         placeholder="Choose or type: 45 days, 6 weeks, 3 months",
         accept_new_options=True,
         on_change=_ask_last,
-        args=(context, key),
+        args=(context, key, label),
     )
     if unread:
         st.error(f"{periods.LAST_FORM}.")
@@ -145,7 +145,7 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
         key=key,
         required=True,
         on_change=_compare_kind,
-        args=(context, name, key),
+        args=(context, name, key, kind),
         width=380,
     )
     if kind == "range" and days is not None:
@@ -173,7 +173,8 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 
 
 def _zone(context: PageContext, query: AudienceQuery) -> None:
-    key = followed_key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
+    zone = context.slicer.timezone if query.timezone is None else query.timezone
+    key = followed_key(ZONE, zone)
     st.selectbox(
         "Time zone",
         range(-12, 13),
@@ -182,7 +183,7 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
         ),
         key=key,
         on_change=_ask_zone,
-        args=(context, key),
+        args=(context, key, zone),
     )
 
 
@@ -201,9 +202,14 @@ def _ask_preset(context: PageContext, presets: list[Preset], key: str, current: 
     _ask_dates(context, start, end)
 
 
-def _ask_last(context: PageContext, key: str) -> None:
-    """Apply the days of a text, if it can be read; clearing the field keeps the days."""
+def _ask_last(context: PageContext, key: str, current: str | None) -> None:
+    """Apply the days of a text, if it can be read; clearing the field keeps the days.
+
+    What was shown, sent again late, is no choice (see `_ask_preset`).
+    """
     query, text = history.current(context).query, st.session_state[key] or ""
+    if text == current:
+        return
     try:
         preset = periods.parse_last(text, context.slicer, ask.today(context, query))
     except BadRequest:
@@ -219,8 +225,11 @@ def _ask_range(context: PageContext, key: str) -> None:
         _ask_dates(context, start, end)
 
 
-def _ask_zone(context: PageContext, key: str) -> None:
+def _ask_zone(context: PageContext, key: str, current: int) -> None:
+    """Apply a zone; the one that was shown, sent again late, is no choice (see `_ask_preset`)."""
     zone = st.session_state[key]
+    if zone == current:
+        return
     timezone = None if zone == context.slicer.timezone else zone
     history.push(history.current(context).with_query(timezone=timezone))
     st.rerun()
@@ -234,7 +243,10 @@ def _ask_dates(context: PageContext, start: str, end: str) -> None:
     st.rerun()
 
 
-def _compare_kind(context: PageContext, name: str, key: str) -> None:
+def _compare_kind(context: PageContext, name: str, key: str, current: str) -> None:
+    """Compare with days of another kind; the one that was shown is no choice (see `_ask_preset`)."""
+    if st.session_state[key] == current:
+        return
     page_state = history.current(context)
     zoom, now = page_state.view.zoom, ask.today(context, page_state.query)
     period = zoom.days(now, context.slicer) if zoom else named_days.days_of(page_state.query, context.slicer)

@@ -465,10 +465,10 @@ def _order_text(order: Order) -> str:
 
 def default_cards(slicer: Slicer) -> tuple[Card, ...]:
     """The leaderboards that nobody chose: those of the key fields that people most often ask about."""
-    return tuple(Card(name) for name in sorted(_plain_keys(slicer), key=_rank)[:DEFAULT_CARDS])
+    return tuple(Card(name) for name in sorted(_plain_keys(slicer), key=usefulness)[:DEFAULT_CARDS])
 
 
-def _rank(name: str) -> int:
+def usefulness(name: str) -> int:
     """The rank of a key field by the parts of its name; lower is more useful."""
     parts = {part.removesuffix("_id") for part in name.lower().split(".")[-2:]}
     return next((rank for rank, part in enumerate(USEFUL_KEYS) if part in parts), len(USEFUL_KEYS))

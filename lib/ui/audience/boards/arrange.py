@@ -66,8 +66,8 @@ def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, plac
         if cell.part == "leaderboard" and not item.is_missing:
             _draw_card_picker(context, board, place, split_texts(item.params.get("cards", "")))
         for label, icon, is_possible, cells in (
-            ("Move earlier", "arrow_back", place > 0, partial(swapped, board.cells, place - 1)),
-            ("Move later", "arrow_forward", place < count - 1, partial(swapped, board.cells, place)),
+            ("Move earlier", "arrow_back", place > 0, partial(swap, board.cells, place - 1)),
+            ("Move later", "arrow_forward", place < count - 1, partial(swap, board.cells, place)),
             ("Remove", "close", True, partial(without, board.cells, place)),
         ):
             st.button(
@@ -120,7 +120,7 @@ def draw_addition(context: PageContext, board: Board) -> None:
         )
 
 
-def swapped(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
+def swap(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
     """The cells with this one and the next in each other's place."""
     return [*cells[:place], cells[place + 1], cells[place], *cells[place + 2 :]]
 

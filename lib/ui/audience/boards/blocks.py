@@ -1,5 +1,6 @@
 """The figures of a board: each cell is a part of its view's answer, under the board's days and filters."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -40,27 +41,33 @@ def is_shared_param(name: str) -> bool:
     return name in (*DAYS, "compare") or links.FILTER.fullmatch(name) is not None
 
 
-def under(params: Params, shared: Params) -> dict[str, str]:
+def under(params: Params, board_params: Params) -> dict[str, str]:
     """A view's parameters with the days, the comparison and the filters of a board in place of its own.
 
     A filter stands in place of all that the view has on the same field; those on others stay.
     """
-    dropped = {*DAYS, "zoom"} if shared.keys() & {*DAYS} else set()
-    dropped |= {*COMPARISON} if "compare" in shared else set()
-    names = {*filter_fields(shared)}
+    stale_names = {*DAYS, "zoom"} if board_params.keys() & {*DAYS} else set()
+    stale_names |= {*COMPARISON} if "compare" in board_params else set()
+    names = {*filter_fields(board_params)}
     own = {
         name: text
         for name, text in params.items()
-        if name not in dropped and not ((match := links.FILTER.fullmatch(name)) and match[5] in names)
+        if name not in stale_names and not ((match := links.FILTER.fullmatch(name)) and _is_of(match, names))
     }
-    return own | dict(shared)
+    return own | dict(board_params)
+
+
+def _is_of(match: re.Match[str], names: set[str]) -> bool:
+    """Whether a filter's parameter is about one of these fields, and no alternative among several."""
+    group, *_, field = match.groups()
+    return group is None and field in names
 
 
 def filter_fields(params: Params) -> Iterator[str]:
     """The key fields that filters among these parameters are about."""
     for name in params:
         if match := links.FILTER.fullmatch(name):
-            yield match[5]
+            yield match.groups()[-1]
 
 
 class BoardSnapshots:
@@ -77,12 +84,14 @@ class BoardSnapshots:
         facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
         return SnapshotBoard(straight(title), facts, address, blocks)
 
-    def block(self, person: Person, item: BoardItem, shared: Params, language: str = "") -> SnapshotBlock:
+    def block(
+        self, person: Person, item: BoardItem, board_params: Params, language: str = ""
+    ) -> SnapshotBlock:
         """A cell of a board, exact where it can be."""
         block = SnapshotBlock(UNAVAILABLE, "", item.width, message=MISSING)
         if item.is_missing:
             return block
-        params = under(item.params, shared)
+        params = under(item.params, board_params)
         about = (item.project, item.slicer)
         request = BoardRequest(
             project=item.project,
@@ -105,7 +114,7 @@ class BoardSnapshots:
             title=straight(item.name),
             about=straight(" · ".join(_about(focus))),
             address=snapshots.live_address(self._settings.address, about, params),
-            notes=tuple(_left_out(focus, item, shared)),
+            notes=tuple(_left_out(focus, item, board_params)),
             message="",
         )
         return _DRAWN[item.part](block, focus, parts[PARTS[item.part]])
@@ -133,10 +142,10 @@ def _about(focus: Focus) -> Iterator[str]:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
 
 
-def _left_out(focus: Focus, item: BoardItem, shared: Params) -> Iterator[str]:
+def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[str]:
     """What of the view and of the board's filters does not fit the slicer."""
     fields = {field.name for field in focus.slicer.key_fields}
-    for name in dict.fromkeys(filter_fields(shared)):
+    for name in dict.fromkeys(filter_fields(board_params)):
         if name not in fields:
             yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
     own = links.from_params(item.params, focus.slicer, item.project, item.slicer)

@@ -23,11 +23,13 @@ OPEN, POPOVER, WIDTH = BOARDS.state("open"), "boards_menu", 420
 
 def open_board(boards: Sequence[Board]) -> Board | None:
     """The board that the address names, else the one that was open last, else the only one."""
-    named = st.query_params.get("board", "")
-    number = int(named) if named.isascii() and named.isdigit() else st.session_state.get(OPEN)
-    only = boards[0] if len(boards) == 1 and not named else None
+    number_text = st.query_params.get("board", "")
+    number = (
+        int(number_text) if number_text.isascii() and number_text.isdigit() else st.session_state.get(OPEN)
+    )
+    only = boards[0] if len(boards) == 1 and not number_text else None
     board = next((board for board in boards if board.id == number), only)
-    if named and board is None:
+    if number_text and board is None:
         st.warning("This board was deleted, or you may not see it.", icon=":material/dashboard:")
     st.session_state[OPEN] = None if board is None else board.id
     return board
@@ -90,4 +92,4 @@ def _save(context: PageContext, name: str, is_shared: bool) -> None:
 def _go(board: Board) -> None:
     """Open a board. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = board.id, False
-    question.write_address(board, question.of_stored(board))
+    question.write_address(board, question.last_params(board))

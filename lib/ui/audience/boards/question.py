@@ -37,7 +37,7 @@ def of_board(board: Board) -> dict[str, str]:
     return before[board.id]
 
 
-def of_stored(board: Board) -> dict[str, str]:
+def last_params(board: Board) -> dict[str, str]:
     """The parameters of a board that was open before in this tab, else those stored with it."""
     before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
     return before.get(board.id, dict(board.params))
@@ -93,11 +93,12 @@ def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
     match = links.FILTER.fullmatch(name)
     if match is None:
         return name
-    words = next((filters.field(match[5], s) for s in slicers if match[5] in _keys(s)), match[5])
+    _, code, *_, key = match.groups()
+    words = next((filters.field(key, slicer) for slicer in slicers if key in _keys(slicer)), key)
     texts = split_texts(text)
     rest = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
-    shown = ", ".join(value or numbers.NOT_SET for value in texts[:2])
-    return f"{words} {rule(BY_CODE[match[1]]).words} {shown}{rest}"
+    names = ", ".join(value or numbers.NOT_SET for value in texts[:2])
+    return f"{words} {rule(BY_CODE[code]).words} {names}{rest}"
 
 
 def days_text(params: Params, slicer: Slicer) -> str:

@@ -1,12 +1,11 @@
 """The screen Boards: the boards of a person, and the one that is open, whose cells are drawn one by one."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import streamlit as st
 
-from lib import connect
 from lib.settings import Settings
 from lib.snapshot import page
 from lib.snapshot.models import SnapshotBlock
@@ -98,16 +97,16 @@ def rows_of(items: Sequence[BoardItem]) -> list[list[int]]:
 
 
 @st.fragment(parallel=True)
-def _draw_cell(context: PageContext, item: BoardItem, shared: question.Params, name: str) -> None:
+def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Params, name: str) -> None:
     """A cell: its view's name, which opens it on Audience, its days and filters, and its part."""
     with st.spinner(f"Loading {plain(item.name)}") if item.name else st.container():
-        block = _block(context, item, shared)
+        block = _block(context, item, board_params)
     with st.container(gap=None):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if block.title == blocks.UNAVAILABLE:
                 st.markdown(f"**{plain(block.title)}**", width="content")
             else:
-                params = blocks.under(item.params, shared)
+                params = blocks.under(item.params, board_params)
                 st.page_link(
                     screens.AUDIENCE,
                     label=f"**{plain(block.title)}**",
@@ -120,19 +119,22 @@ def _draw_cell(context: PageContext, item: BoardItem, shared: question.Params, n
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
 
 
-def _block(context: PageContext, item: BoardItem, shared: question.Params) -> SnapshotBlock:
+def _block(context: PageContext, item: BoardItem, board_params: question.Params) -> SnapshotBlock:
     """The cell's figures, of two minutes ago at most; with the rights that the person has now."""
     person = context.now()
     cache = session_cache.of(BLOCKS, partial(SessionCache[SnapshotBlock], SECONDS, MOST))
-    key = (person.username, person.row_filters(item.project, item.slicer), repr(item), repr(dict(shared)))
+    key = (
+        person.username,
+        person.row_filters(item.project, item.slicer),
+        repr(item),
+        repr(dict(board_params)),
+    )
     language, settings = st.context.locale or "", Settings.current()
-    take = partial(snapshots(settings).block, person, item, shared, language)
+    take = partial(snapshots(settings).block, person, item, board_params, language)
     return cache.get(key, take)
 
 
+@lru_cache(maxsize=4)
 def snapshots(settings: Settings) -> BoardSnapshots:
-    """What takes the figures of boards; one per installation."""
-    return _SNAPSHOTS.setdefault(id(connect.installation(settings)), BoardSnapshots(settings))
-
-
-_SNAPSHOTS: dict[int, BoardSnapshots] = {}
+    """What takes the figures of boards; one per installation, as it keeps descriptions of slicers."""
+    return BoardSnapshots(settings)

@@ -41,13 +41,13 @@ def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
 def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str, str]]:
     """The board as it is shared: with days that move on, and with fixed ones where it has days of its own."""
     items = [item for item in copy.items if not item.is_missing]
-    shared = replace(copy, items=items)
-    choices = {sharing.LATEST: shared.to_params()}
+    visible_copy = replace(copy, items=items)
+    choices = {sharing.LATEST: visible_copy.to_params()}
     if "start" in copy.params:
         about = context.slicer, context.project, context.slicer_name
         start, end = named_days.days_of(links.from_params(copy.params, *about).query, context.slicer)
-        fixed = {**copy.params, "start": start.isoformat(), "end": end.isoformat()}
-        choices[f"Always {days(start, end)}"] = replace(shared, params=fixed).to_params()
+        fixed_params = {**copy.params, "start": start.isoformat(), "end": end.isoformat()}
+        choices[f"Always {days(start, end)}"] = replace(visible_copy, params=fixed_params).to_params()
     return choices
 
 
@@ -56,7 +56,7 @@ def _file(context: PageContext, board: Board, copy: BoardCopy, language: str, ki
     settings = Settings.current()
     address = f"{settings.address}/{links.href('boards', question.link_params(board, copy.params))}"
     person = sharing.person_now(context)
-    taken = BoardSnapshots(settings).take(
+    snapshot = BoardSnapshots(settings).take(
         person, copy, board.name, address if settings.address else "", language
     )
-    return render.file(taken, kind)
+    return render.file(snapshot, kind)

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0036"
-down_revision = "0035"
+revision = "0038"
+down_revision = "0037"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 INSTANT = sa.DateTime(timezone=True)
