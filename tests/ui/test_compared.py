@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from lib.insight.estimate import Estimate
+from lib.insight.estimate import Estimate, of_rows
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui.charts.change import Change, change, of_rows, of_total
+from lib.ui.charts.change import Change, change, of_total
 from lib.ui.query import compared_answers
 from lib.ui.query.compared_answers import ComparedAnswers
 
