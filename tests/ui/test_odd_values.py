@@ -113,7 +113,7 @@ def test_a_click_on_the_board_keeps_each_value(audience: Adding) -> None:
 
 def test_a_pill_says_each_value(audience: Adding) -> None:
     """A pill names a value as it is, whatever it means in Markdown."""
-    for values in (VALUES[first : first + 3] for first in range(0, len(VALUES), 3)):
+    for values in (VALUES[first : first + 2] for first in range(0, len(VALUES), 2)):
         desk = audience(**{"is.value": links.join_texts(values)})
         desk.session_state["filter_value"] = True
         texts = [markdown.value for markdown in desk.run().markdown]
