@@ -164,7 +164,7 @@ def test_one_price_for_several_currencies_is_asked(place: Place) -> None:
         desk = place.visit("deals", deals_kind="Deals")
         desk.session_state["deals_several"] = plan
         asked = question(clean(desk.run()))
-        assert (expected in asked, bool(asked)) == (True, bool(expected))
+        assert (expected in asked, bool(asked)) == (True, bool(expected)), asked
         [table] = [one.value for one in desk.table]
         assert "2.00 EUR → 2.10 EUR" in table.to_csv()
 
