@@ -30,6 +30,7 @@ from lib.ui.query import (
     share,
     state,
     values,
+    wording_field,
 )
 from lib.ui.query.filter_editor import LIST, PASTE
 from lib.ui.query.share import Send
@@ -362,6 +363,8 @@ def _draw(
             draw_filter_picker(context)
             _draw_left_out()
         with row(key="question_more", width="content"):
+            if with_comparison:
+                wording_field.draw(context)
             for one in more:
                 one(context)
             draw_history(context)
