@@ -118,7 +118,14 @@ def _draw_days(context: PageContext, board: Board, params: Params) -> None:
     options = list(dict.fromkeys([OWN, *presets, CUSTOM, current]))
     key = dates_picker.followed_key(f"board_days_{board.id}", current)
     st.selectbox(
-        "Days", options, key=key, width=190, on_change=_ask_days, args=(context, board, key, presets)
+        "Days",
+        options,
+        key=key,
+        width=210,
+        label_visibility="collapsed",
+        format_func=lambda label: f"Days: {label[0].lower()}{label[1:]}",
+        on_change=_ask_days,
+        args=(context, board, key, presets),
     )
     if current not in (OWN, *presets):
         name = f"board_range_{board.id}"
