@@ -147,7 +147,7 @@ function newCell(row, column, place, table) {
   cell.append(button("include", "0", value))
   if (table.has_lines) cell.append(button("line", "2", drawn(LINE_ICON)))
   if (table.card?.is_picker) cell.append(button("only", "2", "Only"))
-  if (table.has_records && place === 0) cell.append(button("records", "3", drawn(RECORDS_ICON)))
+  if (table.has_records && place === 0) cell.append(button("records", "5", drawn(RECORDS_ICON))) // 3 is a fold, 4 an edge: arrows go to the same stop of another row
   cell.append(button("exclude", "1", drawn(LEAVE_ICON)))
   return cell
 }
