@@ -221,8 +221,8 @@ def test_answers_are_those_of_another_database(
 
 
 def test_there_are_thirty_questions() -> None:
-    """The set has thirty questions, and asks each of them once."""
-    assert len({question.words for question in QUESTIONS}) == 30
+    """The set has thirty questions or more, and asks each of them once."""
+    assert len({question.words for question in QUESTIONS}) == len(QUESTIONS) >= 30
 
 
 def flat(value: Any) -> list[Any]:
