@@ -95,3 +95,19 @@ def test_no_e_mail(visit: Visit) -> None:
     desk = clean(desk.text_input(key="np_contact_email").set_value("nobody").run())
     assert "Not an e-mail address" in sentences(desk)
     assert desk.text_input(key="np_contact_email").value == "nobody"
+
+
+def test_more_terms_stay_open_once_a_fault_in_them_is_mended(visit: Visit) -> None:
+    """What opened for a guarantee without impressions stays open when they are typed or the guarantee is taken back."""
+    desk = visit("new_package", slicer=SOLD)
+
+    def is_open() -> bool:
+        return next(part for part in desk.expander if part.label == "More terms").proto.expanded
+
+    desk.multiselect(key="np_seats").set_value([1]).run()
+    assert not is_open()
+    desk.selectbox(key="np_deal_type").set_value("guaranteed").run()
+    press(desk, "Create package")
+    assert is_open()
+    clean(desk.selectbox(key="np_deal_type").set_value("private_auction").run())
+    assert is_open()

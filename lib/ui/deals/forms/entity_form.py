@@ -171,9 +171,11 @@ class EntityForm:
         others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
         if not others:
             return
-        is_wrong = any(problems.at(name) for name in others)
+        # Streamlit closes an expander whose `expanded` turns false: one that opened for a fault stays open once it is mended.
+        is_open = st.session_state.get(f"{self.prefix}more_terms", False) or any(map(problems.at, others))
+        st.session_state[f"{self.prefix}more_terms"] = is_open
         with (
-            st.expander("More terms", expanded=is_wrong, icon=":material/tune:"),
+            st.expander("More terms", expanded=is_open, icon=":material/tune:"),
             st.grid(2, min_column_width=TERM_WIDTH),
         ):
             for name in others:
