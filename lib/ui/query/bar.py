@@ -361,12 +361,12 @@ def _draw(
                 dates_picker.draw_comparison(context)
         with row(key="question_filters"):
             draw_filter_picker(context)
-            _draw_left_out()
-        with row(key="question_more", width="content"):
             if with_comparison:
                 wording_field.draw(context)
-            for one in more:
-                one(context)
+            _draw_left_out()
+        with row(key="question_more", width="content"):
+            for draw_action in more:
+                draw_action(context)
             draw_history(context)
             saved.draw(context, page, send=send)
             share.draw(context, page, send)
