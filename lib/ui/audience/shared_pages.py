@@ -128,8 +128,7 @@ class SnapshotPages:
         """What the link shows in its owner's name; None where they may not see the deal."""
         if link.deal is not None:
             return None if self._dossiers is None else self._dossiers.html(link, owner)
-        pairs = sorted(self._slicers(link))
-        version = " ".join(self._reports.version(*pair) for pair in pairs if owner.may_see(*pair))
+        version = " ".join(self._reports.version(*pair) for pair in self._slicers(link, owner))
         return self._cache.get((owner, link.id, version), partial(self._html, link, owner))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
@@ -167,12 +166,11 @@ class SnapshotPages:
         if person is None or people.is_locked(person) or not person.may_share:
             return None
         is_namesake = person.added is not None and link.created < person.added
-        is_there = any(
-            pair in self._reports.slicers() and person.may_see(*pair) for pair in self._slicers(link)
-        )
-        return person if is_there and not is_namesake else None
+        return person if self._slicers(link, person) and not is_namesake else None
 
-    def _slicers(self, link: ShareLink) -> set[tuple[str, str]]:
-        """The slicers that a link shows: one, or those of its board."""
+    def _slicers(self, link: ShareLink, owner: Person) -> list[tuple[str, str]]:
+        """The slicers that a link shows, one or those of its board, without those that are gone or that its owner
+        may not see."""
         board = BoardCopy.from_params(link.params)
-        return {(link.project, link.slicer)} if board is None else board.slicers
+        pairs = {(link.project, link.slicer)} if board is None else board.slicers
+        return [pair for pair in sorted(pairs & {*self._reports.slicers()}) if owner.may_see(*pair)]
