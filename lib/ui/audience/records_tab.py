@@ -13,7 +13,7 @@ from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.query import clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.records_of import OF_THE_QUESTION
@@ -84,7 +84,7 @@ def _draw(focus: Focus) -> None:
         _download(focus, query)
     if len(records.frame):
         st.dataframe(
-            shown_frame(records),
+            straighten(shown_frame(records)),
             column_config={column.name: _config(column) for column in records.columns},
             hide_index=True,
             height=HEIGHT,

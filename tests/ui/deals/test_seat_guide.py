@@ -291,9 +291,13 @@ def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.Data
 
 
 def change(visit: Visit, deal: int) -> AppTest:
-    """The form Change in the drawer of a deal, before anything has come."""
+    """The form Change in the drawer of a deal, before anything has come, without what another test typed."""
     desk = visit("deals", slicer="seated", open=f"demand_deals-{deal}")
-    return clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    for button in desk.button:
+        if button.key == f"change-demand_deals-{deal}-_drop":
+            clean(button.click().run())
+    return desk
 
 
 def test_beside_the_price_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
