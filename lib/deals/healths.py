@@ -119,16 +119,15 @@ class HealthStore:
 
     def stale(self, report: HealthReport, now: datetime) -> list[int]:
         """The ids of deals without a current row for this report, the newest first."""
-        deal, health = demand_deals.c, deal_health.c
-        source = (
-            demand_deals.join(seats, seats.c.id == deal.seat_id)
-            .join(dsps, dsps.c.id == seats.c.dsp_id)
-            .outerjoin(deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
-        )
+        health = deal_health.c
         differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
-        differs += [health[f"{name}_version"] != version for name, version in _versions().items()]
-        query = select(deal.id).select_from(source).where(or_(*differs)).order_by(deal.id.desc())
+        query = _select_deals(report).where(or_(*differs, *_is_changed())).order_by(demand_deals.c.id.desc())
         return self._scope.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
+
+    def is_changed(self, report: HealthReport, deal: int) -> bool:
+        """Whether a deal, or what it is linked with, was changed since its health was computed."""
+        query = _select_deals(report).where(demand_deals.c.id == deal, or_(*_is_changed()))
+        return bool(self._scope.rows(query))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
         """These deals, all of one moment; at most BATCH_SIZE."""
@@ -233,6 +232,21 @@ def _versions() -> dict[str, Any]:
         "seat": seats.c.version,
         "dsp": dsps.c.version,
     }
+
+
+def _is_changed() -> list[Any]:
+    """Conditions of `_select_deals`, of which one holds where the stored health is of an earlier version."""
+    return [deal_health.c[f"{name}_version"] != version for name, version in _versions().items()]
+
+
+def _select_deals(report: HealthReport) -> Any:
+    """The ids of all deals, each with its health by this report, if any."""
+    deal, health = demand_deals.c, deal_health.c
+    return select(deal.id).select_from(
+        demand_deals.join(seats, seats.c.id == deal.seat_id)
+        .join(dsps, dsps.c.id == seats.c.dsp_id)
+        .outerjoin(deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
+    )
 
 
 def _select_versions(ids: Collection[int]) -> Any:

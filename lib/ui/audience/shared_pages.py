@@ -169,8 +169,7 @@ class SnapshotPages:
         return person if self._slicers(link, person) and not is_namesake else None
 
     def _slicers(self, link: ShareLink, owner: Person) -> list[tuple[str, str]]:
-        """The slicers that a link shows, one or those of its board, without those that are gone or that its owner
-        may not see."""
+        """The slicers that a link shows, one or those of its board, as far as its owner sees them."""
         board = BoardCopy.from_params(link.params)
         pairs = {(link.project, link.slicer)} if board is None else board.slicers
         return [pair for pair in sorted(pairs & {*self._reports.slicers()}) if owner.may_see(*pair)]

@@ -131,6 +131,21 @@ def test_the_funnel_in_the_drawer(visit: Visit, own_deals_home: Path) -> None:
     assert list(shown["Of the step before"]) == ["–", f"{100 * imps / bids:.1f} %"]
 
 
+def test_a_change_that_is_not_counted_in_yet(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
+    """The drawer says that a deal was changed since its health was computed, until that is done anew."""
+    compute(own_deals_home)
+    deals.change(DemandDeal, 1, {"price": 1.5})
+
+    def is_said() -> bool:
+        desk = visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-1")
+        clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
+        return any("Its last change is not counted in yet" in text.value for text in desk.caption)
+
+    assert is_said()
+    compute(own_deals_home)
+    assert not is_said()
+
+
 def lost(home: Path) -> None:
     """Ten bids of deal 5 yesterday, none of which won."""
     at = dt.datetime.combine(LAST_DAY, dt.time(9), dt.UTC)

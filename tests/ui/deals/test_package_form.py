@@ -98,7 +98,7 @@ def test_no_e_mail(visit: Visit) -> None:
 
 
 def test_more_terms_stay_open_once_a_fault_in_them_is_mended(visit: Visit) -> None:
-    """What opened for a guarantee without impressions stays open when they are typed or the guarantee is taken back."""
+    """What opened for a guarantee without impressions stays open when the guarantee is taken back."""
     desk = visit("new_package", slicer=SOLD)
 
     def is_open() -> bool:

@@ -171,7 +171,7 @@ class EntityForm:
         others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
         if not others:
             return
-        # Streamlit closes an expander whose `expanded` turns false: one that opened for a fault stays open once it is mended.
+        # Streamlit closes an expander whose `expanded` turns false: one that a fault opened stays open.
         is_open = st.session_state.get(f"{self.prefix}more_terms", False) or any(map(problems.at, others))
         st.session_state[f"{self.prefix}more_terms"] = is_open
         with (

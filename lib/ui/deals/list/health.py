@@ -86,6 +86,10 @@ class SessionHealth:
         """Whether it is still being computed."""
         return not self._coming.done()
 
+    def is_changed(self, deal: int) -> bool:
+        """Never: a change made here has all of it computed anew, and there is none until then."""
+        return False
+
     def note(self) -> str:
         """How far it is, as a sentence."""
         return "Checking the health of the deals." if self.is_coming() else self.why_not()
@@ -207,6 +211,16 @@ class StoredHealths:
         if self.trouble or report is None:
             return not self.trouble
         return not report.problem and (report.checked_at is None or self._part() < 1)
+
+    def is_changed(self, deal: int) -> bool:
+        """Whether the deal was changed since its health was computed: the background does so in seconds."""
+        report = self._report
+        return (
+            self.store is not None
+            and report is not None
+            and not report.problem
+            and (self.store.is_changed(report, deal))
+        )
 
     def note(self) -> str:
         """How far it is, or how old, as a sentence."""
@@ -378,6 +392,9 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
             st.caption(f":material/hourglass_top: {plain(healths.note())}")
             redraw.draw_again("health_of_deal")
         return None
+    if healths.is_changed(key[1]):
+        st.caption(":material/hourglass_top: Its last change is not counted in yet: being computed.")
+        redraw.draw_again("health_of_deal")
     repair = deal_health.repair_sentence(datetime.now(times.zone()))
     st.markdown(f"Health: **{plain(repair or deal_health.words)}**")
     if deal_health.findings:
