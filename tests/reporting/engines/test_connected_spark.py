@@ -231,9 +231,8 @@ def test_only_the_partitions_of_a_question_are_read(spark_folder: str, connectio
 
 def test_a_server_that_is_gone() -> None:
     """A server that does not answer is told as that, without its address and without the token."""
-    pytest.importorskip(
-        "pyspark.sql.connect.session", reason="NOT RUN on Spark: no client", exc_type=ImportError
-    )
+    for package in ("pyspark", "grpc"):
+        pytest.importorskip(package, reason="NOT RUN on Spark: no client")
     with pytest.raises(SourceUnavailable) as problem:
         Connections({CONNECTION: "sc://127.0.0.1:1/;token=hushhush"}).table(CONNECTION, "sales")
     assert "hushhush" not in problem.value.reason

@@ -104,7 +104,7 @@ def _backend() -> Any:
     try:
         import pyspark.sql.connect.session  # noqa: F401
         from ibis.backends.pyspark import Backend
-    except ImportError:
+    except (ImportError, SystemExit):  # PySpark ends the process where a package of the client is missing
         raise Misconfigured(
             "Spark needs packages that are not installed: pip install tranche[spark]"
         ) from None
