@@ -18,6 +18,7 @@ from lib.reporting import links
 from lib.settings import Settings
 
 SLICER = "odd/values"
+DATABASES = {"postgresql": "rows_database", "clickhouse": "clickhouse_database", "spark": "spark_folder"}
 MATCHES = {
     "equals": lambda value, part: value == part,
     "contains": lambda value, part: part in value,
@@ -26,7 +27,7 @@ MATCHES = {
 }
 
 
-@pytest.fixture(scope="module", params=["resident", "pandas", "duckdb", "postgresql"])
+@pytest.fixture(scope="module", params=["resident", "pandas", "duckdb", *DATABASES])
 def settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """A data directory with these values, stored or in a database, and the engine that answers."""
     home = tmp_path_factory.mktemp("odd")
@@ -37,7 +38,7 @@ def settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         elif request.param == "duckdb":
             yield odd_settings(home, f"parquet://{home}")
         else:
-            yield odd_settings(home, str(request.getfixturevalue("rows_database")))
+            yield odd_settings(home, str(request.getfixturevalue(DATABASES[request.param])))
 
 
 @pytest.fixture(scope="module", params=["local", "address"])
