@@ -77,14 +77,14 @@ def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInve
 
     `deals` are those of each package; paused ones, and those without a seat or a price, don't count.
     """
-    two_pricess = []
+    conflicts = []
     for pair in pairs:
         sides = [_prices(deals[place]) for place in (pair.first, pair.second)]
         for seat, currency in sides[0].keys() & sides[1].keys():
             names, prices = zip(*(sides[0][seat, currency] + sides[1][seat, currency]), strict=True)
             if len(set(prices)) > 1 and pair.may_be_any:
-                two_pricess.append(TwoPrices(pair, names[0], tuple(sorted(set(prices))), currency))
-    return sorted(two_pricess, key=lambda one: (-(one.pair.volume.value or 0.0), one.seat))
+                conflicts.append(TwoPrices(pair, names[0], tuple(sorted(set(prices))), currency))
+    return sorted(conflicts, key=lambda conflict: (-(conflict.pair.volume.value or 0.0), conflict.seat))
 
 
 def _prices(deals: Sequence[DemandDeal]) -> dict[tuple[int, str | None], list[tuple[str, Decimal]]]:

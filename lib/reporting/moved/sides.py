@@ -112,17 +112,17 @@ def ask_sides(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
     return [Sides(name, _side(old, about, about.weight), _side(new, about)) for name, old, new in both]
 
 
-def complete(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
+def complete(ask: Ask, about: About, known_sides: Sequence[Sides]) -> list[Sides]:
     """The same with the values that were not known looked up."""
     missing = [
         (index, which, codes)
-        for index, sides in enumerate(sidess)
+        for index, sides in enumerate(known_sides)
         for which, codes in zip(("before", "now"), sides.missing(), strict=True)
         if codes
     ]
     days = {"before": about.days[0], "now": about.days[1]}
-    answers = ask([about.of(days[which], sidess[index].name, codes) for index, which, codes in missing])
-    complete = list(sidess)
+    answers = ask([about.of(days[which], known_sides[index].name, codes) for index, which, codes in missing])
+    complete = list(known_sides)
     for (index, which, codes), answer in zip(missing, answers, strict=True):
         more = _side(answer, about, about.weight if which == "before" else 1.0)
         complete_sides = complete[index]

@@ -156,15 +156,15 @@ def _two_prices(
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
     of = catalog.deals_of(context.deals, packages)
-    two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
-    if not two_pricess:
+    conflicts = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
+    if not conflicts:
         st.caption(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
         )
         return
     words = Numbers.of(st.context.locale)
     money = facts.prices_of(context)
-    rows = [_row(one, names, words, money) for one in two_pricess]
+    rows = [_row(conflict, names, words, money) for conflict in conflicts]
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 

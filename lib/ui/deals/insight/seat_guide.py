@@ -191,13 +191,13 @@ class SeatWords:
 def _note(
     context: PageContext,
     queries: Sequence[AudienceQuery],
-    seat_pricess: Sequence[SeatPrices],
+    prices_by_seat: Sequence[SeatPrices],
     fields: WinFields,
     leaves_out: bool,
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(context, queries[0]))
-    win_prices = [one.win_prices for one in seat_pricess if one.win_prices is not None]
+    win_prices = [one.win_prices for one in prices_by_seat if one.win_prices is not None]
     if not win_prices:
         others = " of other deals" if leaves_out else ""
         return f"No wins{others} are recorded in this targeting, {days}."
