@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lib.reporting.definition import Definition
 from lib.reporting.ingest.cells import elements
-from lib.reporting.matches import MATCHES
 from lib.reporting.models import GRANULARITIES, time_key_field
+from lib.wire.filters import MATCHES
 
 LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|;\u00a0\u2003"
 DAYS = ["1969-12-30", "2020-12-30", "2024-02-28", "2026-06-29"]

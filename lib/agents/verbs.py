@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lib.agents.answers import Json, shorten
 from lib.python_client import Desk
 from lib.python_client.answer import QuestionParts
-from lib.reporting.matches import DataMatch, Match
 from lib.wire.errors import BadRequest, UnknownName, requirement
+from lib.wire.filters import DataMatch, Match
 
 Kind = Literal["read", "propose"]
 

@@ -24,7 +24,6 @@ from lib.reporting import formulas, named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.formats import FORMATS
-from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
     EXTENSIONS,
     AudienceQuery,
@@ -40,6 +39,7 @@ from lib.reporting.models import (
 from lib.wire import call
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
+from lib.wire.filters import COMPARE
 
 Query = TypeVar("Query", AudienceQuery, ExportQuery)
 Places = npt.NDArray[np.intp]

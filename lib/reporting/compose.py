@@ -8,13 +8,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import intervals
-from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, texts_at
-from lib.reporting.digits import settle
+from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
-from lib.reporting.matches import COMPARE
 from lib.reporting.measures import Measure, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
+from lib.wire.filters import COMPARE
 
 Places = npt.NDArray[np.intp]
 Mappings = Mapping[str, Mapping[str, str]]
@@ -87,7 +86,7 @@ def compose(sums: Sums, shape: Shape) -> Audience:
 
 
 def _settle(aggregate: Aggregate, atoms: Collection[str] | None = None) -> Aggregate:
-    """The same with settled sums (digits.py) of these atoms; None: of all."""
+    """The same with settled sums (answers/) of these atoms; None: of all."""
     atoms = aggregate.estimate.keys() if atoms is None else atoms
     return replace(
         aggregate,

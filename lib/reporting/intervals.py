@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtrin, chdtri, stdtrit
 
-from lib.reporting.confidence import NORMAL, TAIL
-from lib.reporting.digits import slack
+from lib.reporting.answers import NORMAL, TAIL, slack
 from lib.reporting.engines.sums import Aggregate, Numbers, Sample
-from lib.reporting.expressions import Field
+from lib.reporting.formulas import Field
 from lib.reporting.measures import Measure, is_additive
 
 UNSEEN = -float(np.log(TAIL))

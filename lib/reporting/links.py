@@ -17,7 +17,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from lib.reporting import dates, named_days
-from lib.reporting.matches import BY_CODE, DataMatch, rule
 from lib.reporting.models import (
     API_ROWS_LIMIT,
     MOST_ALTERNATIVES,
@@ -30,6 +29,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.wire.errors import BadRequest
+from lib.wire.filters import BY_CODE, DataMatch, rule
 
 CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "!=": "ne"}
 PLAIN = ("start", "end", "tz", "split", "fields", "order", "limit", "offset", "source", "rows")

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lib.reporting.definition import DataFieldDefinition, Definition
-from lib.reporting.expressions import BinaryOperation, Expression, Field
-from lib.reporting.formulas import expand, is_too_large, parse
+from lib.reporting.formulas import BinaryOperation, Expression, Field, expand, is_too_large, parse
 from lib.reporting.models import DataField, OwnField
 from lib.wire.errors import BadRequest
 

@@ -2,38 +2,26 @@
 
 Names and types are those of the reporting specification ("Resources and their fields"). Fields marked
 *extension* are our own (info lists them in `extensions`); a service that knows the specification alone
-neither sends nor expects them. The answer to an AudienceQuery is an Audience (answers.py).
+neither sends nor expects them. The answer to an AudienceQuery is an Audience (answers/).
+
+Some types accept more forms than they write. Of a request: what has one meaning is read (decisions: leniency
+where the meaning is plain). Of an info answer: services write numbers and flags as texts, and null or an
+empty text for what is at its default.
 """
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from lib.reporting.dates import RELATIVE
 from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.lenient import (
-    DateValue,
-    Day,
-    Decimals,
-    LenientFlag,
-    LenientName,
-    LenientPolarity,
-    LenientText,
-    Limit,
-    Milliseconds,
-    Names,
-    Number,
-    Offset,
-    Whole,
-    use_defaults,
-)
-from lib.reporting.matches import DataMatch
+from lib.wire.filters import DataMatch, Flag, Texts, Value
 from lib.wire.filters import Filter as Filter  # questions have it, and grants
-from lib.wire.filters import Flag, Value
 
 Direction = Literal["asc", "desc"]
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
-
 DURATION = "h:mm:ss"
 """The display pattern of seconds that are shown as hours, minutes and seconds."""
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
@@ -49,6 +37,65 @@ ROWS_LIMITS = (10_000, 10_000_000)
 MOST_GROUPS, MOST_ALTERNATIVES = 20, 50
 MOST_RECORDS = 1_000
 MAX_SPLIT_ROWS = 1_000_000
+FilterGroup = Annotated[tuple[Filter, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
+MOST_DECIMALS = 15
+FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
+DateValue = Annotated[
+    str,
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
+    ),
+]
+Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
+Polarity = Literal["up", "down", "none"]
+LenientPolarity = Annotated[
+    Polarity, BeforeValidator(lambda value: value if value in get_args(Polarity) else "none")
+]
+"""Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+def _limit(value: Any) -> Any:
+    """-1 is no limit (decisions: `limit: -1`)."""
+    return None if value in (-1, "-1") else _number(value)
+
+
+def _lenient_flag(value: Any) -> Any:
+    return FLAGS.get(str(value).lower(), value)
+
+
+def _day(value: Any) -> Any:
+    """`YYYY-MM-DD` of a date or a time; invalid dates count as missing."""
+    try:
+        return date.fromisoformat(str(value)[:10]).isoformat()
+    except ValueError:
+        return None
+
+
+def use_defaults(usual: Any) -> BeforeValidator:
+    """Sets fields that a response leaves null or empty to their defaults."""
+    return BeforeValidator(lambda value: usual if value in (None, "") else value)
+
+
+Whole = Annotated[int, BeforeValidator(_number)]
+Offset = Annotated[int, Field(ge=-12, le=12), BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Limit = Annotated[
+    Annotated[int, Field(ge=0)] | None,
+    BeforeValidator(_limit),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": -1}, {"type": "null"}]}),
+]
+Milliseconds = Annotated[int, Field(ge=0, le=3_600_000), BeforeValidator(_number)] | None
+LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
+LenientText = Annotated[str, use_defaults("")]
+LenientName = Annotated[str | None, use_defaults(None)]
+Day = Annotated[str | None, BeforeValidator(_day)]
+Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]
 
 
 def time_key_field(granularity: Granularity) -> str:
@@ -186,7 +233,6 @@ class Order(Value):
     direction: Direction = "desc"
 
 
-FilterGroup = Annotated[tuple[Filter, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
 """Filters of which any holds."""
 
 

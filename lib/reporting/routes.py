@@ -18,9 +18,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.reporting.answers import as_arrow, as_json
+from lib.reporting.answers import LEVEL, as_arrow, as_json
 from lib.reporting.answers import records as records_answer
-from lib.reporting.confidence import LEVEL
 from lib.reporting.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Slicer
 from lib.reporting.service import AuthorizedRequest, ExportFile, ReportingService

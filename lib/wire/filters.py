@@ -1,11 +1,27 @@
-"""The filter object of the reporting API (specification, Filter object): questions have it, and grants."""
+"""The filter object of the reporting API (specification, Filter object), and what its matches mean.
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+Questions have filters, and grants. A new match is a name in `Match` and an entry in `RULES`: the API, the
+engines, links and screens read these. An engine that knows a quicker way than `holds` may take it, for the
+tests that it names; others are done by `holds`. `COMPARE` are the matches of data filters, on a number or an
+array, for the service and for previews.
+"""
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
+from lib.wire.errors import UnknownName
+
 Match = Literal["equals", "not equals", "contains", "not contains", "begins with", "ends with"]
+DataMatch = Literal["<", "<=", ">", ">=", "=", "!="]
+MATCHES: tuple[Match, ...] = get_args(Match)
+COMPARE: dict[DataMatch, Callable[[Any, float], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "=": operator.eq, "!=": operator.ne,
+}  # fmt: skip
 
 
 def _flag(value: Any) -> Any:
@@ -66,3 +82,39 @@ def _describe(filter_: Filter) -> str:
     )
     values = ", ".join(value or '""' for value in filter_.value)
     return f"{filter_.name} {filter_.match} {values}{f' ({options})' if options else ''}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One match: whether a text passes for a value, the words on screen, and the code in links.
+
+    `test` names the test that `holds` is; a negative match lets through what does not pass it. Of an
+    `is_whole` match, the values are whole values of the key field.
+    """
+
+    test: str
+    holds: Callable[[str, str], bool]
+    words: str
+    code: str
+    is_negative: bool = False
+    is_whole: bool = False
+
+
+RULES: dict[Match, Rule] = {
+    "equals": Rule("equals", str.__eq__, "is", "is", is_whole=True),
+    "not equals": Rule("equals", str.__eq__, "is not", "not", is_negative=True, is_whole=True),
+    "contains": Rule("contains", str.__contains__, "contains", "has"),
+    "not contains": Rule("contains", str.__contains__, "doesn't contain", "hasnt", is_negative=True),
+    "begins with": Rule("begins with", str.startswith, "begins with", "starts"),
+    "ends with": Rule("ends with", str.endswith, "ends with", "ends"),
+}
+
+
+BY_CODE: dict[str, Match] = {rule.code: match for match, rule in RULES.items()}
+
+
+def rule(match: str) -> Rule:
+    """The rule of a match; UnknownName if there is none."""
+    if match not in RULES:
+        raise UnknownName("match", match, RULES)
+    return RULES[match]

@@ -7,8 +7,7 @@ import orjson
 import pytest
 from inventory import asked, embedded, slicer, table
 
-from lib.reporting.answers import as_arrow, as_json
-from lib.reporting.digits import settle, slack
+from lib.reporting.answers import as_arrow, as_json, settle, slack
 from lib.reporting.files import make_file
 from lib.reporting.files.table import export_table
 from lib.reporting.models import ExportQuery

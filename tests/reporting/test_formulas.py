@@ -9,8 +9,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lib.reporting.expressions import BinaryOperation, Expression, Field, Negation, Number
-from lib.reporting.formulas import MAX_DEPTH, MAX_LENGTH, MAX_NESTING, expand, parse
+from lib.reporting.formulas import (
+    MAX_DEPTH,
+    MAX_LENGTH,
+    MAX_NESTING,
+    BinaryOperation,
+    Expression,
+    Field,
+    Negation,
+    Number,
+    expand,
+    parse,
+)
 from lib.wire.errors import BadDefinition, BadRequest, UnknownName
 
 NAMES = ("imps", "payout.adv_payout", "vast_25")

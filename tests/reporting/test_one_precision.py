@@ -10,7 +10,7 @@ import pytest
 from conftest import DEFINITION, LAST_DAY, small_rows
 
 from lib import connect
-from lib.reporting import reading_speed
+from lib.reporting import service
 from lib.reporting.client import Reporting
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Filter
 from lib.reporting.warehouse import Warehouse
@@ -49,7 +49,7 @@ def reporting(own_home: Path) -> Iterator[Reporting]:
 @pytest.fixture
 def slow_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Makes reading a record take so many nanoseconds, as far as the decision goes."""
-    return lambda nanoseconds: monkeypatch.setattr(reading_speed, "_nanoseconds", lambda: nanoseconds)
+    return lambda nanoseconds: monkeypatch.setattr(service, "_nanoseconds", lambda: nanoseconds)
 
 
 def is_sampled(reporting: Reporting, query: AudienceQuery) -> bool:
@@ -106,6 +106,6 @@ def test_days_shown_together_have_one_precision(
 
 def test_a_record_takes_the_same_time_all_along() -> None:
     """The measurement is made once: so many records always take the same time."""
-    first = reading_speed.milliseconds(1_000_000)
-    assert {reading_speed.milliseconds(1_000_000) for _ in range(50)} == {first}
-    assert reading_speed.milliseconds(0) < first
+    first = service.reading_milliseconds(1_000_000)
+    assert {service.reading_milliseconds(1_000_000) for _ in range(50)} == {first}
+    assert service.reading_milliseconds(0) < first

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.reporting import links
-from lib.reporting.matches import MATCHES
 from lib.reporting.models import (
     AudienceQuery,
     AudienceSource,
@@ -20,6 +19,7 @@ from lib.reporting.models import (
 )
 from lib.ui.query import state
 from lib.ui.query.state import Expansion, View, ZoomOrigin
+from lib.wire.filters import MATCHES
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")

@@ -16,8 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.answers import Audience, Precision, Total, Values
-from lib.reporting.digits import LARGEST_WHOLE
+from lib.reporting.answers import LARGEST_WHOLE, Audience, Precision, Total, Values
 from lib.wire.schemas import NUMBER, TEXT, a_list, an_object
 
 CHUNK = 2_000  # rows formatted at once: a column of them fits into memory that is reused

@@ -29,8 +29,7 @@ from lib.reporting.definition.reading import (
     check_marks,
 )
 from lib.reporting.formulas import expand, parse
-from lib.reporting.lenient import Whole
-from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
+from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, Whole, time_key_field
 from lib.wire.errors import BadRequest
 
 __all__ = [

@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from lib.reporting.lenient import Polarity, Whole
-from lib.reporting.models import AudienceSource, DataField, KeyField
+from lib.reporting.models import AudienceSource, DataField, KeyField, Polarity, Whole
 
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]

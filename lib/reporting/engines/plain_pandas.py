@@ -17,11 +17,11 @@ import pandas as pd
 from lib.reporting.dates import format_time
 from lib.reporting.definition import TIME
 from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sums, check_bytes, check_groups
-from lib.reporting.matches import rule
 from lib.reporting.measures import RECORDS
 from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.filters import rule
 
 ONE_DAY = dt.timedelta(days=1)
 HOUR_SECONDS, DAY_HOURS = 3600, 24

@@ -14,8 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.answers import Audience
-from lib.reporting.digits import LARGEST_WHOLE
+from lib.reporting.answers import LARGEST_WHOLE, Audience
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.wire.errors import BadRequest
 

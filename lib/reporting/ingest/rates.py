@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting.expressions import Field
+from lib.reporting.formulas import Field
 from lib.reporting.ingest import column_names
 from lib.reporting.ingest.column_guess import ColumnGuess
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.reporting.expressions import Expression, Field
+from lib.reporting.formulas import Expression, Field
 from lib.reporting.moved.quantity import (
     Additive,
     Contributions,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import formulas
-from lib.reporting.expressions import BinaryOperation, Expression, Field, Negation, Number
+from lib.reporting.formulas import BinaryOperation, Expression, Field, Negation, Number
 from lib.reporting.models import DataField, Slicer
 from lib.wire.errors import BadDefinition, BadRequest
 

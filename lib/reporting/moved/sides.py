@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from lib.reporting.answers import Audience
-from lib.reporting.confidence import NORMAL
+from lib.reporting.answers import NORMAL, Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, Order
 from lib.reporting.moved.quantity import Pair

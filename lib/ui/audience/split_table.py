@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from lib.reporting.confidence import LEVEL
+from lib.reporting.answers import LEVEL
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting import named_days
-from lib.reporting.confidence import LEVEL
+from lib.reporting.answers import LEVEL
 from lib.reporting.models import DataField, KeyField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.explore import screen, top_values

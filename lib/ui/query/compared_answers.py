@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from lib.insight.estimate import Estimate, of_rows
-from lib.reporting.answers import Audience
-from lib.reporting.confidence import TAIL
+from lib.reporting.answers import TAIL, Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers

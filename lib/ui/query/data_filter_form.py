@@ -6,12 +6,12 @@ from decimal import Decimal
 import streamlit as st
 
 from lib.reporting.links import digits
-from lib.reporting.matches import COMPARE, DataMatch
 from lib.reporting.models import DataFilter, Slicer
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
 from lib.ui.query.state import DATA_FILTER_LIMITS
+from lib.wire.filters import COMPARE, DataMatch
 
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)

@@ -15,8 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting import links
-from lib.reporting.answers import Audience
-from lib.reporting.confidence import LEVEL
+from lib.reporting.answers import LEVEL, Audience
 from lib.reporting.models import AudienceQuery, DataField, Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens

@@ -11,13 +11,13 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.matches import MATCHES, RULES, Match
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
 from lib.ui.query import ask, clicks, filter_paste, filters, focus, history, precision, values
+from lib.wire.filters import MATCHES, RULES, Match
 
 LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]

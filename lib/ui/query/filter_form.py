@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from lib.reporting.matches import MATCHES, RULES
 from lib.reporting.models import AudienceQuery, Filter
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import filters, values
 from lib.wire.errors import TrancheError
+from lib.wire.filters import MATCHES, RULES
 
 FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
 

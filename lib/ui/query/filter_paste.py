@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from lib.reporting.matches import Match
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import NOT_SET, Numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters, history, values
+from lib.wire.filters import Match
 
 WIDTH, HEIGHT, MOST_NAMES, MAX_LENGTH = 380, 120, 20, 100_000
 MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from lib.reporting.answers import Audience
-from lib.reporting.digits import DIGITS, LARGEST_WHOLE
+from lib.reporting.answers import DIGITS, LARGEST_WHOLE, Audience
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title

@@ -16,8 +16,8 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, LAST, ROWS, ZONE
 from conformance.reporting.others import many_frame
 from lib import connect
 from lib.people import Grant, Person
-from lib.reporting.matches import rule
 from lib.reporting.models import Filter
+from lib.wire.filters import rule
 
 MAPPINGS = {"geo.country": COUNTRIES, "categories": CATEGORIES}
 LIMITS: dict[str, tuple[dict[str, Any], ...]] = {

@@ -22,11 +22,11 @@ from lib.reporting.dates import format_time
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, any_of
 from lib.reporting.engines.connected.live import Live, LiveSlicers
 from lib.reporting.engines.sums import Groups, Question, check_groups
-from lib.reporting.matches import rule
 from lib.reporting.models import TIME_KEY_FIELDS, Filter, Granularity
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
+from lib.wire.filters import rule
 
 MOST_GROUPS_WITHIN, MOST_RANGES = 20_000, 64
 TESTS: dict[str, Callable[[ir.StringColumn, str], ir.BooleanColumn]] = {

@@ -18,7 +18,7 @@ import numpy as np
 
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident.layout import Floats
-from lib.reporting.expressions import BinaryOperation, Expression
+from lib.reporting.formulas import BinaryOperation, Expression
 from lib.reporting.measures import is_additive, measures
 from lib.reporting.warehouse import StoredSlicer
 

@@ -8,7 +8,6 @@ import streamlit as st
 
 from lib.reporting import links, named_days
 from lib.reporting.links import join_texts, split_texts
-from lib.reporting.matches import BY_CODE, rule
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.audience.boards import blocks
 from lib.ui.charts import numbers
@@ -17,6 +16,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import dates_picker, filters, periods, values
 from lib.views import Board
+from lib.wire.filters import BY_CODE, rule
 
 Params = Mapping[str, str]
 Pair = tuple[str, str]
