@@ -1,6 +1,6 @@
 """Making a backup of a data directory while its desk runs.
 
-A slicer is what its manifest names (lib/reporting/warehouse/manifest.py), and files that a manifest names
+A slicer is what its manifest names (lib/reporting/warehouse/slicer.py), and files that a manifest names
 never change: they are only removed, some imports later. So each of them gets a second name (a hard link) in
 a folder of ours first, and is copied from there: an import may take its time, or the first name away.
 """
@@ -36,7 +36,7 @@ from lib.backup.archive import (
     refuse_existing,
     table_member,
 )
-from lib.reporting.warehouse.manifest import MANIFEST, Manifest, day_folder, manifest_of
+from lib.reporting.warehouse.slicer import MANIFEST, Manifest, day_folder, manifest_of
 from lib.settings import Settings
 from lib.settings.local import DATABASE_FILE
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable

@@ -19,7 +19,7 @@ def _formats() -> Sequence[str]:
 
 
 def _orders() -> Sequence[str]:
-    from lib.reporting.ingest.time_reading import ORDERS
+    from lib.reporting.ingest.time_formats import ORDERS
 
     return list(ORDERS)
 
@@ -28,7 +28,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """The name of a time zone whose offset a slicer's days can have; a usage error for another text."""
     if value is None:
         return None
-    from lib.cli.import_request import slicer_hours
+    from lib.cli.import_run import slicer_hours
 
     try:
         slicer_hours(value)
@@ -119,8 +119,7 @@ def import_(project: str | None, slicer: str | None, **fields: Any) -> None:
         for name, value in (("--project", project), ("--slicer", slicer)):
             if value is None:
                 raise click.UsageError(f"Missing option '{name}'.")
-    from lib.cli.import_request import ImportRequest
-    from lib.cli.import_run import run
+    from lib.cli.import_run import ImportRequest, run
     from lib.cli.import_try import try_files
 
     # An empty name is one that no slicer can have, and not a missing one.

@@ -5,8 +5,7 @@ from typing import Any
 import click
 import pyarrow as pa
 
-from lib.cli.import_request import ImportRequest
-from lib.cli.import_run import recognize, tell_guess, tell_rejects
+from lib.cli.import_run import ImportRequest, recognize, tell_guess, tell_rejects
 from lib.cli.options import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml, read_definition

@@ -3,14 +3,13 @@
     files.py         which file it is: format, compression, digest; what a reader gives
     text.py          CSV and TSV → raw rows   (records.py: its encoding, and where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
-    markup.py        a table in HTML or XML → CSV
     layout.py        where the table of a text or a sheet is: its header and names
-    readers.py       the reader of a file, by its format; Parquet, JSON → raw rows
+    readers.py       the reader of a file, by its format; Parquet, JSON, tables in HTML or XML → raw rows
     unpivot.py       days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
-                     (time_formats.py: what texts look like; time_reading.py: how likely their days are)
+                     (time_formats.py: what texts look like, and how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
-                     (column_names.py, column_words.yaml) and as a quotient of others (rates.py)
+                     (column_names.py, column_words.yaml) and as a quotient of others
     inference.py     both → a definition
     cells.py         raw cells → text, numbers, elements   (numbers.py: their notation)
     times.py         raw cells → time   (clock_changes.py: hours that come twice or never)

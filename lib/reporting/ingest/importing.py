@@ -15,7 +15,7 @@ from lib.reporting.ingest.normalize import Normalizer, number_columns
 from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
-from lib.reporting.warehouse.manifest import Import, Source
+from lib.reporting.warehouse.slicer import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
 
 BATCHES = 2

@@ -11,11 +11,16 @@ import pyarrow.compute as pc
 from lib.reporting.definition import TIME, Definition
 from lib.reporting.definition.reading import MISSING, TimeColumn
 from lib.reporting.ingest import cells, column_names
-from lib.reporting.ingest.column_guess import ColumnGuess, guess_column, numbers_rows, present_texts
+from lib.reporting.ingest.column_guess import (
+    ColumnGuess,
+    find_rates,
+    guess_column,
+    numbers_rows,
+    present_texts,
+)
 from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.layout import are_days
 from lib.reporting.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
-from lib.reporting.ingest.rates import find_rates
 from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
 from lib.reporting.ingest.times import is_hourly, stored_times
 from lib.reporting.ingest.unpivot import UnpivotReader

@@ -1,6 +1,6 @@
 """Which columns of a sample are its time, and how their texts are read.
 
-Each way to read the texts of a column is a hypothesis, scored by the days that it gives (time_reading.py).
+Each way to read the texts of a column is a hypothesis, scored by the days that it gives (time_formats.py).
 Two that score alike are a question to a person.
 """
 
@@ -22,8 +22,17 @@ from lib.reporting.ingest.column_names import (
     time_rank,
 )
 from lib.reporting.ingest.layout import is_total
-from lib.reporting.ingest.time_formats import CLOCK_COLUMN_FORMATS, Texts, candidate_formats, formats_like
-from lib.reporting.ingest.time_reading import AHEAD, ORDERS, TimeReading, clues_in, question_of
+from lib.reporting.ingest.time_formats import (
+    AHEAD,
+    CLOCK_COLUMN_FORMATS,
+    ORDERS,
+    Texts,
+    TimeReading,
+    candidate_formats,
+    clues_in,
+    formats_like,
+    question_of,
+)
 from lib.reporting.ingest.times import (
     DAY,
     MISSING,

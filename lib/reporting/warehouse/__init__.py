@@ -2,7 +2,7 @@
 
 In `<project>/<slicer>/` stand
 
-    manifest.json                           what counts (manifest.py)
+    manifest.json                           what counts (slicer.py)
     rows/day=2026-01-31/<import>.parquet    rows as imported, by day in the slicer's own zone
     mappings/<digest>.json                  code → description
     layout/<version>/                       the engine's resident layout: a cache
@@ -19,8 +19,7 @@ from urllib.parse import quote, unquote
 
 from lib import private
 from lib.reporting.definition import Definition
-from lib.reporting.warehouse.manifest import MANIFEST
-from lib.reporting.warehouse.slicer import StoredSlicer, mark, stored_slicer
+from lib.reporting.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer
 from lib.reporting.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import TIME, Definition
-from lib.reporting.warehouse.manifest import (
+from lib.reporting.warehouse.slicer import (
     Import,
     Manifest,
     Source,
@@ -31,9 +31,9 @@ from lib.reporting.warehouse.manifest import (
     digest_of,
     read_manifest,
     replace_manifest,
+    store_mapping,
     sync_folder,
 )
-from lib.reporting.warehouse.slicer import store_mapping
 from lib.wire.errors import ImportRefused
 
 BATCH_ROWS = 1 << 16

@@ -18,9 +18,8 @@ from lib.reporting.models import DataField, Granularity
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, series, theme, time_chart
-from lib.ui.charts.series import Series, bucket_words
+from lib.ui.charts.series import EACH, TRENDS, Series, bucket_words
 from lib.ui.charts.time_chart import ChartLine, ValueLine
-from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers

@@ -15,9 +15,8 @@ from lib.reporting.models import AudienceQuery, Filter, time_key_field
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers, series, time_chart
 from lib.ui.charts.numbers import NOT_SET
-from lib.ui.charts.series import Series
+from lib.ui.charts.series import EACH, TRENDS, Series
 from lib.ui.charts.time_chart import ChartLine, ValueLine
-from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
 from lib.ui.kit.markdown import straighten
 from lib.ui.query import ask, compared_answers, note_list, state

@@ -1,7 +1,7 @@
-"""A data field over time: one value per bucket, without gaps."""
+"""A data field over time: one value per bucket, without gaps; each alone, added up, or its share of a total."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -13,10 +13,13 @@ import numpy.typing as npt
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import Granularity, time_key_field
+from lib.reporting.models import DataField, Granularity, time_key_field
+from lib.ui.charts import numbers
 
 Numbers = npt.NDArray[np.float64]
 HOURS_TO, DAYS_TO, WEEKS_TO = 3, 100, 400
+SHARE_DIGITS = 1
+EACH = "each"
 
 
 @dataclass(frozen=True)
@@ -167,3 +170,48 @@ def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Numbe
     if not len(values):
         return np.full(len(rows), np.nan)
     return np.where(rows >= 0, values[rows], np.nan)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """`line` makes a line from that of the buckets and that of the total (only where it `has_total`).
+
+    All but the first are for data fields that add up. `title` is that of the chart, `write` how a value is
+    written.
+    """
+
+    label: str
+    line: Callable[[Series, Series], Series]
+    title: Callable[[DataField], str] = lambda field: numbers.title(field, with_unit=True)
+    write: Callable[[numbers.Numbers, float, DataField], str] = lambda write, value, field: write.full(
+        value, field
+    )
+    has_total: bool = False
+
+
+def _add_up(line: Series, total: Series) -> Series:
+    """The sum from the first bucket on; a bucket without data adds nothing and has no value."""
+    values = np.where(np.isnan(line.values), np.nan, np.nancumsum(line.values))
+    return replace(line, values=values, low=None, high=None)
+
+
+def _share(line: Series, total: Series) -> Series:
+    """In percent of the same bucket's total; unknown where that is zero."""
+    whole = np.resize(total.values, len(line))
+    values = np.divide(100 * line.values, whole, out=np.full(len(line), np.nan), where=whole > 0)
+    return replace(line, values=values, low=None, high=None)
+
+
+TRENDS: Mapping[str, Trend] = {
+    EACH: Trend("Value per bucket", lambda line, total: line),
+    "cumulative": Trend(
+        "Cumulative", _add_up, lambda field: f"{numbers.title(field, with_unit=True)}, cumulative"
+    ),
+    "share": Trend(
+        "Share of total",
+        _share,
+        lambda field: f"{numbers.title(field)}, share of total, %",
+        lambda write, value, field: f"{write.number(value, SHARE_DIGITS)} %",
+        has_total=True,
+    ),
+}

@@ -23,7 +23,7 @@ from lib.ui.query import (
     data_filter_form,
     dates_picker,
     filter_editor,
-    filter_group,
+    filter_form,
     filters,
     history,
     saved,
@@ -120,14 +120,14 @@ def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
             filter_editor.draw_values(context, pill.key, pill.name, way)
         else:
             _texts(context, pill)
-        filter_group.draw_or(context, query, pill.key, pill.filters)
+        filter_form.draw_or(context, query, pill.key, pill.filters)
 
 
 def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
-    key = filter_group.pill_key(index)
-    with _popover(key, filter_group.sentence(context, query, query.any_of[index])) as popover:
+    key = filter_form.pill_key(index)
+    with _popover(key, filter_form.sentence(context, query, query.any_of[index])) as popover:
         if popover.open:
-            filter_group.draw_group(context, query, index)
+            filter_form.draw_group(context, query, index)
 
 
 def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
@@ -175,7 +175,7 @@ def _add(context: PageContext) -> None:
     with popover:
         query = history.current(context).query
         figures = {FIGURE + field.name: field for field in context.slicer.data_fields}
-        groups = [filter_group.ANY_OF] if filter_group.is_offered(context, query) else []
+        groups = [filter_form.ANY_OF] if filter_form.is_offered(context, query) else []
         name = st.selectbox(
             "Field",
             [*(field.name for field in context.slicer.key_fields), *figures, *groups],
@@ -196,7 +196,7 @@ def _add(context: PageContext) -> None:
         if name is None:
             return
         if name in groups:
-            filter_group.draw_new_group(context, query, ADD)
+            filter_form.draw_new_group(context, query, ADD)
             return
         if name in figures:
             data_filter_form.draw(DRAFT)

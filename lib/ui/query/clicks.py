@@ -10,7 +10,7 @@ import streamlit as st
 from lib.reporting import links
 from lib.reporting.dates import format_time
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, TIME_KEY_FIELDS, Order, Slicer
-from lib.ui.charts.trends import TRENDS
+from lib.ui.charts.series import TRENDS
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import (

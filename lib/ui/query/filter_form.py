@@ -1,16 +1,118 @@
-"""The form of one filter on a key field, of any match: its values are chosen or typed."""
+"""The form of one filter on a key field, of any match, and of a group of filters of which any holds."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery, Filter
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import filters, values
+from lib.ui.kit.markdown import plain
+from lib.ui.query import filters, history, values
 from lib.wire.errors import TrancheError
 from lib.wire.filters import MATCHES, RULES
 
 FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
+WIDTH = 380
+ANY_OF = "Any of several filters"
+Group = tuple[Filter, ...]
+
+
+def is_offered(context: PageContext, query: AudienceQuery) -> bool:
+    """Whether the question may have one more group."""
+    return context.slicer.knows("any_of") and len(query.any_of) < MOST_GROUPS
+
+
+def pill_key(index: int) -> str:
+    """The key of the popover of the question's group at that place."""
+    return f"filter_any_{index}"
+
+
+def sentence(context: PageContext, query: AudienceQuery, group: Group) -> str:
+    """The group in words, with the descriptions of its values."""
+    descriptions = {filter_.name: _descriptions(context, query, filter_) for filter_ in group}
+    return filters.group_sentence(group, context.slicer, descriptions)
+
+
+def draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
+    """Draw the filters of a group, each with a button that removes it, and the form for one more."""
+    group, key = query.any_of[index], pill_key(index)
+    with st.container(width=WIDTH):
+        for place, filter_ in enumerate(group):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                descriptions = _descriptions(context, query, filter_)
+                words = filters.sentence(filter_, context.slicer, descriptions, most=len(filter_.value))
+                st.markdown(f"{'or ' if place else ''}{plain(words)}", width="stretch")
+                st.button(
+                    "Remove", icon=":material/close:", type="tertiary", key=f"{key}_remove_{place}",
+                    help=plain(f"Remove “{words}”"), on_click=_change,
+                    args=(context, group, (*group[:place], *group[place + 1 :])),
+                )  # fmt: skip
+        if len(group) < MOST_ALTERNATIVES:
+            draw_alternative(context, query, key, partial(_add, context, group), "Or")
+
+
+def draw_new_group(context: PageContext, query: AudienceQuery, key: str) -> None:
+    """Draw the form for the first filter of a new group; its pill then opens, for the others."""
+    with st.container(width=WIDTH):
+        st.caption("Rows for which any of these filters holds. Add the first, then the others.")
+        draw_alternative(context, query, f"{key}_any", partial(_begin, context, key), "Add filter")
+
+
+def draw_alternative(
+    context: PageContext, query: AudienceQuery, key: str, add: Callable[[Filter], None], label: str
+) -> None:
+    """Draw the form for a filter of a group."""
+    names = [field.name for field in context.slicer.key_fields]
+    draw_filter_form(context, key, names, query, add, label)
+
+
+def draw_or(context: PageContext, query: AudienceQuery, key: str, own_filters: Iterable[Filter]) -> None:
+    """Draw the button that makes a group of one filter, in the popover of its pill."""
+    single = tuple(own_filters)
+    if len(single) == 1 and is_offered(context, query):
+        st.button(
+            "Or…", icon=":material/call_split:", type="tertiary", key=f"{key}_or",
+            help="Keep rows for which this filter or another one holds",
+            on_click=_join, args=(context, key, single[0]),
+        )  # fmt: skip
+
+
+def _descriptions(context: PageContext, query: AudienceQuery, filter_: Filter) -> dict[str, str]:
+    return values.words(context, query, filter_.name, filter_.value)
+
+
+def _begin(context: PageContext, key: str, filter_: Filter) -> None:
+    """Begin a group with this filter, close the popover `key`, and open that of the group."""
+    _open_next(context, key)
+    query = history.current(context).query
+    history.push(history.current(context).with_query(any_of=(*query.any_of, (filter_,))))
+
+
+def _join(context: PageContext, key: str, filter_: Filter) -> None:
+    """Move a filter into a group of its own, in one step. A callback."""
+    _open_next(context, key)
+    query = history.current(context).query
+    others = tuple(other for other in query.filters if other != filter_)
+    history.push(history.current(context).with_query(filters=others, any_of=(*query.any_of, (filter_,))))
+
+
+def _open_next(context: PageContext, key: str) -> None:
+    """Close the popover `key`, and open that of the group which comes next, under a new label."""
+    group_key = pill_key(len(history.current(context).query.any_of))
+    st.session_state[key], st.session_state[group_key] = False, True
+    st.session_state.pop(f"{group_key}_label", None)
+
+
+def _add(context: PageContext, group: Group, filter_: Filter) -> None:
+    _change(context, group, tuple(dict.fromkeys((*group, filter_))))
+
+
+def _change(context: PageContext, group: Group, new_group: Group) -> None:
+    """Put the new group in the place of the other; an empty one is dropped. A callback."""
+    page_state = history.current(context)
+    groups = (new_group if other == group else other for other in page_state.query.any_of)
+    history.push(page_state.with_query(any_of=tuple(filter(None, groups))))
 
 
 def draw_filter_form(
@@ -42,7 +144,7 @@ def draw_filter_form(
     with st.container(horizontal=True):
         st.checkbox("In any case", key=f"{prefix}_{ANY_CASE}")
         st.checkbox("Search descriptions too", key=f"{prefix}_{DESCRIPTIONS}")
-    st.button(label, icon=":material/add:", key=f"{prefix}_add", on_click=_add, args=(prefix, add))
+    st.button(label, icon=":material/add:", key=f"{prefix}_hand_over", on_click=_add, args=(prefix, add))
 
 
 def _frequent_values(context: PageContext, name: str, query: AudienceQuery | None) -> dict[str, str]:
@@ -54,7 +156,7 @@ def _frequent_values(context: PageContext, name: str, query: AudienceQuery | Non
         return {}
 
 
-def _add(prefix: str, add: Callable[[Filter], None]) -> None:
+def _hand_over(prefix: str, add: Callable[[Filter], None]) -> None:
     """Hand over the filter of the form, and clear its values; without values it stays. A callback."""
     form = {name: st.session_state[f"{prefix}_{name}"] for name in (FIELD, MATCH, VALUES)}
     flags = [int(st.session_state[f"{prefix}_{name}"]) for name in (ANY_CASE, DESCRIPTIONS)]

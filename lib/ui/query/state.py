@@ -24,7 +24,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.charts import theme
-from lib.ui.charts.trends import EACH, TRENDS
+from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.periods import COMPARISONS, PREVIOUS
 from lib.ui.query.records_of import OF_THE_QUESTION, RecordsOf

@@ -24,8 +24,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.parts import FILENAME, Counters, Marks
-from lib.reporting.warehouse.manifest import with_digest, without_digest
-from lib.reporting.warehouse.slicer import Mark, mark
+from lib.reporting.warehouse.slicer import Mark, mark, with_digest, without_digest
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadDefinition
 

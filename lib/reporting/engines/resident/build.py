@@ -15,7 +15,7 @@ from lib.reporting.engines.resident.checksums import DamagedLayout
 from lib.reporting.engines.resident.earlier import Earlier, find_earlier
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
-from lib.reporting.warehouse.manifest import read_manifest
+from lib.reporting.warehouse.slicer import read_manifest
 
 ENDING = ".draft"
 _log = logging.getLogger(__name__)

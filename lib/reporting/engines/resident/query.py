@@ -38,11 +38,11 @@ from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.split import Split
 from lib.reporting.engines.resident.substrings import TESTS, matching_any
 from lib.reporting.engines.sums import Question
-from lib.wire.filters import Rule, rule
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.filters import Rule, rule
 
 LARGEST_TABLE = 1 << 22
 FEW = 8  # values that are looked for one after the other in less time than all together
