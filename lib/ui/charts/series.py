@@ -1,4 +1,4 @@
-"""A data field over time: one value per bucket, without gaps; each alone, added up, or its share of a total."""
+"""A data field over time: a value per bucket, without gaps; each alone, added up, or its share of a total."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
