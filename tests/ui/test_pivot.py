@@ -364,10 +364,10 @@ def test_a_rule_for_all_rows() -> None:
         Expansion.whole(("all", "b", "c"), opens=True),
         Expansion(("all", "b"), (("x",),)),
     ):
-        assert state.expansion_from_text(kept.text, slicer) == kept
+        assert state.view_from_params({"folds": kept.text}, slicer).expansion == kept
     assert (
-        state.expansion_from_text("none", slicer)
-        == state.expansion_from_text("all~z%7Eb", slicer)
+        state.view_from_params({"folds": "none"}, slicer).expansion
+        == state.view_from_params({"folds": "all~z%7Eb"}, slicer).expansion
         == Expansion()
     )
 

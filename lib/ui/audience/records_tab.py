@@ -16,7 +16,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.query import clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
-from lib.ui.query.records_of import OF_THE_QUESTION
+from lib.ui.query.state import RecordsOf
 from lib.wire.text import straight
 
 COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"
@@ -184,4 +184,4 @@ def _file(focus: Focus, query: RecordsQuery) -> bytes:
 
 
 def _show_all(context: PageContext) -> None:
-    history.push(history.current(context).with_view(records=OF_THE_QUESTION))
+    history.push(history.current(context).with_view(records=RecordsOf()))

@@ -27,8 +27,7 @@ from lib.ui.kit.rows import (
     Zoom,
 )
 from lib.ui.query import filters, history, own_cards, state
-from lib.ui.query.records_of import RecordsOf
-from lib.ui.query.state import Card, PageState, ZoomOrigin, granularities
+from lib.ui.query.state import Card, PageState, RecordsOf, ZoomOrigin, granularities
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)

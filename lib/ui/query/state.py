@@ -4,10 +4,10 @@ The URL has the query as lib/reporting/links.py writes it, and the view beside i
 Reading is forgiving: what the slicer does not have is at its default, and `missing_in_view` names it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal, Self, get_args
+from typing import Literal, Self, TypeVar, get_args
 
 from lib.deals.values import Limits
 from lib.reporting import dates, links, named_days
@@ -27,7 +27,6 @@ from lib.ui.charts import theme
 from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.periods import COMPARISONS, PREVIOUS
-from lib.ui.query.records_of import OF_THE_QUESTION, RecordsOf
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
@@ -38,6 +37,8 @@ Rule = Literal["first", "all", "none"]
 Path = tuple[str, ...]
 ValueLines = tuple[str, ...]
 """A key field, then its values that have lines of their own on the time chart."""
+Option = TypeVar("Option")
+Default = TypeVar("Default")
 
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 CHANGES: tuple[Changes, ...] = get_args(Changes)
@@ -51,28 +52,16 @@ TABS: Mapping[Tab, str] = {
 NONE = "none"
 SLICER_PARAMS = ("project", "slicer")
 VIEW_PARAMS = {
-    *("compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines"),
-    *(
-        "changes",
-        "across",
-        "columns",
-        "lower",
-        "moved",
-        "folds",
-        "cross",
-        "having",
-        "explore",
-        "beside",
-        "records",
-    ),
-}
+    "compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines",
+    "changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore", "beside",
+    "records",
+}  # fmt: skip
 TOP_ROWS, MOST_ROWS = 20, 1000
 ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
 MOST_LINES = len(theme.LINES)
 MOST_EXCEPTIONS = 60
 MOST_DATA_FILTERS = 10
 DATA_FILTER_LIMITS = Limits(least=-(10**15), below=10**15, decimals=15)
-
 CARD_ORDERS = ("volume", "value", "change", "name")
 FIELD_ORDER = "."
 DEFAULT_CARDS, MOST_CARDS = 4, 12
@@ -163,7 +152,8 @@ class Exploration:
         """The fields and the order in a link; empty where nothing was chosen."""
         if self == Exploration():
             return ""
-        by = () if self.order is None else (_order_text(self.order),)
+        order = self.order
+        by = () if order is None else (f"{'-' * (order.direction == 'desc')}{order.name}",)
         return join_texts((self.key, self.data, *by))
 
 
@@ -196,6 +186,23 @@ class ZoomOrigin:
         """The origin in a link: start, end, granularity, and the days that these stood for."""
         days = [day.isoformat() for day in self.period or ()]
         return join_texts((self.start, self.end, self.grain or "", *days)).rstrip("~")
+
+
+@dataclass(frozen=True)
+class RecordsOf:
+    """Whose records are shown: of the values of key fields beside the page's filters; without any, of all.
+
+    Where `is_card` they are those of a leaderboard, in which no filter on its own key field holds.
+    """
+
+    values: tuple[tuple[str, str], ...] = ()
+    is_card: bool = False
+
+    @property
+    def text(self) -> str:
+        """It as a URL parameter."""
+        parts = [text for value in self.values for text in value]
+        return join_texts(["card" if self.is_card else "row", *parts]) if parts else ""
 
 
 @dataclass(frozen=True)
@@ -237,7 +244,7 @@ class View:
     cross: str = ""
     data_filters: tuple[DataFilter, ...] = ()
     exploration: Exploration = Exploration()
-    records: RecordsOf = OF_THE_QUESTION
+    records: RecordsOf = RecordsOf()
 
     @property
     def params(self) -> dict[str, str]:
@@ -327,34 +334,19 @@ def default_split(slicer: Slicer) -> tuple[str, ...]:
 
 def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
-    field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
-    keys, data = _names(slicer)
-    chart = _chart(params)
-    compare = _compare(params.get("compare", PREVIOUS), slicer, (PREVIOUS,))
-    also = _compare(params.get("also", NONE), slicer, ())
-    return View(
-        compare=compare,
-        also=also if compare and also != compare else (),
-        field=field if field in data else None,
-        trend=next((trend for trend in TRENDS if trend == params.get("trend")), EACH),
-        second=second if second in data else "",
-        grain=next((name for name in granularities(slicer) if name == grain), None),
-        chart=chart,
-        rows=min(max(int(rows), 1), MOST_ROWS) if rows.isascii() and rows.isdigit() else TOP_ROWS,
-        zoom=_zoom(params.get("zoom", ""), slicer),
-        cards=cards_from_text(params.get("cards", ""), slicer),
-        value_lines=_value_lines(params.get("lines", ""), slicer),
-        changes=next((unit for unit in CHANGES if unit == params.get("changes")), "percent"),
-        across=next((count for count in ACROSS if str(count) == params.get("across")), DEFAULT_ACROSS),
-        columns=_columns(params.get("columns", ""), slicer),
-        compared_columns=compared_columns(split_texts(params.get("beside", ""))),
-        tab=tab(params),
-        expansion=expansion_from_text(params.get("folds", ""), slicer),
-        cross=cross if (cross := params.get("cross", "")) in keys else "",
-        data_filters=data_filters_from_text(params.get("having", ""), slicer),
-        exploration=_exploration(params.get("explore", ""), slicer),
-        records=RecordsOf.parse(params.get("records", ""), slicer),
-    )
+    return _ViewReader(params, slicer).view()
+
+
+def missing_in_view(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
+    """A sentence for each field in the view's parameters that the slicer `name` does not have, and for days
+    to compare with that are none."""
+    reader = _ViewReader(params, slicer)
+    reader.view()
+    missing = [f"Left out {field}: {name} has none of that name." for field in reader.missing_fields]
+    return [
+        *missing,
+        *(f"Left out comparing with '{days[:40]}': no such days." for days in reader.wrong_days),
+    ]
 
 
 def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
@@ -363,104 +355,30 @@ def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
     return tuple(name for name in COMPARED_COLUMNS if name in selection)
 
 
-def missing_in_view(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
-    """A sentence for each field in the view's parameters that the slicer `name` does not have, and for days
-    to compare with that are none."""
-    keys, data = _names(slicer)
-    line = split_texts(params.get("lines", ""))[0]
-    fields = [field for param in ("field", "second") if (field := params.get(param))]
-    columns = split_texts(params["columns"]) if params.get("columns") else ()
-    card_texts = split_texts(params["cards"]) if params.get("cards") else ()
-    missing_cards = [text.partition("!")[0] for text in card_texts if _card(text, slicer) is None]
-    filters = [filter_.name for filter_ in _read_data_filters(params.get("having", ""))]
-    missing = [
-        *(f"the column {column}" for column in columns if column not in data),
-        *(f"the data field {field}" for field in fields if field not in data),
-        *(f"the key field {cross}" for cross in [params.get("cross", "")] if cross not in ("", *keys)),
-        *(f"the leaderboard of {card}" for card in missing_cards),
-        *(f"the filter by {field}" for field in filters if field not in data),
-        *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
-    ]
-    comparisons = (params.get(param) or NONE for param in ("compare", "also"))
-    return [
-        *(f"Left out {what}: {name} has none of that name." for what in missing),
-        *(
-            f"Left out comparing with '{text[:40]}': no such days."
-            for text in comparisons
-            if text != NONE and _compared_days(text, slicer) is None
-        ),
-    ]
-
-
 def tab(params: Mapping[str, str]) -> Tab:
     """The tab in sight of these URL parameters."""
     # Links of before there were tabs name none: `moved=1` is one of them, and so is a chart of the split.
-    old: Tab = "moved" if params.get("moved") == "1" else _default_tab(_chart(params))
-    return next((tab for tab in TABS if tab == params.get("lower")), old)
+    old: Tab = (
+        "moved" if params.get("moved") == "1" else _default_tab(_option(params, "chart", CHARTS, "table"))
+    )
+    return _option(params, "lower", TABS, old)
 
 
 def _default_tab(chart: Chart) -> Tab:
     return "cards" if chart == "table" else "split"
 
 
-def _chart(params: Mapping[str, str]) -> Chart:
-    return next((chart for chart in CHARTS if chart == params.get("chart")), "table")
+def _option(
+    params: Mapping[str, str], param: str, options: Iterable[Option], default: Default
+) -> Option | Default:
+    """The option that a parameter names; the default where it names none of them."""
+    return next((option for option in options if str(option) == params.get(param)), default)
 
 
 def granularities(slicer: Slicer) -> list[Granularity]:
     """The granularities that a slicer's rows allow, the finest first."""
     grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
     return [grain for grain in GRANULARITIES if grain in grains]
-
-
-def _compare(text: str, slicer: Slicer, default: tuple[str, ...]) -> tuple[str, ...]:
-    if text == NONE:
-        return ()
-    days = _compared_days(text, slicer)
-    return default if days is None else days
-
-
-def _compared_days(text: str, slicer: Slicer) -> tuple[str, ...] | None:
-    """The days to compare with that a link names, by a word or two dates; None where these are none."""
-    parts = split_texts(text)
-    if len(parts) != 2:
-        return parts if parts[0] in COMPARISONS and len(parts) == 1 else None
-    try:
-        dates.date_range(*parts, dates.today(slicer.timezone))
-    except BadRequest:
-        return None
-    return parts
-
-
-def _zoom(text: str, slicer: Slicer) -> ZoomOrigin | None:
-    start, end, grain, first, last = (*split_texts(text), "", "", "", "", "")[:5]
-    today = dates.today(slicer.timezone)
-    try:
-        named_days.resolve(start, end, today, slicer)
-        period = dates.date_range(first, last, today) if first and last else None
-    except BadRequest:
-        return None
-    chosen_grain = next((name for name in granularities(slicer) if name == grain), None)
-    return ZoomOrigin(start, end, chosen_grain, period)
-
-
-def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
-    _, data = _names(slicer)
-    return tuple(name for name in dict.fromkeys(split_texts(text)) if name in data)[:MOST_COLUMNS]
-
-
-def _exploration(text: str, slicer: Slicer) -> Exploration:
-    """The default if the slicer lacks one of the fields."""
-    key, data, by = (*split_texts(text), "", "")[:3]
-    keys, fields = _names(slicer)
-    if key not in keys or data not in fields:
-        return Exploration()
-    order = Order(name=by.removeprefix("-"), direction="desc" if by.startswith("-") else "asc")
-    return Exploration(key, data, order if order.name in {key, *fields} else None)
-
-
-def _order_text(order: Order) -> str:
-    return "-" * (order.direction == "desc") + order.name
 
 
 def default_cards(slicer: Slicer) -> tuple[Card, ...]:
@@ -486,37 +404,7 @@ def cards_text(cards: Iterable[Card]) -> str:
 
 def cards_from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
     """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
-    cards: dict[str, Card] = {}
-    for item in split_texts(text) if text else ():
-        if (card := _card(item, slicer)) is not None:
-            cards.setdefault(card.name, card)
-    return tuple(cards.values())[:MOST_CARDS] or None
-
-
-def _card(item: str, slicer: Slicer) -> Card | None:
-    keys, _ = _names(slicer)
-    if item in keys:
-        return Card(item)
-    name, _, rest = item.partition("!")
-    order, _, find = rest.partition("!")
-    by = order.removeprefix("-")
-    by = by if is_card_order(by, slicer) else "volume"
-    if name not in keys:
-        return None
-    return Card(name, by, "desc" if order.startswith("-") or by == "volume" else "asc", find)
-
-
-def expansion_from_text(text: str, slicer: Slicer) -> Expansion:
-    """The open rows that a parameter names; the default where it names a key field that the slicer lacks."""
-    items = [split_texts(item) for item in split_texts(text)]
-    rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
-    rule = rules.get(items[0], "first")
-    split, *paths = items[rule != "first" :]
-    keys, _ = _names(slicer)
-    if not keys.issuperset(split):
-        return Expansion()
-    exceptions = dict.fromkeys(path for path in paths if 0 < len(path) < len(split))
-    return Expansion(split, tuple(exceptions)[:MOST_EXCEPTIONS], rule)._normalize()
+    return _ViewReader({"cards": text}, slicer).cards()
 
 
 def value_lines(query: AudienceQuery, selection: ValueLines | None) -> ValueLines:
@@ -546,36 +434,143 @@ def line_colors(lines: ValueLines) -> Mapping[tuple[str, str], str]:
     return {(lines[0], value): theme.LINES[index] for index, value in enumerate(lines[1:])}
 
 
-def _value_lines(text: str, slicer: Slicer) -> ValueLines | None:
-    """A key field with its values; empty for `none`, None where the slicer has no such key field."""
-    if text == NONE:
-        return ()
-    name, *values = split_texts(text)
-    keys, _ = _names(slicer)
-    return (name, *dict.fromkeys(values[:MOST_LINES])) if name in keys and values else None
+class _ViewReader:
+    """Reads the parts of a view. What they name and the slicer does not have it notes in `missing_fields`,
+    and what are no days to compare with in `wrong_days`."""
 
+    def __init__(self, params: Mapping[str, str], slicer: Slicer) -> None:
+        self._params, self._slicer = params, slicer
+        self._keys = {field.name for field in slicer.key_fields}
+        self._data = {field.name for field in slicer.data_fields}
+        self._today = dates.today(slicer.timezone)
+        self.missing_fields: list[str] = []
+        self.wrong_days: list[str] = []
 
-def data_filters_from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
-    """The data filters in a parameter that can be read and are about fields of the slicer, each once."""
-    _, data = _names(slicer)
-    filters = [filter_ for filter_ in _read_data_filters(text) if filter_.name in data]
-    return tuple(dict.fromkeys(filters))[:MOST_DATA_FILTERS]
+    def view(self) -> View:
+        """The view. To be called once."""
+        params, rows = self._params, self._params.get("top", "")
+        compare, also = self._compared_days("compare", (PREVIOUS,)), self._compared_days("also", ())
+        return View(
+            columns=tuple(self._known(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
+            field=self._field("field", self._data, "the data field") or None,
+            second=self._field("second", self._data, "the data field"),
+            cross=self._field("cross", self._keys, "the key field"),
+            cards=self.cards(),
+            data_filters=self._data_filters(),
+            value_lines=self._value_lines(),
+            compare=compare,
+            also=also if compare and also != compare else (),
+            trend=_option(params, "trend", TRENDS, EACH),
+            grain=_option(params, "grain", granularities(self._slicer), None),
+            chart=_option(params, "chart", CHARTS, "table"),
+            rows=min(max(int(rows), 1), MOST_ROWS) if rows.isascii() and rows.isdigit() else TOP_ROWS,
+            zoom=self._zoom(),
+            changes=_option(params, "changes", CHANGES, "percent"),
+            across=_option(params, "across", ACROSS, DEFAULT_ACROSS),
+            compared_columns=compared_columns(self._texts("beside")),
+            tab=tab(params),
+            expansion=self._expansion(),
+            exploration=self._exploration(),
+            records=self._records(),
+        )
 
+    def cards(self) -> tuple[Card, ...] | None:
+        """The leaderboards, each once; None without any."""
+        cards: dict[str, Card] = {}
+        for item in self._texts("cards"):
+            name, order, find = (item, "", "") if item in self._keys else (*item.split("!", 2), "", "")[:3]
+            by = order.removeprefix("-") if is_card_order(order.removeprefix("-"), self._slicer) else "volume"
+            direction: Direction = "desc" if order.startswith("-") or by == "volume" else "asc"
+            for field in self._known([name], self._keys, "the leaderboard of"):
+                cards.setdefault(field, Card(field, by, direction, find))
+        return tuple(cards.values())[:MOST_CARDS] or None
 
-def _read_data_filters(text: str) -> list[DataFilter]:
-    """The filters of `imps~ge~1000~ctr~lt~0.2`, whatever fields they are about."""
-    parts = split_texts(text) if text else ()
-    matches = {code: match for match, code in CODES.items()}
-    return [
-        DataFilter(name=name, match=matches[code], value=float(number))
-        for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False)
-        if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
-    ]
+    def _data_filters(self) -> tuple[DataFilter, ...]:
+        """The data filters of `imps~ge~1000~ctr~lt~0.2` that can be read, each once."""
+        parts, matches = self._texts("having"), {code: match for match, code in CODES.items()}
+        filters = [
+            DataFilter(name=name, match=matches[code], value=float(number))
+            for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+            if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
+        ]
+        names = self._known((filter_.name for filter_ in filters), self._data, "the filter by")
+        return tuple(dict.fromkeys(one for one in filters if one.name in names))[:MOST_DATA_FILTERS]
 
+    def _value_lines(self) -> ValueLines | None:
+        """A key field with its values; empty for `none`, None where there are none or no such key field."""
+        text = self._params.get("lines", "")
+        name, *values = split_texts(text)
+        if name in ("", NONE):
+            return () if text == NONE else None
+        fields = self._known([name], self._keys, "the lines of")
+        return (name, *dict.fromkeys(values[:MOST_LINES])) if fields and values else None
 
-def _names(slicer: Slicer) -> tuple[set[str], set[str]]:
-    """The names of its key fields and of its data fields."""
-    return {field.name for field in slicer.key_fields}, {field.name for field in slicer.data_fields}
+    def _compared_days(self, param: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """The days to compare with, by a word or two dates; the default where these are none."""
+        text = self._params.get(param, "")
+        parts = split_texts(text)
+        if text in ("", NONE):
+            return () if text else default
+        try:
+            if len(parts) == 2:
+                dates.date_range(*parts, self._today)
+            if len(parts) == 2 or text in COMPARISONS:
+                return parts
+        except BadRequest:
+            pass
+        self.wrong_days.append(text)
+        return default
+
+    def _zoom(self) -> ZoomOrigin | None:
+        start, end, grain, first, last = (*split_texts(self._params.get("zoom", "")), "", "", "", "", "")[:5]
+        try:
+            named_days.resolve(start, end, self._today, self._slicer)
+            period = dates.date_range(first, last, self._today) if first and last else None
+        except BadRequest:
+            return None
+        return ZoomOrigin(
+            start, end, _option({"grain": grain}, "grain", granularities(self._slicer), None), period
+        )
+
+    def _expansion(self) -> Expansion:
+        """The open rows; the default where they name a key field that the slicer lacks."""
+        items = [split_texts(item) for item in split_texts(self._params.get("folds", ""))]
+        rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
+        rule = rules.get(items[0], "first")
+        split, *paths = items[rule != "first" :]
+        if not self._keys.issuperset(split):
+            return Expansion()
+        exceptions = dict.fromkeys(path for path in paths if 0 < len(path) < len(split))
+        return Expansion(split, tuple(exceptions)[:MOST_EXCEPTIONS], rule)._normalize()
+
+    def _exploration(self) -> Exploration:
+        """The fields on Slicers; the default ones if the slicer lacks one of them."""
+        key, data, by = (*split_texts(self._params.get("explore", "")), "", "")[:3]
+        if key not in self._keys or data not in self._data:
+            return Exploration()
+        order = Order(name=by.removeprefix("-"), direction="desc" if by.startswith("-") else "asc")
+        return Exploration(key, data, order if order.name in {key, *self._data} else None)
+
+    def _records(self) -> RecordsOf:
+        """The values whose records are shown; none where the slicer lacks one of the key fields."""
+        kind, *parts = split_texts(self._params.get("records", ""))
+        values = tuple(zip(parts[::2], parts[1::2], strict=False))
+        is_known = self._keys.issuperset(name for name, _ in values)
+        return RecordsOf(values, kind == "card") if is_known else RecordsOf()
+
+    def _texts(self, param: str) -> tuple[str, ...]:
+        return split_texts(self._params[param]) if self._params.get(param) else ()
+
+    def _field(self, param: str, fields: Set[str], what: str) -> str:
+        """The field that a parameter names; empty without one that the slicer has."""
+        text = self._params.get(param)
+        return next(iter(self._known([text] if text else [], fields, what)), "")
+
+    def _known(self, names: Iterable[str], fields: Set[str], what: str) -> list[str]:
+        """The names that are among these fields, each once; the others are noted as `what`."""
+        unique = dict.fromkeys(names)
+        self.missing_fields += [f"{what} {name}" for name in unique if name not in fields]
+        return [name for name in unique if name in fields]
 
 
 def _plain_keys(slicer: Slicer) -> list[str]:
