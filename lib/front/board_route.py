@@ -284,8 +284,8 @@ class _Work:
         if self.future is not None and self.future.cancel():
             self._ready.put_nowait(None)
 
-    def _put(self, one: bytes | TrancheError | None) -> None:
-        self._loop.call_soon_threadsafe(self._ready.put_nowait, one)
+    def _put(self, line: bytes | TrancheError | None) -> None:
+        self._loop.call_soon_threadsafe(self._ready.put_nowait, line)
 
 
 class _Stream:

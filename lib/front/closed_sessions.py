@@ -66,7 +66,7 @@ class ClosedSessions:
 
     def end_overdue(self) -> int:
         """End the sessions whose time is over, and return how many they were."""
-        overdue = [one for one, (until, _) in self._kept.items() if self._now() >= until]
+        overdue = [session_id for session_id, (until, _) in self._kept.items() if self._now() >= until]
         for session_id in overdue:
             self._end(session_id)
         return len(overdue)

@@ -276,7 +276,7 @@ def _with_socket_header(scope: Scope, socket: OpenSocket) -> Scope:
 
     Streamlit resumes a session for anyone who sends its identifier.
     """
-    headers = MutableHeaders(raw=[one for one in scope["headers"] if one[0] != HEADER.encode()])
+    headers = MutableHeaders(raw=[header for header in scope["headers"] if header[0] != HEADER.encode()])
     headers.append(HEADER, socket.id)
     if not socket.is_signed_in and PROTOCOLS in headers:
         headers[PROTOCOLS] = ",".join(headers[PROTOCOLS].split(",")[:2])

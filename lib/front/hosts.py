@@ -76,7 +76,7 @@ class OwnHosts:
 
     def __init__(self, app: ASGIApp, host: str, origins: Collection[str]) -> None:
         self._app = app
-        self._names = LOOPBACK_NAMES | {_plain(host), *(_name(urlsplit(one).netloc) for one in origins)}
+        self._names = LOOPBACK_NAMES | {_plain(host), *(_name(urlsplit(origin).netloc) for origin in origins)}
         self._takes_addresses = not is_loopback(_plain(host))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -83,7 +83,7 @@ class OncePerMinute(logging.Filter):
     def write(self) -> None:
         """Write how many have not passed, and count anew; of a kind that goes on none passes any more."""
         with self._lock:
-            counts = {kind: one for kind, one in self._counts.items() if one[0]}
+            counts = {kind: (count, record) for kind, (count, record) in self._counts.items() if count}
             self._counts = {kind: (0, record) for kind, (_, record) in counts.items()}
             if counts:
                 self._start_timer()

@@ -57,7 +57,7 @@ class RequestPace:
 
     def _pace(self, address: str, now: float) -> Pace:
         if len(self._paces) > ADDRESSES_BEFORE_A_SWEEP:
-            self._paces = {one: pace for one, pace in self._paces.items() if pace.wait(now) > 0}
+            self._paces = {network: pace for network, pace in self._paces.items() if pace.wait(now) > 0}
         return self._paces.setdefault(client_network(address), Pace(self._rate))
 
 

@@ -165,7 +165,8 @@ async def _fields(request: Request) -> Fields | Response:
             max_files=1, max_fields=MOST_FIELDS, max_part_size=LARGEST_FORM
         ) as form:
             return {
-                name: await one.read() if isinstance(one, UploadFile) else one for name, one in form.items()
+                name: await value.read() if isinstance(value, UploadFile) else value
+                for name, value in form.items()
             }
     except (MultiPartException, HTTPException):  # the latter where an application is in the scope
         return PlainTextResponse("The form can't be read.", 400, HEADERS)
@@ -183,7 +184,7 @@ def _response(page: SharedPage, etags: Sequence[str]) -> Response:
     if page.status != 200:
         return HTMLResponse(page.html, page.status, headers)
     headers |= {"ETag": etag}
-    if any(etag in one for one in etags):
+    if any(etag in header for header in etags):
         return Response(status_code=304, headers=headers)
     return HTMLResponse(page.html, headers=headers)
 

@@ -173,7 +173,9 @@ def is_https(scope: Scope, origins: Collection[str]) -> bool:
     headers = Headers(scope=scope)
     if scope["scheme"] == "https" or headers.get("origin", "").startswith("https://"):
         return True
-    return any(one.startswith("https://") and urlsplit(one).netloc == headers.get("host") for one in origins)
+    return any(
+        origin.startswith("https://") and urlsplit(origin).netloc == headers.get("host") for origin in origins
+    )
 
 
 def _cookie(scope: Scope) -> str:
@@ -246,11 +248,11 @@ class CompanyRoutes:
     def _has_signed_in(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """Whether the answer sets the cookies of who signed in; they then last as long as a session."""
         is_set = False
-        for place, (name, value) in enumerate(headers):
+        for index, (name, value) in enumerate(headers):
             text = value.decode("latin-1")
             if name.lower() == b"set-cookie" and text.startswith(IDENTITY) and "Max-Age=0" not in text:
                 parts = [part for part in text.split("; ") if not part.startswith("Max-Age=")]
-                headers[place] = (name, "; ".join([*parts, self._attributes]).encode("latin-1"))
+                headers[index] = (name, "; ".join([*parts, self._attributes]).encode("latin-1"))
                 is_set = True
         return is_set
 

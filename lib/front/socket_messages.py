@@ -77,7 +77,7 @@ class Messages:
         if not state.fragment_id:
             self.page = state.page_script_hash or self.page
         accepts = _is_widget if is_signed_in else self._is_drawn
-        widgets = [one for one in state.widget_states.widgets if accepts(one)]
+        widgets = [widget for widget in state.widget_states.widgets if accepts(widget)]
         if len(widgets) < len(state.widget_states.widgets):
             del state.widget_states.widgets[:]
             state.widget_states.widgets.extend(widgets)
@@ -141,17 +141,20 @@ def supersedes(earlier: Any, later: Any) -> bool:
 
     Both are reruns of the whole of one page. A browser sends a click once, and all other values each time.
     """
-    if {one.WhichOneof("type") for one in (earlier, later)} != {RERUN}:
+    if {message.WhichOneof("type") for message in (earlier, later)} != {RERUN}:
         return False
-    pages = {(one.rerun_script.page_script_hash, one.rerun_script.page_name) for one in (earlier, later)}
+    pages = {
+        (message.rerun_script.page_script_hash, message.rerun_script.page_name)
+        for message in (earlier, later)
+    }
     if len(pages) > 1 or earlier.rerun_script.fragment_id or later.rerun_script.fragment_id:
         return False
     widgets = later.rerun_script.widget_states.widgets
-    ids = {one.id for one in widgets}
+    ids = {widget.id for widget in widgets}
     clicks = [
-        one
-        for one in earlier.rerun_script.widget_states.widgets
-        if one.WhichOneof("value") in TRIGGERS and one.id not in ids
+        widget
+        for widget in earlier.rerun_script.widget_states.widgets
+        if widget.WhichOneof("value") in TRIGGERS and widget.id not in ids
     ]
     widgets.extend(clicks)
     return True
@@ -214,7 +217,7 @@ class OpenSockets:
         opens hundreds blocks no other.
         """
         if not socket.is_signed_in:
-            addresses = Counter(one.address for one in self._sockets if not one.is_signed_in)
+            addresses = Counter(other.address for other in self._sockets if not other.is_signed_in)
             if addresses[socket.address] >= self._visitors_per_address:
                 return TOO_MANY_REQUESTS
             if addresses.total() >= self._visitors:
@@ -230,4 +233,6 @@ class OpenSockets:
         self._sockets.pop(socket, None)
 
     def _oldest(self, address: str) -> OpenSocket:
-        return next(one for one in self._sockets if one.address == address and not one.is_signed_in)
+        return next(
+            socket for socket in self._sockets if socket.address == address and not socket.is_signed_in
+        )

@@ -63,7 +63,9 @@ class Limiter:
     def take(self, socket: OpenSocket, now: float) -> float:
         """Count one of this socket, and return the seconds to wait for it."""
         if len(self._addresses) > ADDRESSES_BEFORE_A_SWEEP:
-            self._addresses = {one: pace for one, pace in self._addresses.items() if pace.wait(now) > 0}
+            self._addresses = {
+                address: pace for address, pace in self._addresses.items() if pace.wait(now) > 0
+            }
         return max(pace.take(now) for pace in self._paces(socket))
 
     def _paces(self, socket: OpenSocket) -> tuple[Pace, Pace]:
@@ -129,13 +131,15 @@ class RunQueue:
             self._timer.cancel()
             self._timer = None
         loop = asyncio.get_running_loop()
-        while waiting := [one for one, turn in self._waiting.items() if not turn.done()]:
+        while waiting := [socket for socket, turn in self._waiting.items() if not turn.done()]:
             now = loop.time()
-            waits = {one: self._wait(one, now) for one in waiting}
+            waits = {socket: self._wait(socket, now) for socket in waiting}
             if wait := max(min(waits.values()), self._shared_wait(now)):
                 self._timer = loop.call_later(wait, self._start)
                 return
-            self._begin(min((one for one in waiting if not waits[one]), key=lambda one: one.runs), now)
+            self._begin(
+                min((socket for socket in waiting if not waits[socket]), key=lambda socket: socket.runs), now
+            )
 
     def _begin(self, socket: OpenSocket, now: float) -> None:
         if self._is_beside_people(now):
@@ -154,7 +158,7 @@ class RunQueue:
     def _shared_wait(self, now: float) -> float:
         """Seconds until any visitor may have a run, as far as is known now: `end` looks again."""
         for runs in (self._visitors, self._people):
-            for socket in [one for one, start in runs.items() if now - start >= RUN_SECONDS]:
+            for socket in [socket for socket, start in runs.items() if now - start >= RUN_SECONDS]:
                 del runs[socket]
         wait = self._beside_people.wait(now) if self._is_beside_people(now) else 0.0
         if len(self._visitors) >= VISITOR_RUNS:

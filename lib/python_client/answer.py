@@ -127,17 +127,21 @@ def _groups(groups: Mapping[str, str | Sequence[str]] | Iterable[Filters]) -> li
 
 def _filters(filters: Filters | None) -> list[Any]:
     if not isinstance(filters, Mapping):
-        return [one.model_dump() if isinstance(one, Filter) else one for one in filters or ()]
+        return [filter_.model_dump() if isinstance(filter_, Filter) else filter_ for filter_ in filters or ()]
     return [
         {"name": name, "match": "equals", "value": [value] if isinstance(value, str) else list(value)}
         for name, value in filters.items()
     ]
 
 
-def _data_filter(one: DataFilter | tuple[str, str, float]) -> Any:
-    if isinstance(one, DataFilter):
-        return one.model_dump()
-    return dict(zip(("name", "match", "value"), one, strict=False)) if isinstance(one, tuple | list) else one
+def _data_filter(data_filter: DataFilter | tuple[str, str, float]) -> Any:
+    if isinstance(data_filter, DataFilter):
+        return data_filter.model_dump()
+    return (
+        dict(zip(("name", "match", "value"), data_filter, strict=False))
+        if isinstance(data_filter, tuple | list)
+        else data_filter
+    )
 
 
 def _order(name: str) -> dict[str, str]:
@@ -212,16 +216,16 @@ class WhatMoved:
         columns = ["key_field", "value", "description", "contribution", "before", "now", "overlapping"]
         rows = [
             (
-                one.name,
+                quantity.name,
                 mover.code,
                 mover.words,
                 mover.contribution,
                 mover.before,
                 mover.now,
-                one.is_overlapping,
+                quantity.is_overlapping,
             )
-            for one in self.moved.top
-            for mover in one.movers
+            for quantity in self.moved.top
+            for mover in quantity.movers
         ]
         return pd.DataFrame(rows, columns=pd.Index(columns)).sort_values(
             ["overlapping", "contribution"],

@@ -178,13 +178,16 @@ def _ranges(
 
 
 def _widest(
-    measures: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers], of: Aggregate
+    measures: Sequence[Measure],
+    ranges: Mapping[str, Ranges],
+    values: Mapping[str, Numbers],
+    aggregate: Aggregate,
 ) -> Numbers:
     """The widest relative range of each row among its estimated additive data fields.
 
     Where none of these is an estimate, it is the widest of the other fields.
     """
-    estimates = [m for m in measures if not intervals.is_exact(m, of)]
+    estimates = [m for m in measures if not intervals.is_exact(m, aggregate)]
     names = [m.name for m in estimates if m.additive_atom] or [m.name for m in estimates or measures]
     sides = [np.nan_to_num(intervals.relative(ranges[name], values[name])) for name in names]
     return np.max(sides, axis=0) if sides else np.zeros(0)

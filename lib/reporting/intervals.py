@@ -150,10 +150,10 @@ def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sam
     freedom = np.full(len(value), np.inf)
     sums = sorted(atom for atom in slope if is_additive(atom))
     if sample is not None and not aggregate.exact:
-        for place, first in enumerate(sums):
+        for index, first in enumerate(sums):
             n_eff = np.fmin(n_eff, _effective(first, aggregate, sample))
             freedom = np.fmin(freedom, _records(first, aggregate, sample))
-            for second in sums[place:]:
+            for second in sums[index:]:
                 twice = 1 if first == second else 2
                 moment = aggregate.moments[first, second] + sample.moments[first, second]
                 variance = variance + twice * slope[first] * slope[second] * moment

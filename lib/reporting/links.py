@@ -100,7 +100,9 @@ def address(desk: str, params: Mapping[str, str]) -> str:
 
 def having(filters: Iterable[DataFilter]) -> str:
     """Filters by figures as one parameter: `imps~ge~1000~ctr~lt~0.2`."""
-    return join_texts(text for one in filters for text in (one.name, CODES[one.match], digits(one.value)))
+    return join_texts(
+        text for filter_ in filters for text in (filter_.name, CODES[filter_.match], digits(filter_.value))
+    )
 
 
 def digits(value: float) -> str:

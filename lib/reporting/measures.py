@@ -73,13 +73,13 @@ def own_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]
     """
     own: dict[str, Measure] = {}
     expressions = {name: measure.expression for name, measure in measures.items()}
-    for one in own_fields:
-        if one.name in measures or one.name in own:
-            raise BadRequest(f"own_fields: there is a data field named '{one.name}' already")
-        expression = parse(one.formula, measures).substitute(expressions)
+    for field in own_fields:
+        if field.name in measures or field.name in own:
+            raise BadRequest(f"own_fields: there is a data field named '{field.name}' already")
+        expression = parse(field.formula, measures).substitute(expressions)
         if is_too_large(expression):
-            raise BadRequest(f"own_fields: the formula of '{one.name}' is too large")
-        own[one.name] = Measure(one.data_field, expression)
+            raise BadRequest(f"own_fields: the formula of '{field.name}' is too large")
+        own[field.name] = Measure(field.data_field, expression)
     return own
 
 

@@ -119,8 +119,8 @@ def _once(field: str, names: tuple[str, ...]) -> None:
 
 
 def _sentence(problem: Any) -> str:
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
         "."
     )
     value = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
-    return f"{place} {requirement(problem['type'], problem.get('ctx'))}{value}"
+    return f"{path} {requirement(problem['type'], problem.get('ctx'))}{value}"

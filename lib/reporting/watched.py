@@ -54,20 +54,20 @@ class FigureHistory:
     figures: Sequence[Figure]
     season: int = 1
 
-    def judge(self, rule: str, bound: float | None, place: int = -1) -> Judgment:
+    def judge(self, rule: str, bound: float | None, index: int = -1) -> Judgment:
         """Whether an alert with this rule fires on the figure at this place, by those before it.
 
         Past a bound is an estimate only with its whole 95 % range. FigureUnavailable where that is not known,
         and for `changed` where too little is known of earlier figures.
         """
-        place %= len(self.figures)
-        value, side = self.figures[place]
+        index %= len(self.figures)
+        value, side = self.figures[index]
         if not math.isfinite(value):
             raise FigureUnavailable("The figure has no value on these days.")
         if math.isinf(side):
             raise FigureUnavailable("The figure is based on too few records.")
         if rule == "changed":
-            earlier = self.figures[max(0, place - MOST * self.season) : place]
+            earlier = self.figures[max(0, index - MOST * self.season) : index]
             bounds = usual([figure.value for figure in earlier], self.season)
             if bounds is None:
                 raise FigureUnavailable(
@@ -81,9 +81,9 @@ class FigureHistory:
     def past(self, rule: str, bound: float | None) -> list[tuple[Days, bool]]:
         """The earlier days on which such an alert can be judged, and whether it would have fired."""
         judgments = []
-        for place, days in enumerate(self.days[:-1]):
+        for index, days in enumerate(self.days[:-1]):
             try:
-                judgments.append((days, self.judge(rule, bound, place).fires))
+                judgments.append((days, self.judge(rule, bound, index).fires))
             except FigureUnavailable:
                 continue
         return judgments

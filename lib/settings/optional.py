@@ -142,7 +142,7 @@ class Connecting(Operating):
     @property
     def connection_urls(self) -> dict[str, str]:
         """Name → URL of each connection."""
-        return {name: one.url for name, one in self.connections.items()}
+        return {name: connection.url for name, connection in self.connections.items()}
 
 
 class Receiver(BaseModel):

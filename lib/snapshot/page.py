@@ -53,7 +53,7 @@ def html(
 
 def board_html(board: SnapshotBoard) -> str:
     """The file of a board."""
-    drawings = [_drawings(block.chart, f"-{place}") for place, block in enumerate(board.blocks)]
+    drawings = [_drawings(block.chart, f"-{index}") for index, block in enumerate(board.blocks)]
     nothing = dict.fromkeys(("snapshot", "form", "answer", "code"))
     return _render(False, **nothing, board=board, drawings=drawings)
 

@@ -42,8 +42,8 @@ RERUN_FIELDS = (
 
 def check() -> list[str]:
     """A sentence for each private part that this version of Streamlit does not have."""
-    missing = [one for one in (*_reaches(), *reaches(STATIC)) if not _holds(one.is_there)]
-    return [f"Streamlit {st.__version__} has no {one.part}: {one.loss}." for one in missing]
+    missing = [reach for reach in (*_reaches(), *reaches(STATIC)) if not _holds(reach.is_there)]
+    return [f"Streamlit {st.__version__} has no {reach.part}: {reach.loss}." for reach in missing]
 
 
 def session_id() -> str:
@@ -187,7 +187,7 @@ def _reaches() -> Iterator[Reach]:
     yield Reach(
         "storage of closed sessions to replace",
         "closed tabs stay in memory",
-        lambda: all(one() for one in parts),
+        lambda: all(is_there() for is_there in parts),
     )
     yield Reach("look for a session", "a tab whose desk ended does not load itself again", look)
     yield Reach("media files to replace", "nobody can download files", media_files)

@@ -209,12 +209,12 @@ def _record_problems(definition: Definition) -> list[InitErrorDetails]:
     names = {field.name for field in definition.key_fields}
     names |= {field.name for field in definition.data_fields if field.aggregate != "distinct"}
     problems = []
-    for place, column in enumerate(definition.records):
+    for index, column in enumerate(definition.records):
         if column in names or column == TIME or column.startswith("granularity_"):
-            problems.append(_problem(("records", place), f"'{column}' is a field: records show it", column))
+            problems.append(_problem(("records", index), f"'{column}' is a field: records show it", column))
         elif definition.source is None and column not in columns:
             reason = f"an import does not store '{column}': make it a key field"
-            problems.append(_problem(("records", place), reason, column))
+            problems.append(_problem(("records", index), reason, column))
     return problems
 
 

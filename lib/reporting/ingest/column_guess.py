@@ -419,8 +419,8 @@ class Quotients:
         count = self._rows.shape[-1]
         self._probe = np.unique(np.linspace(0, max(count - 1, 0), min(_PROBE_ROWS, count)).astype(int))
         with np.errstate(all="ignore"):
-            some = self._rows[:, self._probe] if count else self._rows
-            self._some = some[:, None] / some[None, :] if count else np.zeros((0, 0, 0))
+            probes = self._rows[:, self._probe] if count else self._rows
+            self._some = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
 
     def find(self, column: str, figures: Figures) -> Quotient | None:
         """The amounts whose quotient a column is in all rows, as far as its decimals tell; else None."""

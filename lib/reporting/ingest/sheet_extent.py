@@ -255,9 +255,9 @@ def _xlsb_records(part: bytes) -> Iterator[tuple[int, int]]:
 def _xlsb_number(part: bytes, position: int, most: int) -> tuple[int, int]:
     """A number of 7 bits a byte, the lowest first, and where it ends; bytes beyond the part are 0."""
     number = 0
-    for place in range(most):
+    for index in range(most):
         byte = part[position] if position < len(part) else 0
-        number, position = number | (byte & 0x7F) << 7 * place, position + 1
+        number, position = number | (byte & 0x7F) << 7 * index, position + 1
         if byte < 0x80:
             break
     return number, position

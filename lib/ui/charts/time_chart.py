@@ -129,9 +129,11 @@ def line(
     )
 
 
-def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
+def partial(
+    chart_line: ChartLine, field: DataField, numbers: Numbers, color: str | None = None
+) -> list[go.Scatter]:
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
-    line, whole = one.series, one.series.is_whole
+    line, whole = chart_line.series, chart_line.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
     joins = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
     indices = np.flatnonzero(~whole)
@@ -150,7 +152,7 @@ def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | Non
             y=line.values[indices],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
-            name=theme.plain_text(one.label),
+            name=theme.plain_text(chart_line.label),
             customdata=[texts[index] for index in indices],
             hovertemplate="%{customdata}",
         ),

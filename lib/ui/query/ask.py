@@ -73,14 +73,14 @@ def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> Au
     return query.model_copy(update=FIRST)
 
 
-def refine(place: str) -> None:
+def refine(part: str) -> None:
     """Rerun the screen once exact answers have arrived for the estimates that are shown.
 
     `place` is the part of the screen that calls.
     """
     futures = session_cache.of(ANSWERS, Answers).pending()
     if futures:
-        redraw.when(lambda: all(future.done() for future in futures), f"refined_{place}")
+        redraw.when(lambda: all(future.done() for future in futures), f"refined_{part}")
 
 
 def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:

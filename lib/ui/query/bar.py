@@ -103,9 +103,9 @@ def _unfold(is_unfolded: bool) -> None:
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
     names: set[str] = set()
-    for place, filter_ in enumerate(query.filters):
+    for index, filter_ in enumerate(query.filters):
         if not filters.is_whole(filter_):
-            yield _Pill(f"filter_{place}", (filter_,))
+            yield _Pill(f"filter_{index}", (filter_,))
         elif filter_.name not in names:
             names.add(filter_.name)
             yield _Pill(f"filter_{filter_.name}", filters.about(query, filter_.name))
@@ -130,15 +130,15 @@ def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
             filter_form.draw_group(context, query, index)
 
 
-def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
-    key = f"figure_filter_{place}"
+def _draw_figures(context: PageContext, index: int, filter_: DataFilter) -> None:
+    key = f"figure_filter_{index}"
     with _popover(
-        key, data_filter_form.sentence(one, context.slicer, Numbers.of(st.context.locale))
+        key, data_filter_form.sentence(filter_, context.slicer, Numbers.of(st.context.locale))
     ) as popover:
         if not popover.open:
             return
-        data_filter_form.draw(key, one, partial(_change_figures, context, one, key))
-        filter_editor.draw_removal(key, partial(_remove_figures, context, one, key))
+        data_filter_form.draw(key, filter_, partial(_change_figures, context, filter_, key))
+        filter_editor.draw_removal(key, partial(_remove_figures, context, filter_, key))
 
 
 @contextmanager
@@ -246,14 +246,14 @@ def _finish_figures(context: PageContext, name: str) -> None:
         _ask_figures(context, lambda old: (*old, new_filter))
 
 
-def _change_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
-    if (new_filter := data_filter_form.read(prefix, one.name)) is not None:
-        _ask_figures(context, lambda old: tuple(new_filter if filter_ == one else filter_ for filter_ in old))
+def _change_figures(context: PageContext, filter_: DataFilter, prefix: str) -> None:
+    if (new_filter := data_filter_form.read(prefix, filter_.name)) is not None:
+        _ask_figures(context, lambda old: tuple(new_filter if other == filter_ else other for other in old))
 
 
-def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
+def _remove_figures(context: PageContext, filter_: DataFilter, prefix: str) -> None:
     st.session_state[prefix] = False
-    _ask_figures(context, lambda old: tuple(filter_ for filter_ in old if filter_ != one))
+    _ask_figures(context, lambda old: tuple(other for other in old if other != filter_))
 
 
 def _ask_figures(

@@ -109,7 +109,7 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
 
 def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:
     """The same for each of the focus's comparisons."""
-    return [fetch(one, query, whole) for one in focus.comparisons]
+    return [fetch(comparison, query, whole) for comparison in focus.comparisons]
 
 
 def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:

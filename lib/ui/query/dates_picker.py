@@ -70,9 +70,9 @@ def draw(context: PageContext) -> None:
     presets, period = periods.presets(context.slicer, now), named_days.days_of(query, context.slicer)
     active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
     zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
-    words = numbers.days(*period) + zone
+    days = numbers.days(*period) + zone
     with st.popover(
-        f"{plain(active.label)} · {words}" if active else words, icon=":material/calendar_month:", key="dates"
+        f"{plain(active.label)} · {days}" if active else days, icon=":material/calendar_month:", key="dates"
     ):
         current = active.label if active in presets else None
         key = followed_key(PRESET, current)

@@ -47,7 +47,9 @@ class EntryShelf:
 
     def open_entry(self, entries: Iterable[Any]) -> Any:
         """The entry whose panel is open, or None."""
-        return next((one for one in entries if one.id == st.session_state.get(self.state("chosen"))), None)
+        return next(
+            (entry for entry in entries if entry.id == st.session_state.get(self.state("chosen"))), None
+        )
 
     def attempt(self, work: Callable[[], Result]) -> Result | None:
         """The result of `work`; if it fails, None, and the error is shown until the next action."""
@@ -158,7 +160,7 @@ def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> N
     """Draw the form that keeps something under a name; `save` gets name and sharing."""
 
     def add() -> None:
-        name, is_shared = (st.session_state.get(shelf.state(one)) for one in ("name", "share"))
+        name, is_shared = (st.session_state.get(shelf.state(part)) for part in ("name", "share"))
         shelf.attempt(lambda: save(name or "", bool(is_shared)))
 
     with st.form(shelf.state("new"), border=False, clear_on_submit=True):

@@ -68,8 +68,10 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_VALUES]
         labels, figures = _add_missing(context, query, name, missing, labels, figures)
-    words = filters.field(name, context.slicer)
-    card = CardHeader(words, _about(answer, field, numbers), text, _message(text, labels), is_picker=True)
+    field_title = filters.field(name, context.slicer)
+    card = CardHeader(
+        field_title, _about(answer, field, numbers), text, _message(text, labels), is_picker=True
+    )
     columns = [Column("name", "Value", True)]
     if field is not None:
         columns.append(Column("value", title(field, with_unit=True)))
@@ -84,7 +86,7 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
         )
         for code, label in labels.items()
     ]  # fmt: skip
-    return Table(name, f"Values of {words}", columns, table_rows, verb="Keep", card=card)
+    return Table(name, f"Values of {field_title}", columns, table_rows, verb="Keep", card=card)
 
 
 def _values_query(

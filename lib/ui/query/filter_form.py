@@ -38,15 +38,15 @@ def draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
     """Draw the filters of a group, each with a button that removes it, and the form for one more."""
     group, key = query.any_of[index], pill_key(index)
     with st.container(width=WIDTH):
-        for place, filter_ in enumerate(group):
+        for number, filter_ in enumerate(group):
             with st.container(horizontal=True, vertical_alignment="center"):
                 descriptions = _descriptions(context, query, filter_)
-                words = filters.sentence(filter_, context.slicer, descriptions, most=len(filter_.value))
-                st.markdown(f"{'or ' if place else ''}{plain(words)}", width="stretch")
+                text = filters.sentence(filter_, context.slicer, descriptions, most=len(filter_.value))
+                st.markdown(f"{'or ' if number else ''}{plain(text)}", width="stretch")
                 st.button(
-                    "Remove", icon=":material/close:", type="tertiary", key=f"{key}_remove_{place}",
-                    help=plain(f"Remove “{words}”"), on_click=_change,
-                    args=(context, group, (*group[:place], *group[place + 1 :])),
+                    "Remove", icon=":material/close:", type="tertiary", key=f"{key}_remove_{number}",
+                    help=plain(f"Remove “{text}”"), on_click=_change,
+                    args=(context, group, (*group[:number], *group[number + 1 :])),
                 )  # fmt: skip
         if len(group) < MOST_ALTERNATIVES:
             draw_alternative(context, query, key, partial(_add, context, group), "Or")

@@ -56,21 +56,21 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
 def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
-    codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
+    codes = {part: "" if part == NOT_SET else part for line in lines for part in line}
     codes_by_text, is_exact = values.look_up(context, query, name, dict.fromkeys(codes.values()))
     matches: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for whole, *parts in lines:
-        for one in [whole] if codes[whole] in codes_by_text or not parts else parts:
-            codes_of_line = codes_by_text.get(codes[one])
-            (matches if codes_of_line else unknown).update(dict.fromkeys(codes_of_line or (one,)))
+        for part in [whole] if codes[whole] in codes_by_text or not parts else parts:
+            codes_of_line = codes_by_text.get(codes[part])
+            (matches if codes_of_line else unknown).update(dict.fromkeys(codes_of_line or (part,)))
     return PastedValues(tuple(matches), tuple(unknown), is_exact)
 
 
 def _texts(line: str) -> list[str]:
     """The whole line, then its parts between tabs and commas (not commas within double quotes)."""
     cells = (next(csv.reader([part], skipinitialspace=True), []) for part in line.split("\t"))
-    parts = [cell.strip() for some in cells for cell in some if cell.strip()]
+    parts = [cell.strip() for row in cells for cell in row if cell.strip()]
     whole = line.strip()
     return parts if parts == [whole] or len(parts) == 1 else [whole, *parts]
 

@@ -44,7 +44,7 @@ def sentences(query: AudienceQuery, slicer: Slicer) -> list[str]:
 
 def restrictions(slicer: Slicer) -> str:
     """The rows that the person may see, as a sentence with all values; empty where these are all rows."""
-    return "; ".join(sentence(one, slicer, most=len(one.value)) for one in slicer.restrictions)
+    return "; ".join(sentence(filter_, slicer, most=len(filter_.value)) for filter_ in slicer.restrictions)
 
 
 def together(
@@ -53,9 +53,9 @@ def together(
     descriptions: Mapping[str, str] | None = None,
 ) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
-    some = tuple(filters)
-    parts = " · ".join(_matching(one, descriptions or {}, MOST_NAMES) for one in some)
-    return f"{field(some[0].name, slicer)} {parts}"
+    all_filters = tuple(filters)
+    parts = " · ".join(_matching(filter_, descriptions or {}, MOST_NAMES) for filter_ in all_filters)
+    return f"{field(all_filters[0].name, slicer)} {parts}"
 
 
 def field(name: str, slicer: Slicer) -> str:
@@ -70,8 +70,8 @@ def value_label(code: str, descriptions: Mapping[str, str]) -> str:
 
 def both(code: str, description: str | None) -> str:
     """A value by description and code, to be found by either."""
-    words = description or code or NOT_SET
-    return words if words == code or not code else f"{words} · {code}"
+    label = description or code or NOT_SET
+    return label if label == code or not code else f"{label} · {code}"
 
 
 def _matching(filter_: Filter, descriptions: Mapping[str, str], most: int) -> str:
@@ -100,7 +100,7 @@ def other_filters(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
 def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple[str, ...]:
     """The values that filters include or exclude, without repeats; those of one `match` if given."""
     lists = (filter_.value for filter_ in about(query, name) if match in (None, filter_.match))
-    return tuple(dict.fromkeys(value for some in lists for value in some))
+    return tuple(dict.fromkeys(value for filter_values in lists for value in filter_values))
 
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
@@ -124,10 +124,10 @@ def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -
     """The question with these values in its filter of this match, and in none of the other one."""
     new_values = tuple(dict.fromkeys(more))
     filters = _without(query.filters, name, set(new_values), OTHER[match])
-    for place, filter_ in enumerate(filters):
+    for index, filter_ in enumerate(filters):
         if filter_.name == name and filter_.match == match:
             both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, *new_values)))})
-            return _asking(query, (*filters[:place], both, *filters[place + 1 :]))
+            return _asking(query, (*filters[:index], both, *filters[index + 1 :]))
     return _asking(
         query, (*filters, Filter(name=name, value=new_values, match=match)) if new_values else filters
     )

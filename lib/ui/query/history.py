@@ -250,7 +250,7 @@ def _write(
     entry, url = _entry(), _in_url()
     if steps is None:
         steps = entry.steps if params == entry.params else entry.steps.after(entry.params)
-    addresses = (*entry.addresses, *(one for one in (url, params) if one not in entry.addresses))
+    addresses = (*entry.addresses, *(address for address in (url, params) if address not in entry.addresses))
     new = replace(
         entry,
         params=params,

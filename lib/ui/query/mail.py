@@ -62,10 +62,12 @@ def draw(context: PageContext, shelf: EntryShelf, view: SavedView | Board) -> No
     if not is_mailable(context.person.email or ""):
         st.info(NO_ADDRESS, icon=":material/mail:")
         return
-    mine = [one for one in context.clients.view_store.mails.mine() if is_about(one, view)]
+    mails = context.clients.view_store.mails.mine()
+    mine = [subscription for subscription in mails if is_about(subscription, view)]
     for subscription in mine:
         _draw_subscription(context, shelf, subscription)
-    _form(context, shelf, view, next((one for one in mine if not one.recipient), None))
+    own = next((subscription for subscription in mine if not subscription.recipient), None)
+    _form(context, shelf, view, own)
 
 
 def is_about(subscription: Subscription, view: SavedView | Board) -> bool:

@@ -32,7 +32,7 @@ def source(slicer: Slicer) -> str:
     if seconds < MINUTE:
         return f"{slicer.engine}, less than a minute old"
     unit, name = next(
-        (one for one in ((DAY, "day"), (HOUR, "hour")) if seconds >= one[0]), (MINUTE, "minute")
+        (step for step in ((DAY, "day"), (HOUR, "hour")) if seconds >= step[0]), (MINUTE, "minute")
     )
     count = int(seconds // unit)
     return f"{slicer.engine}, {count} {name}{'s' * (count != 1)} old"
@@ -57,7 +57,7 @@ def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
 
 def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     """A sentence that an optional data field can't be requested, or that an own metric is computed here."""
-    if field.name in {one.name for one in slicer.own_fields} and not slicer.knows("own_fields"):
+    if field.name in {own.name for own in slicer.own_fields} and not slicer.knows("own_fields"):
         return [f"{title(field)} is computed here from its parts: the range of an estimate is not known."]
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]

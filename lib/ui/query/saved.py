@@ -99,7 +99,8 @@ def draw_saved_list(
     start = context.clients.view_store.start.get()
     alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
     comments = context.clients.view_store.notes.on_views(context.project, context.slicer_name)
-    mails = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
+    subscriptions = context.clients.view_store.mails.mine() if mail.is_possible() else None
+    mails = None if subscriptions is None else {subscription.view_id for subscription in subscriptions}
     for view in views:
         is_start = start is not None and start.id == view.id
         actions = [*_mail(view, mails), *_actions(context, view, is_start, alerts.get(view.id))]

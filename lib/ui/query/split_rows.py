@@ -114,16 +114,16 @@ def labels(split: SplitRows) -> pd.DataFrame:
     columns = {}
     for key in split.keys:
         codes = names[key].tolist()
-        words = frame[key].tolist() if frame is not None else codes
+        texts = frame[key].tolist() if frame is not None else codes
         if key in TIME_KEY_FIELDS:
             columns[key] = [series.bucket_text(code, _part(split, key, code)) or NOT_SET for code in codes]
             continue
         codes_of: dict[str, set[str]] = {}
-        for code, text in zip(codes, words, strict=True):
+        for code, text in zip(codes, texts, strict=True):
             codes_of.setdefault(text, set()).add(code)
         columns[key] = [
             (both(code, text) if len(codes_of[text]) > 1 else text) or NOT_SET
-            for code, text in zip(codes, words, strict=True)
+            for code, text in zip(codes, texts, strict=True)
         ]
     return pd.DataFrame(columns, index=names.index)
 

@@ -494,7 +494,9 @@ class _ViewReader:
             if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
         ]
         names = self._known((filter_.name for filter_ in filters), self._data, "the filter by")
-        return tuple(dict.fromkeys(one for one in filters if one.name in names))[:MOST_DATA_FILTERS]
+        return tuple(dict.fromkeys(filter_ for filter_ in filters if filter_.name in names))[
+            :MOST_DATA_FILTERS
+        ]
 
     def _value_lines(self) -> ValueLines | None:
         """A key field with its values; empty for `none`, None where there are none or no such key field."""

@@ -72,7 +72,7 @@ def matching(context: PageContext, answer: Audience, name: str, text: str) -> di
         return labels
     letters = text.lower()
     return {
-        code: words for code, words in labels.items() if letters in code.lower() or letters in words.lower()
+        code: label for code, label in labels.items() if letters in code.lower() or letters in label.lower()
     }
 
 
@@ -102,12 +102,12 @@ def check(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
     occurrences, all_codes = _occurrences(context, name), tuple(codes)
     unseen = tuple(code for code in all_codes if code not in occurrences)
     for start in range(0, len(unseen), MOST_VALUES):
-        some = unseen[start : start + MOST_VALUES]
-        exact = Filter(name=name, value=some, match="equals")
+        batch = unseen[start : start + MOST_VALUES]
+        exact = Filter(name=name, value=batch, match="equals")
         answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
         if answer is not None:
             names, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
-            occurrences.update({code: code in names for code in some if is_exact or code in names})
+            occurrences.update({code: code in names for code in batch if is_exact or code in names})
     return {code: occurrences[code] for code in all_codes if code in occurrences}
 
 
@@ -120,8 +120,8 @@ def look_up(
     all_texts, is_exact = tuple(texts), True
     descriptions: dict[str, str] = {}
     for start in range(0, len(all_texts), MOST_VALUES):
-        some = all_texts[start : start + MOST_VALUES]
-        exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
+        batch = all_texts[start : start + MOST_VALUES]
+        exact = Filter(name=name, value=batch, match="equals", case_insensitive=1, search_mappings=1)
         query_of_texts = _question(context, query, name, (exact,))
         all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
         answer = ask.audience(
@@ -136,9 +136,9 @@ def look_up(
 def _codes_by_text(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
     by_words: dict[str, list[str]] = {}
     by_code: dict[str, list[str]] = {}
-    for code, words in descriptions.items():
+    for code, label in descriptions.items():
         by_code.setdefault(code.casefold(), []).append(code)
-        by_words.setdefault(words.casefold(), []).append(code)
+        by_words.setdefault(label.casefold(), []).append(code)
     codes_of: dict[str, tuple[str, ...]] = {}
     for text in texts:
         key = text.casefold()

@@ -326,7 +326,7 @@ def _values_in(words: Sequence[str], vocabulary: _Vocabulary, find: Find) -> dic
             for match in matches_of.get(text, ()):
                 if match not in matches.setdefault(run, []):
                     matches[run].append(match)
-    return {run: some for run, some in matches.items() if some}
+    return {run: values for run, values in matches.items() if values}
 
 
 def _parse(
@@ -338,38 +338,38 @@ def _parse(
 
 def _from(
     words: Sequence[str],
-    place: int,
+    index: int,
     reading: Reading,
     mode: str,
     vocabulary: _Vocabulary,
     values: Mapping[str, Sequence[Match]],
 ) -> Iterator[Reading]:
-    if place >= len(words):
+    if index >= len(words):
         yield reading
         return
-    for length in range(min(LONGEST_PHRASE, len(words) - place), 0, -1):
-        phrase = " ".join(words[place : place + length])
-        nexts = list(_meanings(phrase, words[place : place + length], reading, mode, vocabulary, values))
+    for length in range(min(LONGEST_PHRASE, len(words) - index), 0, -1):
+        phrase = " ".join(words[index : index + length])
+        nexts = list(_meanings(phrase, words[index : index + length], reading, mode, vocabulary, values))
         for after, next_mode in nexts:
             next_reading = replace(after, score=after.score + length * length * 0.1)
-            yield from _from(words, place + length, next_reading, next_mode, vocabulary, values)
+            yield from _from(words, index + length, next_reading, next_mode, vocabulary, values)
         if nexts:
             return
-    word = words[place]
+    word = words[index]
     if word in SPLIT_WORDS:
-        yield from _from(words, place + 1, reading, "split", vocabulary, values)
+        yield from _from(words, index + 1, reading, "split", vocabulary, values)
     elif word in EXCLUDING:
-        yield from _from(words, place + 1, reading, "exclude", vocabulary, values)
+        yield from _from(words, index + 1, reading, "exclude", vocabulary, values)
     elif word in INCLUDING:
         filter_mode = "exclude" if mode == "exclude" else "include"
-        yield from _from(words, place + 1, reading, filter_mode, vocabulary, values)
+        yield from _from(words, index + 1, reading, filter_mode, vocabulary, values)
     elif word.isdigit() and mode == "split":
-        yield from _from(words, place + 1, replace(reading, limit=int(word)), mode, vocabulary, values)
+        yield from _from(words, index + 1, replace(reading, limit=int(word)), mode, vocabulary, values)
     elif word in FILLERS or word == "vs":
-        yield from _from(words, place + 1, reading, mode, vocabulary, values)
+        yield from _from(words, index + 1, reading, mode, vocabulary, values)
     else:
         without_word = replace(reading, score=reading.score - 1.0, ignored=(*reading.ignored, word))
-        yield from _from(words, place + 1, without_word, mode, vocabulary, values)
+        yield from _from(words, index + 1, without_word, mode, vocabulary, values)
 
 
 def _meanings(
@@ -391,7 +391,7 @@ def _meanings(
         yield replace(reading, grain=vocabulary.grains[phrase], score=reading.score + 1), ""
         return
     is_key_first = mode == "split"
-    fields_with_values = {name for some in values.values() for name, _, _ in some}
+    fields_with_values = {name for value_matches in values.values() for name, _, _ in value_matches}
     for name in vocabulary.keys.get(phrase, ()):
         if mode in ("include", "exclude") and name in fields_with_values:
             yield replace(reading, score=reading.score + 0.5), mode  # "where country is Germany"
@@ -414,10 +414,10 @@ def _value_meanings(matches: Iterable[Match], reading: Reading, mode: str) -> It
 
 
 def _with(filters: Sequence[Filter], name: str, code: str, match: str) -> tuple[Filter, ...]:
-    for place, filter_ in enumerate(filters):
+    for index, filter_ in enumerate(filters):
         if (filter_.name, filter_.match) == (name, match):
             both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, code)))})
-            return (*filters[:place], both, *filters[place + 1 :])
+            return (*filters[:index], both, *filters[index + 1 :])
     return (*filters, Filter(name=name, value=(code,), match=match))
 
 
@@ -447,10 +447,10 @@ def _describe(reading: Reading, slicer: Slicer, today: date, find: Find) -> Read
         pills.append(COMPARISON_PILLS.get(reading.compare, "not compared"))
     for filter_ in reading.filters:
         key = slicer.key_field(filter_.name)
-        words = "is" if filter_.match == "equals" else "is not"
+        verb = "is" if filter_.match == "equals" else "is not"
         matches_of = find(filter_.value)
         labels = [_label(matches_of.get(code, ()), filter_.name, code) for code in filter_.value]
-        pills.append(f"{key.description or key.name} {words} {', '.join(labels)}")
+        pills.append(f"{key.description or key.name} {verb} {', '.join(labels)}")
     pills += [numbers.title(slicer.data_field(name)) for name in reading.fields]
     pills += [f"by {slicer.key_field(name).description or name}" for name in reading.split_by]
     pills += [f"per {reading.grain}"] if reading.grain else []

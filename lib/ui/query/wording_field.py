@@ -41,10 +41,10 @@ def draw(context: PageContext) -> None:
             # The popover stays open: a widget that is drawn can't be closed outside of a callback.
             history.push(under(history.current(context), readings.best[0]))
             st.rerun()
-        for place, reading in enumerate(readings.best):
+        for number, reading in enumerate(readings.best):
             st.button(
                 plain(" · ".join(reading.pills)),
-                key=f"wording_reading_{place}",
+                key=f"wording_reading_{number}",
                 icon=":material/search:",
                 on_click=_ask,
                 args=(context, reading),
