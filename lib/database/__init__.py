@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine
 
 from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
-from lib.database.engine import engine, migrate, upgrade, writing
-from lib.database.transaction import DatabaseScope, process_lock, reading, transact
+from lib.database.engine import engine, migrate, upgrade
+from lib.database.transaction import DatabaseScope, process_lock, reading, transact, writing
 from lib.wire.errors import TrancheError
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -18,22 +17,18 @@ from sqlalchemy.exc import (
     DBAPIError,
     DisconnectionError,
     NoSuchModuleError,
-    OperationalError,
 )
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from lib import private
-from lib.wire.deadline import Deadline
+from lib.database.transaction import BUSY_SECONDS, begin_on_postgresql, begin_on_sqlite, writing
 from lib.wire.errors import Misconfigured
 
-BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS, IDLE_SECONDS = 10, 60
-PAUSE_SECONDS = (0.001, 0.005)
-WRITES, READS, DEADLINE = "tranche_writes", "tranche_reads", "tranche_deadline"
 IDLE_SINCE = "tranche_idle_since"
 SCRIPTS = Path(__file__).parent / "migrations"
-POSTGRES_LOCK = 7_226_243  # of an advisory lock: any number that no other program takes in this database
+POSTGRES_LOCK = 7_226_243  # of an advisory lock, as in transaction.py
 _one_at_a_time = threading.RLock()
 
 
@@ -51,7 +46,7 @@ def engine(url: str) -> Engine:
         event.listen(server, "connect", _limit_statements)
         event.listen(server, "checkin", _note_return)
         event.listen(server, "checkout", partial(_check_idle, server.dialect))
-        event.listen(server, "begin", _limit)
+        event.listen(server, "begin", begin_on_postgresql)
         return server
     if not url_object.database or url_object.database == ":memory:":
         raise Misconfigured(
@@ -60,17 +55,8 @@ def engine(url: str) -> Engine:
     _prepare(Path(url_object.database))
     engine = create_engine(url_object, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "begin", begin_on_sqlite)
     return engine
-
-
-def writing(engine: Engine) -> Engine:
-    """The same engine for transactions that write.
-
-    On SQLite they take the lock at the start: one that reads first and then finds another writer ahead of it
-    would be refused at once, however patient it is.
-    """
-    return engine.execution_options(**{WRITES: True})
 
 
 def _parse(url: str) -> URL:
@@ -124,45 +110,13 @@ def _use_log(path: Path) -> None:
 
 
 def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
-    """Per connection; with `isolation_level` None the driver leaves BEGIN to `_begin`.
+    """Per connection; with `isolation_level` None the driver leaves BEGIN to `begin_on_sqlite`.
 
     FULL: what was acknowledged is there after a power cut too.
     """
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=FULL")
-
-
-def _begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    deadline = options.get(DEADLINE)
-    if options.get(WRITES):
-        _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
-    if not options.get(WRITES):
-        connection.exec_driver_sql("BEGIN")
-
-
-def _take_turn(connection: Connection, deadline: Deadline) -> None:
-    """Begin a write transaction once no other writer is active.
-
-    SQLite's own patience looks less and less often, up to ten times a second: among several busy writers
-    some starve, and the database idles meanwhile.
-    """
-    connection.exec_driver_sql("PRAGMA busy_timeout=0")
-    while True:
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError as error:
-            if not _is_busy(error) or deadline.remaining() == 0:
-                raise
-            time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311
-        else:
-            return
-
-
-def _is_busy(error: OperationalError) -> bool:
-    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _limit_statements(connection: Any, entry: ConnectionPoolEntry) -> None:
@@ -190,25 +144,6 @@ def _check_idle(
         dialect.do_ping(connection)
     except dialect.loaded_dbapi.Error as error:
         raise DisconnectionError from error  # the pool then takes a new connection
-
-
-def _limit(connection: Connection) -> None:
-    """Let PostgreSQL enforce the transaction's deadline, and that all it reads is of one moment."""
-    options = connection.get_execution_options()
-    settings = []
-    if (deadline := options.get(DEADLINE)) is not None:
-        milliseconds = 0 if deadline.remaining() is None else _timeout_milliseconds(deadline)
-        settings.append(f"SET LOCAL statement_timeout = {milliseconds}")
-    if options.get(READS):
-        settings.append("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-    if settings:
-        connection.exec_driver_sql("; ".join(settings))  # one round trip
-
-
-def _timeout_milliseconds(deadline: Deadline | None) -> int:
-    """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
-    seconds = None if deadline is None else deadline.remaining()
-    return max(1, round(1000 * (BUSY_SECONDS if seconds is None else seconds)))
 
 
 def migrate(engine: Engine) -> None:

@@ -7,6 +7,7 @@ Stores use `DatabaseScope`; `transact` and `reading` are for work that has a dea
 
 import logging
 import random
+import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,16 +17,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Executable, Row, Select, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from lib import private
-from lib.database.engine import DEADLINE, READS, writing
 from lib.database.failures import PASSING, TOO_LATE, Failure, explain, failure, unavailable
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreUnavailable
 
-LOCKS = 7_226_245  # of advisory locks, as in engine.py: the first of two numbers
+BUSY_SECONDS = 10
+WRITER_PAUSE_SECONDS = (0.001, 0.005)
+WRITES, READS, DEADLINE = "tranche_writes", "tranche_reads", "tranche_deadline"
+# Of advisory locks: any numbers that no other program takes in this database.
+WRITERS_LOCK, LOCKS = 7_226_244, 7_226_245  # the second is the first of two numbers
 TRY_LOCK = text("select pg_try_advisory_lock(:of, :key)")
 COUNT_LOCKS = text(
     "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = pg_backend_pid() "
@@ -40,7 +44,6 @@ ATTEMPTS = 6
 SECONDS = 10.0
 FIRST_PAUSE = 0.01
 STEPS_BETWEEN_LOOKS = 20_000
-WRITERS_LOCK = 7_226_244  # of an advisory lock, as in engine.py
 LOST_WHILE_SAVING = (
     "The database was lost while it was saving: see whether the change is there before you repeat it"
 )
@@ -212,6 +215,67 @@ def _connect(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
 def _check(deadline: Deadline) -> None:
     if deadline.remaining() == 0:
         raise DeadlineExceeded(TOO_LATE)
+
+
+def writing(engine: Engine) -> Engine:
+    """The same engine for transactions that write.
+
+    On SQLite they take the lock at the start: one that reads first and then finds another writer ahead of it
+    would be refused at once, however patient it is.
+    """
+    return engine.execution_options(**{WRITES: True})
+
+
+def begin_on_sqlite(connection: Connection) -> None:
+    """Begin a transaction with its deadline; one that writes once no other writer is active."""
+    options = connection.get_execution_options()
+    deadline = options.get(DEADLINE)
+    if options.get(WRITES):
+        _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
+    if not options.get(WRITES):
+        connection.exec_driver_sql("BEGIN")
+
+
+def _take_turn(connection: Connection, deadline: Deadline) -> None:
+    """Begin a write transaction once no other writer is active.
+
+    SQLite's own patience looks less and less often, up to ten times a second: among several busy writers
+    some starve, and the database idles meanwhile.
+    """
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            if not _is_busy(error) or deadline.remaining() == 0:
+                raise
+            time.sleep(random.uniform(*WRITER_PAUSE_SECONDS))  # noqa: S311
+        else:
+            return
+
+
+def _is_busy(error: OperationalError) -> bool:
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def begin_on_postgresql(connection: Connection) -> None:
+    """Let PostgreSQL enforce the transaction's deadline, and that all it reads is of one moment."""
+    options = connection.get_execution_options()
+    settings = []
+    if (deadline := options.get(DEADLINE)) is not None:
+        milliseconds = 0 if deadline.remaining() is None else _timeout_milliseconds(deadline)
+        settings.append(f"SET LOCAL statement_timeout = {milliseconds}")
+    if options.get(READS):
+        settings.append("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    if settings:
+        connection.exec_driver_sql("; ".join(settings))  # one round trip
+
+
+def _timeout_milliseconds(deadline: Deadline | None) -> int:
+    """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
+    seconds = None if deadline is None else deadline.remaining()
+    return max(1, round(1000 * (BUSY_SECONDS if seconds is None else seconds)))
 
 
 @contextmanager

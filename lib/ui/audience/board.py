@@ -31,7 +31,7 @@ from lib.ui.charts import numbers, theme
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, clicks, filters, focus, history, note_list, own_cards, state
+from lib.ui.query import ask, clicks, filters, focus, history, note_list, state
 from lib.ui.query.ask import Answers
 from lib.ui.query.focus import Focus
 from lib.ui.query.state import Card, PageState, granularities
@@ -102,7 +102,7 @@ def draw(context: PageContext) -> None:
             "edition": [
                 note_list.changes(),
                 [one.model_dump() for one in context.slicer.own_fields],
-                state.cards_text(own_cards.get(context) or ()),
+                state.cards_text(focus.own_cards(context) or ()),
             ],
         },
         on_acts_change=partial(clicks.follow, context),
@@ -255,7 +255,7 @@ class BoardAnswers:
             caches={ask.ANSWERS: answers},
         )
         page_state = state.from_params(request.params, context.slicer, *about)
-        default_cards = None if page_state.view.cards else own_cards.read(context)
+        default_cards = None if page_state.view.cards else focus.read_own_cards(context)
         for act in (act for raw in request.acts for act in rows.parse(raw)):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)
         # Browsers keep answers per version, so it tells which rows the person may see now.

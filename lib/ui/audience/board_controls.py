@@ -11,7 +11,7 @@ from lib.ui.audience import headline, leaderboards, over_time, own_metrics, spli
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, clicks, dates_picker, export_menu, filters, focus, history, own_cards, state
+from lib.ui.query import ask, clicks, dates_picker, export_menu, filters, focus, history, state
 from lib.ui.query.focus import Focus
 from lib.ui.query.state import Card
 
@@ -84,11 +84,11 @@ def _ask_fields(context: PageContext, key: str) -> None:
     They are remembered, but for the texts to find.
     """
     page_state, default_cards = history.current(context), state.default_cards(context.slicer)
-    cards = page_state.view.cards or own_cards.get(context) or default_cards
+    cards = page_state.view.cards or focus.own_cards(context) or default_cards
     before = {card.name: card for card in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    own_cards.store(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    focus.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
     history.push(page_state.with_view(cards=new_cards))
     st.rerun()
 

@@ -26,7 +26,7 @@ from lib.ui.kit.rows import (
     Setting,
     Zoom,
 )
-from lib.ui.query import filters, history, own_cards, state
+from lib.ui.query import filters, focus, history, state
 from lib.ui.query.state import Card, PageState, RecordsOf, ZoomOrigin, granularities
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
@@ -54,7 +54,7 @@ def catch_up(context: PageContext) -> None:
     clicks = {name: rows.new_acts(st.session_state.get(name), history.receipt(name)) for name in COMPONENTS}
     acts = [act for new_acts, _ in clicks.values() for act in new_acts]
     if acts:
-        after = states(history.current(context), acts, context.slicer, own_cards.get(context))
+        after = states(history.current(context), acts, context.slicer, focus.own_cards(context))
         history.follow(after, {name: last for name, (_, last) in clicks.items()})
 
 

@@ -1,6 +1,9 @@
-"""The state of a page resolved: its days, granularity and fields, and the queries behind its parts."""
+"""The state of a page resolved: its days, granularity, fields and leaderboards, and its parts' queries."""
 
+import logging
 from dataclasses import dataclass, replace
+
+import streamlit as st
 
 from lib.reporting import named_days
 from lib.reporting.dates import Days
@@ -16,11 +19,14 @@ from lib.reporting.models import (
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, history, own_cards, periods, state
+from lib.ui.query import ask, history, periods, state
 from lib.ui.query.periods import Comparison
 from lib.ui.query.state import Card, PageState, ValueLines, View, granularities
+from lib.wire.errors import TrancheError
 
 USUAL_METRICS, TIMES = 6, 100
+OWN_CARDS = "own_cards"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -142,7 +148,7 @@ class Focus:
 def current(context: PageContext) -> Focus:
     """The focus of the current state, with the leaderboards that the person chose where it names none."""
     page_state = history.current(context)
-    cards = page_state.view.cards or own_cards.get(context)
+    cards = page_state.view.cards or own_cards(context)
     return resolve(context, page_state.with_view(cards=cards))
 
 
@@ -183,3 +189,40 @@ def volume(slicer: Slicer, field: DataField) -> str:
     """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
     plain = [data_field.name for data_field in slicer.data_fields if data_field.formula is None]
     return plain[0] if field.formula is not None and plain else field.name
+
+
+def own_cards(context: PageContext) -> tuple[Card, ...] | None:
+    """The leaderboards that the person chose for the slicer, read once a session; None without a choice."""
+    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
+    about = (context.project, context.slicer_name)
+    if about not in choices:
+        choices = choices | {about: _own_cards_text(context)}
+        st.session_state[OWN_CARDS] = choices
+    return state.cards_from_text(choices[about], context.slicer)
+
+
+def read_own_cards(context: PageContext) -> tuple[Card, ...] | None:
+    """The same as in the database now; None too if it fails (see the log)."""
+    return state.cards_from_text(_own_cards_text(context), context.slicer)
+
+
+def store_own_cards(context: PageContext, cards: tuple[Card, ...] | None) -> None:
+    """Store the person's leaderboards of the slicer; None removes them.
+
+    If the database fails, they are kept for this session.
+    """
+    text = state.cards_text(cards or ())
+    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
+    st.session_state[OWN_CARDS] = choices | {(context.project, context.slicer_name): text}
+    try:
+        context.clients.view_store.cards.set(context.project, context.slicer_name, text)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
+
+
+def _own_cards_text(context: PageContext) -> str:
+    try:
+        return context.clients.view_store.cards.get(context.project, context.slicer_name)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be read: %s", error.reason)
+        return ""
