@@ -20,9 +20,8 @@ from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
 from lib.reporting.ingest.files import Format, Reader
-from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
+from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns, reading
 from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.progress import reading
 from lib.reporting.ingest.readers import readers
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.ingest.text import find_delimiter

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from ingesting import Place, definition
 
-from lib.reporting.ingest.importing import ImportJob, import_files
-from lib.reporting.ingest.progress import ImportProgress, duration
+from lib.reporting.ingest.importing import ImportJob, ImportProgress, duration, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Rejects
 

@@ -4,8 +4,8 @@
     text.py          CSV and TSV → raw rows   (records.py: its encoding, and where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
     layout.py        where the table of a text or a sheet is: its header and names
-    readers.py       the reader of a file, by its format; Parquet, JSON, tables in HTML or XML → raw rows
-    unpivot.py       days across the columns of raw rows → a row for each
+    readers.py       the reader of a file, by its format; Parquet, JSON, tables in HTML or XML → raw rows;
+                     days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
                      (time_formats.py: what texts look like, and how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
@@ -15,7 +15,7 @@
     times.py         raw cells → time   (clock_changes.py: hours that come twice or never)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
-    importing.py     files + definition → warehouse, all or nothing   (progress.py: how far it is)
+    importing.py     files + definition → warehouse, all or nothing, and how far it is
 
 Nothing is held whole: readers yield batches of some megabytes, and the warehouse writes them by day.
 """

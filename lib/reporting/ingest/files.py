@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lib.reporting.ingest.progress import Progress, count_bytes
 from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
@@ -24,6 +23,7 @@ Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
 Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
 Refuse = Callable[[Reject], None]
+Progress = Callable[[int], None]
 FORMATS: tuple[Format, ...] = get_args(Format)
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
@@ -75,7 +75,7 @@ class DataFile:
         ImportRefused when the compressed content is damaged or cut off.
         """
         with self.path.open("rb") as raw:
-            source = count_bytes(raw, progress) if progress else raw
+            source = cast(BinaryIO, _ProgressFile(raw, progress)) if progress else raw
             if self.compression is None:
                 yield source
             else:
@@ -226,6 +226,30 @@ def _is_binary(beginning: bytes) -> bool:
     )
     controls = _CONTROLS if is_wide else _CONTROLS | {0}
     return any(byte in controls for byte in beginning)
+
+
+class _ProgressFile(io.RawIOBase):
+    """The same file, which tells `progress` the bytes of each read."""
+
+    def __init__(self, raw: BinaryIO, progress: Progress) -> None:
+        self._raw, self._progress = raw, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
+        self._progress(len(data))
+        return data
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
 
 
 class _UnpackedContent(io.RawIOBase):

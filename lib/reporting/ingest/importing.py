@@ -1,18 +1,19 @@
-"""Files + definition → warehouse: all of them as one import, or nothing."""
+"""Files + definition → warehouse: all of them as one import, or nothing; and how far the reading is."""
 
+import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import pyarrow as pa
 
 from lib.reporting.definition import Definition
-from lib.reporting.ingest.files import RawRows, Reader, Refuse
+from lib.reporting.ingest.files import Progress, RawRows, Reader, Refuse
 from lib.reporting.ingest.normalize import Normalizer, number_columns
-from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
 from lib.reporting.warehouse.slicer import Import, Source
@@ -20,6 +21,8 @@ from lib.wire.errors import ImportRefused, UnknownName
 
 BATCHES = 2
 _MOST_REJECTS = 1000
+ON_A_TERMINAL, IN_A_LOG = 0.2, 10.0
+_CLEAR = "\r\x1b[K"
 
 
 @dataclass(frozen=True)
@@ -273,3 +276,72 @@ class _Reading:
 
 class _Stop(Exception):
     """Nobody wants the rest."""
+
+
+class ImportProgress:
+    """Counts bytes and rows, and writes them to `stream` every few seconds at most.
+
+    `size` is what there is to read, in bytes. `clock` gives seconds. Counts may come from two threads,
+    bytes from one and rows from another; only rows write.
+    """
+
+    def __init__(self, size: int, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._size, self._stream, self._clock = size, stream, clock
+        self._is_terminal = stream.isatty()
+        self._pause = ON_A_TERMINAL if self._is_terminal else IN_A_LOG
+        self._began = self._last_write = clock()
+        self._bytes = self._rows = 0
+        self._is_shown = False
+
+    def read(self, size: int) -> None:
+        """So many more bytes were read."""
+        self._bytes += size
+
+    def take(self, rows: int) -> None:
+        """So many more rows were read and checked."""
+        self._rows += rows
+        now = self._clock()
+        if now - self._last_write >= self._pause:
+            self._last_write = now
+            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._remaining(now)}", is_last=False)
+
+    def end(self) -> None:
+        """All was read, or it ended early: the last line says how many rows, where one was shown before."""
+        if self._is_shown:
+            self._show(f"Read: {self._rows:,} rows{self._rate(self._clock())}", is_last=True)
+
+    def _show(self, line: str, is_last: bool) -> None:
+        self._is_shown = True
+        in_place = f"{_CLEAR}{line}" + ("\n" if is_last else "")
+        self._stream.write(in_place if self._is_terminal else f"{line}\n")
+        self._stream.flush()
+
+    def _rate(self, now: float) -> str:
+        seconds = now - self._began
+        return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
+
+    def _remaining(self, now: float) -> str:
+        share = min(self._bytes / self._size, 1.0) if self._size else 0.0
+        if not share:
+            return ""
+        return f", {100 * share:.0f} %, {duration((now - self._began) * (1 - share) / share)} left"
+
+
+@contextmanager
+def reading(size: int) -> Iterator[ImportProgress]:
+    """The progress of reading `size` bytes, on the standard error output."""
+    progress = ImportProgress(size, sys.stderr)
+    try:
+        yield progress
+    finally:
+        progress.end()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: 8 s, 2 min 5 s, 1 h 2 min."""
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -20,10 +21,21 @@ import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
+from lib.reporting.ingest import cells
 from lib.reporting.ingest.cells import plain_columns, plain_table, value_column
 from lib.reporting.ingest.column_names import sounds_like_time
-from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
-from lib.reporting.ingest.progress import Progress
+from lib.reporting.ingest.files import (
+    DataFile,
+    Format,
+    Ints,
+    Progress,
+    RawRows,
+    Reader,
+    Refuse,
+    check_width,
+    data_file,
+)
+from lib.reporting.ingest.layout import are_days, is_total, once_each
 from lib.reporting.ingest.records import (
     MAX_LINE,
     UTF_8,
@@ -34,7 +46,6 @@ from lib.reporting.ingest.records import (
 )
 from lib.reporting.ingest.rejects import Reject
 from lib.reporting.ingest.text import delimited_text
-from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.ingest.workbook import workbooks
 from lib.wire.errors import ImportRefused
 
@@ -49,6 +60,7 @@ _FEWEST_CHILDREN, _DIGITS_OF_DATE = 2, 6
 MOST_BYTES = 128 << 20
 _MOST_SPAN = 5_000
 _ROWS, _CELLS = {"tr", "row"}, {"td", "th", "cell"}
+DAY, VALUE = "day", "value"
 
 
 def readers(
@@ -473,3 +485,49 @@ class _Tables(HTMLParser):
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() else 0
+
+
+class UnpivotReader:
+    """Another reader's rows, one for each of its columns that is a day and each value there; see Reader.
+
+    Columns of totals and empty cells are left out. ImportRefused where fewer than two columns are days.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        columns = reader.columns or ()
+        self.days = [name for name in columns if are_days([name])]
+        if len(self.days) < 2:
+            raise ImportRefused(f"{reader.file.name}: --unpivot is for files with a column for each day")
+        self._reader, self.file, self.context = reader, reader.file, reader.context
+        self.has_header = reader.has_header
+        self._others = [name for name in columns if name not in self.days and not is_total(name)]
+        *_, self._day, self._value = names = once_each([*self._others, DAY, VALUE])
+        self.columns: tuple[str, ...] | None = tuple(names)
+        self.names = dict.fromkeys(names)
+        days = f"{len(self.days)} columns of days unpivoted, '{self.days[0]}' to '{self.days[-1]}'"
+        self.description = f"{reader.description}, {days}"
+
+    def rows(
+        self,
+        selection: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches; those of a line come one after the other, in the order of the days."""
+        others = [name for name in self._others if selection is None or name in selection]
+        for raw in self._reader.rows([*others, *self.days], refuse, progress):
+            count, width = raw.table.num_rows, len(self.days)
+            figures = pa.chunked_array([cells.text(raw.table[day].combine_chunks()) for day in self.days])
+            positions = np.arange(count * width)
+            values = figures.take(pa.array(positions % width * count + positions // width)).combine_chunks()
+            present = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+            owners = present // width
+            table = raw.table.select(others).take(pa.array(owners))
+            table = table.append_column(self._day, pa.array(self.days).take(pa.array(present % width)))
+            table = table.append_column(self._value, values.take(pa.array(present)))
+            yield RawRows(table, raw.lines[owners], partial(_line_text, raw, owners))
+
+
+def _line_text(raw: RawRows, owners: Ints, position: int) -> str:
+    return raw.text(int(owners[position]))

@@ -18,9 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lib.reporting.ingest.files import WORKBOOK_SUFFIXES, DataFile, RawRows, Refuse, check_width
+from lib.reporting.ingest.files import WORKBOOK_SUFFIXES, DataFile, Progress, RawRows, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
-from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.records import (
     MAX_LINE,
     UTF_8,

@@ -19,9 +19,8 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets
 from lib.reporting.ingest.cells import plain_table, value_column
-from lib.reporting.ingest.files import DataFile, RawRows, Reader, Refuse, check_width
+from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, table_layout
-from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, column_number, sheet_extents
 from lib.reporting.ingest.time_guess import DATES_1904
 from lib.wire.errors import ImportRefused, UnknownName
