@@ -144,7 +144,7 @@ def draw_filter_form(
     with st.container(horizontal=True):
         st.checkbox("In any case", key=f"{prefix}_{ANY_CASE}")
         st.checkbox("Search descriptions too", key=f"{prefix}_{DESCRIPTIONS}")
-    st.button(label, icon=":material/add:", key=f"{prefix}_hand_over", on_click=_add, args=(prefix, add))
+    st.button(label, icon=":material/add:", key=f"{prefix}_add", on_click=_hand_over, args=(prefix, add))
 
 
 def _frequent_values(context: PageContext, name: str, query: AudienceQuery | None) -> dict[str, str]:
