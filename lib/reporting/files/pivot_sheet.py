@@ -74,9 +74,7 @@ class _Book:
         self._sheet.freeze_panes(HEADERS, 1)
         self._sheet.set_column(0, 0, LABEL_WIDTH)
         self._merge(0, 0, 1, 0, pivot.corner, align="left")
-        for group, columns in itertools.groupby(
-            enumerate(pivot.columns, 1), lambda numbered: numbered[1].group
-        ):
+        for group, columns in itertools.groupby(enumerate(pivot.columns, 1), lambda pair: pair[1].group):
             group_columns = list(columns)
             for index, column in group_columns:
                 self._sheet.set_column(index, index, max(LEAST_WIDTH, len(column.title) + 2))

@@ -451,7 +451,7 @@ class _ViewReader:
         params, rows = self._params, self._params.get("top", "")
         compare, also = self._compared_days("compare", (PREVIOUS,)), self._compared_days("also", ())
         return View(
-            columns=tuple(self._known(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
+            columns=tuple(self._among(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
             field=self._field("field", self._data, "the data field") or None,
             second=self._field("second", self._data, "the data field"),
             cross=self._field("cross", self._keys, "the key field"),
@@ -481,7 +481,7 @@ class _ViewReader:
             name, order, find = (item, "", "") if item in self._keys else (*item.split("!", 2), "", "")[:3]
             by = order.removeprefix("-") if is_card_order(order.removeprefix("-"), self._slicer) else "volume"
             direction: Direction = "desc" if order.startswith("-") or by == "volume" else "asc"
-            for field in self._known([name], self._keys, "the leaderboard of"):
+            for field in self._among([name], self._keys, "the leaderboard of"):
                 cards.setdefault(field, Card(field, by, direction, find))
         return tuple(cards.values())[:MOST_CARDS] or None
 
@@ -493,7 +493,7 @@ class _ViewReader:
             for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False)
             if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
         ]
-        names = self._known((filter_.name for filter_ in filters), self._data, "the filter by")
+        names = self._among((filter_.name for filter_ in filters), self._data, "the filter by")
         return tuple(dict.fromkeys(filter_ for filter_ in filters if filter_.name in names))[
             :MOST_DATA_FILTERS
         ]
@@ -504,7 +504,7 @@ class _ViewReader:
         name, *values = split_texts(text)
         if name in ("", NONE):
             return () if text == NONE else None
-        fields = self._known([name], self._keys, "the lines of")
+        fields = self._among([name], self._keys, "the lines of")
         return (name, *dict.fromkeys(values[:MOST_LINES])) if fields and values else None
 
     def _compared_days(self, param: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -566,9 +566,9 @@ class _ViewReader:
     def _field(self, param: str, fields: Set[str], what: str) -> str:
         """The field that a parameter names; empty without one that the slicer has."""
         text = self._params.get(param)
-        return next(iter(self._known([text] if text else [], fields, what)), "")
+        return next(iter(self._among([text] if text else [], fields, what)), "")
 
-    def _known(self, names: Iterable[str], fields: Set[str], what: str) -> list[str]:
+    def _among(self, names: Iterable[str], fields: Set[str], what: str) -> list[str]:
         """The names that are among these fields, each once; the others are noted as `what`."""
         unique = dict.fromkeys(names)
         self.missing_fields += [f"{what} {name}" for name in unique if name not in fields]
