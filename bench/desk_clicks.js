@@ -27,6 +27,7 @@
     const watch = new MutationObserver((changes) => changes.some(isFigure) && requestAnimationFrame(seen))
     const what = { subtree: true, childList: true, characterData: true, attributeFilter: ["d", "hidden"] }
     for (const root of [document.body, ...boards]) watch.observe(root, what)
+    const wasDisabled = element.disabled
     element.click()
     const look = setInterval(() => {
       const now = performance.now() - start
@@ -34,7 +35,8 @@
       if (now <= LONGEST && (now - last <= QUIET || first === null)) return
       clearInterval(look)
       watch.disconnect()
-      now > LONGEST ? reject(new Error(`Not settled after ${LONGEST} ms: ${find}`)) : resolve([first, last])
+      const why = `clicked ${wasDisabled ? "while disabled" : ""}, first figure after ${first} ms, script ${app.dataset.testScriptState}`
+      now > LONGEST ? reject(new Error(`Not settled after ${LONGEST} ms: ${find} (${why})`)) : resolve([first, last])
     }, 10)
   })
 }

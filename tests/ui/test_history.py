@@ -122,6 +122,17 @@ def test_quick_clicks_are_undone_one_by_one(desk: AppTest) -> None:
         assert asked(press(desk, "redo"), "is.geo.country") == expected
 
 
+def test_undo_and_redo_among_clicks(desk: AppTest) -> None:
+    """Undo and redo that arrive with clicks, all in one run, are taken in their order and none is lost."""
+    acts = [["include", [["geo.country", code]]] for code in ("US", "DE", "FR")]
+    boards.click(desk, "leaderboards", *acts, ["undo"], ["undo"], ["redo"], ["add", [["geo.country", "JP"]]])
+    assert (asked(desk, "is.geo.country"), possible(desk)) == ("DE~JP", {"undo", "reset"})
+    boards.click(desk, "leaderboards", ["undo"], ["undo"], ["undo"], ["undo"])
+    assert (asked(desk, "is.geo.country"), possible(desk)) == ("", {"redo", "reset"})
+    boards.click(desk, "leaderboards", ["redo"], ["redo"])
+    assert asked(desk, "is.geo.country") == "DE"
+
+
 def test_a_link_opens_without_steps(desk: AppTest) -> None:
     """A question that a link asks is the first of its tab: there is nothing to undo, but it can be reset."""
     other = AppTest.from_file(DESK, default_timeout=60).run()

@@ -84,8 +84,10 @@ def asked(*filters: Filter, order: tuple[Order, ...] = ()) -> AudienceQuery:
 
 def after(query: AudienceQuery, acts: list[Act], slicer: Slicer) -> AudienceQuery:
     """The query after these clicks."""
-    *_, last = clicks.states(PageState(query), acts, slicer)
-    return last.query
+    page_state = PageState(query)
+    for act in acts:
+        page_state = clicks.apply(page_state, act, slicer)
+    return page_state.query
 
 
 def test_acts_change_the_question_in_their_order() -> None:

@@ -3,7 +3,6 @@
 
 const PAINTED_MILLISECONDS = 20
 const LATEST_MILLISECONDS = 1000
-const PREDICTED_MILLISECONDS = 3000
 const LEFT_MILLISECONDS = 250
 const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
 const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
@@ -33,7 +32,7 @@ function newPage() {
   problem.hidden = missing.hidden = true
   set(chart, "tabindex", "0")
   set(chart, "role", "img")
-  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, tabs, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
+  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, tabs, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, dimmed: [], store: newStore(), tries: 0, failures: 0 }
   own.waiting = root.appendChild(make("div", { class: "problem", role: "status", hidden: "" }))
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
@@ -73,25 +72,18 @@ function acknowledge(page, data) {
   if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
   page.outbox = page.outbox.filter(([number]) => number > last)
-  const isAwaited = isOnItsWay(page, data.params, last)
-  if (page.outbox.length) return tellIn(page, LATEST_MILLISECONDS)
+  if (page.outbox.length) {
+    requestAnimationFrame(() => showSteps(page))
+    return tellIn(page, LATEST_MILLISECONDS)
+  }
   page.isLate = Boolean(page.wish && page.acts.length) // the answer that is awaited is of this question, most likely
   tellIn(page, LATEST_MILLISECONDS)
-  if (isAwaited || page.isLate) return
+  if (page.isLate) return
   page.base = data.params
   page.acts = []
   page.steps = { undo: [...data.steps.undo], redo: [...data.steps.redo] }
+  requestAnimationFrame(() => showSteps(page))
   show(page)
-}
-
-/** Whether Streamlit has not yet taken all undoing that is shown already. */
-function isOnItsWay(page, params, last) {
-  const key = keyOf(page.about, params)
-  const now = performance.now()
-  page.predicted = page.predicted.filter((one) => now - one.since < PREDICTED_MILLISECONDS && one.after >= last)
-  const place = page.predicted.findIndex((one) => one.key === key)
-  page.predicted = place < 0 ? page.predicted : page.predicted.slice(place + 1)
-  return page.predicted.length > 0
 }
 
 /** An act of a person: it is kept until Streamlit has taken it, shown, and then sent. */
@@ -121,26 +113,34 @@ function onControl(page, event) {
   act(page.cards, ...JSON.parse(control.dataset.act))
 }
 
-/** Undo and redo are Streamlit's; the question that they lead to is known, and shown at once. */
+/** Undo and redo travel as acts do. The question that they lead to is shown at once where it is known. */
 function onStep(page, event) {
   const which = Object.keys(STEPS).find((name) => event.target.closest?.(STEPS[name]))
   if (!which || !page.steps || !page.root.isConnected) return
-  if (page.outbox.length) return tellIn(page, 0, true) // the server's steps do not have these yet
-  const there = page.steps[which].pop()
-  if (!there) return
+  event.stopPropagation() // Streamlit would make one click of two quick ones, and none before it has drawn the last step
+  const there = page.acts.length ? null : page.steps[which].pop()
+  page.outbox.push([++page.cards.number, which])
+  if (!there) return tellIn(page, 0, true)
   page.steps[which === "undo" ? "redo" : "undo"].push(page.base)
   page.base = there
-  page.acts = []
-  page.predicted.push({ key: keyOf(page.about, there), since: performance.now(), after: page.cards.number })
-  page.host.classList.add("told")
-  setTimeout(() => whenFree(page.press, () => acknowledge(page, page.data)), PREDICTED_MILLISECONDS + 1)
+  tellIn(page, LATEST_MILLISECONDS)
+  showSteps(page)
   show(page)
+}
+
+/** Streamlit's buttons are as its last run drew them: a step that is known since then can be gone already. */
+function showSteps(page) {
+  for (const [which, find] of Object.entries(STEPS)) {
+    const button = document.querySelector(find)
+    const isKnown = page.steps?.[which].length > 0
+    if (button && (isKnown || !page.outbox.length)) button.disabled = !isKnown
+  }
 }
 
 /** Sends the acts, once the figures are painted: Streamlit's run would take the server's time from them. */
 function tellIn(page, milliseconds, isNow = false) {
   clearTimeout(page.telling)
-  page.host.classList.toggle("told", page.outbox.length + page.predicted.length > 0)
+  page.host.classList.toggle("told", page.outbox.length > 0)
   if (!page.outbox.length) return
   if (isNow) return page.send?.()
   page.telling = setTimeout(() => page.send?.(), milliseconds)
@@ -336,7 +336,6 @@ function outdate(page) {
 function clear(page) {
   forget(page.store)
   page.drawn = page.wish = page.listening = page.head = null
-  page.predicted = []
   page.acts = []
   page.outbox = []
   page.cards.waiting = []

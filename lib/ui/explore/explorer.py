@@ -35,10 +35,12 @@ def catch_up(context: PageContext, fields: Exploration) -> tuple[ActReceipt, Exp
         fields = replace(fields, order=order)
     choices = [act for act in acts if isinstance(act, Choice)]
     if choices:
-        *_, page_state = clicks.states(history.current(context), choices, context.slicer)
+        page_state = history.current(context)
+        for choice in choices:
+            page_state = clicks.apply(page_state, choice, context.slicer)
         carry(page_state, fields.data, receipt)
     elif acts:
-        history.follow([history.current(context).with_view(exploration=fields)], {BOARD: receipt})
+        history.push(history.current(context).with_view(exploration=fields), {BOARD: receipt})
     return receipt, fields
 
 
@@ -51,7 +53,7 @@ def carry(
 ) -> None:
     """Open Audience in that state, with that data field and tab; `receipt` is the click that led there."""
     page_state = page_state.with_view(field=data_field, tab=tab)
-    history.follow([page_state], {BOARD: receipt} if receipt else {})
+    history.push(page_state, {BOARD: receipt} if receipt else {})
     st.switch_page(screens.AUDIENCE, query_params=history.params())
 
 

@@ -204,6 +204,13 @@ class RecordsClick:
     values: Values
 
 
+@dataclass(frozen=True)
+class HistoryStep:
+    """A click on undo or redo."""
+
+    direction: Literal["undo", "redo"]
+
+
 Act = (
     RecordsClick
     | Choice
@@ -215,6 +222,7 @@ Act = (
     | Zoom
     | RecordLimit
     | Navigation
+    | HistoryStep
 )
 
 
@@ -302,6 +310,8 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
             yield Zoom()
         case ["read", int(limit)]:
             yield RecordLimit(limit)
+        case ["undo" | "redo" as direction]:
+            yield HistoryStep(direction)
         case ["go", dict(params)]:
             yield Navigation({str(name): text for name, text in params.items() if isinstance(text, str)})
 

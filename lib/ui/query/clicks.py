@@ -1,6 +1,6 @@
 """Clicks on the board, in tables and in charts, and the state of the page after them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -15,8 +15,10 @@ from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import (
     Act,
+    ActReceipt,
     CardChoice,
     Choice,
+    HistoryStep,
     Navigation,
     Opening,
     Ordering,
@@ -54,8 +56,25 @@ def catch_up(context: PageContext) -> None:
     clicks = {name: rows.new_acts(st.session_state.get(name), history.receipt(name)) for name in COMPONENTS}
     acts = [act for new_acts, _ in clicks.values() for act in new_acts]
     if acts:
-        after = states(history.current(context), acts, context.slicer, focus.own_cards(context))
-        history.follow(after, {name: last for name, (_, last) in clicks.items()})
+        take(context, acts, {name: last for name, (_, last) in clicks.items()})
+
+
+def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActReceipt]) -> None:
+    """Go through these clicks, all or none. Each is a step of its own to undo, or undoes or redoes one.
+
+    `last_acts` is the last act of each component that they come from.
+    """
+    page_state, steps = history.current(context), history.steps()
+    params: Mapping[str, str] = history.params()
+    about, default_cards = (context.slicer, context.project, context.slicer_name), focus.own_cards(context)
+    for act in acts:
+        if isinstance(act, HistoryStep):
+            params, steps = steps.go(act.direction, params)
+            page_state = state.from_params(params, *about)
+        else:
+            page_state = apply(page_state, act, context.slicer, default_cards)
+            params, steps = page_state.params, steps.change(params, page_state.params)
+    history.move(params, steps, last_acts)
 
 
 def follow(context: PageContext) -> None:
@@ -64,21 +83,14 @@ def follow(context: PageContext) -> None:
     st.rerun()
 
 
-def states(
-    page_state: PageState, acts: Iterable[Act], slicer: Slicer, default_cards: tuple[Card, ...] | None = None
-) -> Iterator[PageState]:
-    """The state after each of these clicks; `default_cards` are shown where it has no leaderboards."""
-    for act in acts:
-        page_state = apply(page_state, act, slicer, default_cards)
-        yield page_state
-
-
 def apply(
     page_state: PageState, act: Act, slicer: Slicer, default_cards: tuple[Card, ...] | None = None
 ) -> PageState:
     """The state after a click; the same where it names nothing that the slicer or the page has."""
     # An act comes from a browser: nothing of it is taken for granted.
     match act:
+        case HistoryStep():  # of the tab's history, of which a state knows nothing
+            return page_state
         case Zoom():
             return _zoom(page_state, act, slicer)
         case RecordLimit(limit):

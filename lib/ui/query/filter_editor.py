@@ -47,7 +47,7 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         choices = [act for act in acts if isinstance(act, Choice)]
-        history.follow(clicks.states(history.current(context), choices, context.slicer), {key: latest})
+        clicks.take(context, choices, {key: latest})
         if choices:
             st.rerun()
 

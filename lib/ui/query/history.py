@@ -3,8 +3,9 @@
 Audience, Export and Slicers share them. They are kept in the session, and the current one is in the URL.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 SINGLE_SLICER_PARAMS = ("split", "fields", "field", "order", "source")
 MOST_STEPS, MOST_ADDRESSES = 50, 50
 Params = Mapping[str, str]
+NO_ACTS: Mapping[str, ActReceipt] = {}
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Steps:
         """The steps after a change from `old`. Steps undone before can no longer be redone."""
         return Steps((*self.undo, old)[-MOST_STEPS:])
 
+    def change(self, old: Params, new: Params) -> "Steps":
+        """The steps after a change from `old` to `new`, which may be the same."""
+        return self.after(old) if new != old else self
+
     def back(self, old: Params) -> tuple[Params, "Steps"]:
         """The state before `old`, and the steps as seen from there; `old` itself without one."""
         if not self.undo:
@@ -46,6 +52,10 @@ class Steps:
         if not self.redo:
             return old, self
         return self.redo[0], Steps((*self.undo, old), self.redo[1:])
+
+    def go(self, direction: Literal["undo", "redo"], old: Params) -> tuple[Params, "Steps"]:
+        """The state before `old`, or the one undone last."""
+        return self.back(old) if direction == "undo" else self.forward(old)
 
     def after_navigation(self, old: Params, new: Params) -> "Steps":
         """After the browser went from `old` to `new`.
@@ -115,23 +125,19 @@ def current(context: PageContext) -> PageState:
     return page_state
 
 
-def push(new_state: PageState) -> None:
-    """Change the state. Call it from a callback, or call `st.rerun` next."""
-    follow([new_state], {})
+def push(new_state: PageState, last_acts: Mapping[str, ActReceipt] = NO_ACTS) -> None:
+    """Change the state, for the last act of each of these components.
 
-
-def follow(states: Iterable[PageState], last_acts: Mapping[str, ActReceipt]) -> None:
-    """Go through these states: each is a step of its own to undo.
-
-    `last_acts` is the last act of each component that they come from.
+    Call it from a callback, or call `st.rerun` next.
     """
-    entry = _entry()
-    params, new_steps = entry.params, entry.steps
-    for page_state in states:
-        new_steps = new_steps.after(params) if page_state.params != params else new_steps
-        params = page_state.params
+    move(new_state.params, steps().change(_entry().params, new_state.params), last_acts)
+
+
+def move(params: Params, new_steps: Steps, last_acts: Mapping[str, ActReceipt]) -> None:
+    """Go to a state with these steps around it, after the last act of each of these components."""
+    is_other_query = _query_part(params) != _query_part(_entry().params)
     _write(params, last_acts, new_steps)
-    if _query_part(params) != _query_part(entry.params):
+    if is_other_query:
         st.session_state.pop(LEFT_OUT, None)
 
 
