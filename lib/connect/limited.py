@@ -4,16 +4,13 @@ The service answers the desk, not the person, and tells days and numbers of reco
 be asked for some rows alone, a grant with filters opens nothing there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
 
 from lib.people import Person
-from lib.reporting.answers import Audience
-from lib.reporting.answers.records import RecordTable
-from lib.reporting.client import Download, FileQuery, Reporting
-from lib.reporting.models import Slicer
+from lib.reporting.client import Answer, Download, FileQuery, Reporting
 from lib.wire.call import Credential, Patience
 from lib.wire.errors import LIMITED, AccessError
 
@@ -25,17 +22,12 @@ class LimitedReporting(Reporting):
         super().__init__(http, token, patience)
         self._person = person
 
-    def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        self._check(fields["project_name"], fields["slicer_name"])
-        return super()._info(fields)
-
-    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
-        self._check(fields["project_name"], fields["slicer_name"])
-        return super()._audience(fields, split_by, slicer)
-
-    def _records(self, fields: Mapping[str, Any]) -> RecordTable:
-        self._check(fields["project_name"], fields["slicer_name"])
-        return super()._records(fields)
+    def _request(
+        self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
+    ) -> Answer:
+        if "slicer_name" in fields:
+            self._check(fields["project_name"], fields["slicer_name"])
+        return super()._request(verb, fields, accept, read)
 
     def _file(self, verb: str, query: FileQuery) -> Download:
         self._check(query.project_name, query.slicer_name)

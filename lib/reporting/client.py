@@ -1,11 +1,8 @@
 """The client of the reporting API: three verbs over any transport, extensions replaced if missing.
 
-What a service does not do itself (extensions that its info does not list) is done here.
-
-Client-side replacements for our extensions, for services that implement only the specification.
-
-Order, page and choice of data fields are made here from the whole answer; totals stay those of the whole.
-A file is the service's alone: what it can't do for one is refused.
+What a service does not do itself (extensions that its info does not list) is done here: order, page and
+choice of data fields are made from the whole answer, whose totals stay; own fields are computed from their
+parts. A file is the service's alone: what it can't do for one is refused.
 """
 
 import math
@@ -67,6 +64,125 @@ ONCE = call.Patience(retries=0)
 KEPT_IN_MEMORY = 32 * 1024 * 1024
 MOST_OF_AN_ERROR = 16 * 1024
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Download:
+    """An exported file. `content` is at its start, in memory or, if large, on disk."""
+
+    filename: str
+    media_type: str
+    content: IO[bytes]
+
+
+class Reporting:
+    """A client with a token. Raises the service's own errors, or ServiceProblem without a response.
+
+    All three verbs are reads, so that each may be repeated.
+    """
+
+    def __init__(self, http: httpx.Client, token: str | Credential, patience: call.Patience = ONCE) -> None:
+        self._http, self._credential, self._patience = http, credential(token), patience
+
+    def info(self, query: InfoQuery) -> Slicer:
+        return describe(self._request("info", query.model_dump(), JSON, responses.slicer))
+
+    def slicers(self) -> list[tuple[str, str]]:
+        """Project and name of each slicer that the token opens, as our own service lists them."""
+        return self._request("slicers", {}, JSON, responses.slicers)
+
+    def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
+        """The figures. `slicer` (its info) saves asking which extensions the service knows."""
+        slicer = slicer or self.info(_where(query))
+        query = with_own_fields(named_days.for_api(query, slicer), slicer)
+        fields, split_by = request_fields(query, slicer.extensions), query.split_by
+        accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
+        audience = self._request(
+            "audience", fields, accept, lambda answer: responses.audience(answer, split_by)
+        )
+        return complete(audience, query, slicer)
+
+    def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
+        """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
+
+        BadRequest where the file is to have what its service does not know: nobody else can make it.
+        """
+        query = with_own_fields(named_days.for_api(query, slicer), slicer) if slicer else query
+        if extensions_of(query):
+            slicer = slicer or self.info(_where(query))
+            check_file(query, slicer.extensions)
+        return self._file("export", query)
+
+    def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
+        """The records behind a figure (*extension*); BadRequest of a service that shows none."""
+        fields = for_records(query, slicer).model_dump(
+            mode="json", exclude_defaults=True, exclude={"export_format"}
+        )
+        return self._request("records", fields, JSON, responses.records)
+
+    def records_file(self, query: RecordsQuery, slicer: Slicer) -> Download:
+        """The same as a file, in the query's `export_format`."""
+        return self._file("records", for_records(query, slicer))
+
+    def _file(self, verb: str, query: FileQuery) -> Download:
+        return in_the_name_of(self._credential, lambda token: self._download(verb, query, token))
+
+    def _download(self, verb: str, query: FileQuery, token: str) -> Download:
+        body = query.model_dump(mode="json", exclude_defaults=True)
+        content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
+        call_ = replace(self._call(verb, body, ANY_FILE, token), is_download=True)
+        with call.stream(self._http, call_) as (response, pieces):
+            media_type = response.headers.get("content-type", "")
+            if responses.is_message(media_type) or not response.is_success:
+                retry_after = response.headers.get("retry-after", "")
+                message = {"content-type": media_type, "retry-after": retry_after}
+                responses.fields(
+                    httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
+                )
+                raise Unreadable("The service sent no file")
+            for piece in pieces:
+                content.write(piece)
+        content.seek(0)
+        _error(content, response)
+        return Download(_filename(response, query), media_type.partition(";")[0], content)
+
+    def _request(
+        self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
+    ) -> Answer:
+        """The response parsed by `read`; repeated once if the token was refused and can be renewed."""
+        return in_the_name_of(
+            self._credential,
+            lambda token: read(call.call(self._http, self._call(verb, fields, accept, token))),
+        )
+
+    def _call(self, verb: str, fields: Mapping[str, Any], accept: str, token: str) -> call.Call:
+        body = {**fields, "token": token}
+        return self._patience.call("POST", f"{PATH}/{verb}", True, json=body, headers={"Accept": accept})
+
+
+def _where(query: InfoQuery) -> InfoQuery:
+    return InfoQuery(project_name=query.project_name, slicer_name=query.slicer_name)
+
+
+def _error(content: IO[bytes], response: httpx.Response) -> None:
+    """Raise the error in a body that is not a file: an error with a file's type, or an HTML page."""
+    head = content.read(MOST_OF_AN_ERROR)
+    content.seek(0)
+    if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
+        raise MalformedResponse("The service returned a web page, not a file")
+    if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
+        try:
+            detail = responses.parse(head, JSON)
+        except ValueError:
+            return
+        if detail["status"] in responses.ERRORS:
+            responses.fields(httpx.Response(response.status_code, content=head))
+
+
+def _filename(response: httpx.Response, query: FileQuery) -> str:
+    message = Message()
+    message["Content-Disposition"] = response.headers.get("content-disposition", "")
+    return message.get_filename() or f"{query.slicer_name}.{query.export_format}"
 
 
 def describe(slicer: Slicer) -> Slicer:
@@ -300,126 +416,3 @@ def _ranged_total(total: Total) -> Total:
         low={name: value - abs(value) * share for name, value in present.items()},
         high={name: value + abs(value) * share for name, value in present.items()},
     )
-
-
-@dataclass(frozen=True)
-class Download:
-    """An exported file. `content` is at its start, in memory or, if large, on disk."""
-
-    filename: str
-    media_type: str
-    content: IO[bytes]
-
-
-class Reporting:
-    """A client with a token. Raises the service's own errors, or ServiceProblem without a response.
-
-    All three verbs are reads, so that each may be repeated.
-    """
-
-    def __init__(self, http: httpx.Client, token: str | Credential, patience: call.Patience = ONCE) -> None:
-        self._http, self._credential, self._patience = http, credential(token), patience
-
-    def info(self, query: InfoQuery) -> Slicer:
-        return describe(self._info(query.model_dump()))
-
-    def slicers(self) -> list[tuple[str, str]]:
-        """Project and name of each slicer that the token opens, as our own service lists them."""
-        return self._request("slicers", {}, JSON, responses.slicers)
-
-    def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
-        """The figures. `slicer` (its info) saves asking which extensions the service knows."""
-        slicer = slicer or self.info(_where(query))
-        query = with_own_fields(named_days.for_api(query, slicer), slicer)
-        audience = self._audience(request_fields(query, slicer.extensions), query.split_by, slicer)
-        return complete(audience, query, slicer)
-
-    def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._request("info", fields, JSON, responses.slicer)
-
-    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
-        accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
-        return self._request("audience", fields, accept, lambda answer: responses.audience(answer, split_by))
-
-    def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
-        """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
-
-        BadRequest where the file is to have what its service does not know: nobody else can make it.
-        """
-        query = with_own_fields(named_days.for_api(query, slicer), slicer) if slicer else query
-        if extensions_of(query):
-            slicer = slicer or self.info(_where(query))
-            check_file(query, slicer.extensions)
-        return self._file("export", query)
-
-    def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
-        """The records behind a figure (*extension*); BadRequest of a service that shows none."""
-        query = for_records(query, slicer)
-        return self._records(query.model_dump(mode="json", exclude_defaults=True, exclude={"export_format"}))
-
-    def records_file(self, query: RecordsQuery, slicer: Slicer) -> Download:
-        """The same as a file, in the query's `export_format`."""
-        return self._file("records", for_records(query, slicer))
-
-    def _records(self, fields: Mapping[str, Any]) -> RecordTable:
-        return self._request("records", fields, JSON, responses.records)
-
-    def _file(self, verb: str, query: FileQuery) -> Download:
-        return in_the_name_of(self._credential, lambda token: self._download(verb, query, token))
-
-    def _download(self, verb: str, query: FileQuery, token: str) -> Download:
-        body = query.model_dump(mode="json", exclude_defaults=True)
-        content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        call_ = replace(self._call(verb, body, ANY_FILE, token), is_download=True)
-        with call.stream(self._http, call_) as (response, pieces):
-            media_type = response.headers.get("content-type", "")
-            if responses.is_message(media_type) or not response.is_success:
-                retry_after = response.headers.get("retry-after", "")
-                message = {"content-type": media_type, "retry-after": retry_after}
-                responses.fields(
-                    httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
-                )
-                raise Unreadable("The service sent no file")
-            for piece in pieces:
-                content.write(piece)
-        content.seek(0)
-        _error(content, response)
-        return Download(_filename(response, query), media_type.partition(";")[0], content)
-
-    def _request(
-        self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
-    ) -> Answer:
-        """The response parsed by `read`; repeated once if the token was refused and can be renewed."""
-        return in_the_name_of(
-            self._credential,
-            lambda token: read(call.call(self._http, self._call(verb, fields, accept, token))),
-        )
-
-    def _call(self, verb: str, fields: Mapping[str, Any], accept: str, token: str) -> call.Call:
-        body = {**fields, "token": token}
-        return self._patience.call("POST", f"{PATH}/{verb}", True, json=body, headers={"Accept": accept})
-
-
-def _where(query: InfoQuery) -> InfoQuery:
-    return InfoQuery(project_name=query.project_name, slicer_name=query.slicer_name)
-
-
-def _error(content: IO[bytes], response: httpx.Response) -> None:
-    """Raise the error in a body that is not a file: an error with a file's type, or an HTML page."""
-    head = content.read(MOST_OF_AN_ERROR)
-    content.seek(0)
-    if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
-        raise MalformedResponse("The service returned a web page, not a file")
-    if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
-        try:
-            detail = responses.parse(head, JSON)
-        except ValueError:
-            return
-        if detail["status"] in responses.ERRORS:
-            responses.fields(httpx.Response(response.status_code, content=head))
-
-
-def _filename(response: httpx.Response, query: FileQuery) -> str:
-    message = Message()
-    message["Content-Disposition"] = response.headers.get("content-disposition", "")
-    return message.get_filename() or f"{query.slicer_name}.{query.export_format}"

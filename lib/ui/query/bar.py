@@ -1,9 +1,7 @@
 """The question on one line: dates, comparison, filters, undo and redo, and the link to it.
 
-The question's filters as pills, one popover each, and one to add another.
-
-A pill holds all that is chosen of one key field, or one filter by texts. While its popover is open its label
-stays: with another one it would be another popover, and closed.
+Filters are pills with a popover each. A pill holds all that is chosen of one key field, or one filter by
+texts. While its popover is open its label stays: with another one it would be another popover, and closed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +38,8 @@ PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
 BAR = "question_bar"
+Read = Callable[[str, str], Filter | DataFilter | None]
+"""Reads a filter from a form, by the key of its widgets and the name of its field; None while it is empty."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ def _draw_figures(context: PageContext, index: int, filter_: DataFilter) -> None
     ) as popover:
         if not popover.open:
             return
-        data_filter_form.draw(key, filter_, partial(_change_figures, context, filter_, key))
-        filter_editor.draw_removal(key, partial(_remove_figures, context, filter_, key))
+        data_filter_form.draw(key, filter_, partial(_change, context, filter_, key, data_filter_form.read))
+        filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
 
 
 @contextmanager
@@ -164,7 +164,9 @@ def _sentence(context: PageContext, query: AudienceQuery, pill: _Pill) -> str:
 def _texts(context: PageContext, pill: _Pill) -> None:
     filter_ = pill.filters[0]
     filter_editor.fill(pill.key, filter_)
-    filter_editor.draw_texts(context, pill.key, pill.name, partial(_change, context, filter_, pill.key))
+    filter_editor.draw_texts(
+        context, pill.key, pill.name, partial(_change, context, filter_, pill.key, filter_editor.read)
+    )
     filter_editor.draw_removal(pill.key, partial(_remove, context, filter_, pill.key))
 
 
@@ -204,15 +206,19 @@ def _add(context: PageContext) -> None:
                 "Add filter",
                 type="primary",
                 key=f"{DRAFT}_done",
-                on_click=_finish_figures,
-                args=(context, figures[name].name),
+                on_click=_finish,
+                args=(context, figures[name].name, data_filter_form.read),
             )
             return
         way = _way(WAY, (LIST, TEXT, PASTE))
         if way == TEXT:
             filter_editor.draw_texts(context, DRAFT, name, None)
             st.button(
-                "Add filter", type="primary", key=f"{DRAFT}_done", on_click=_finish, args=(context, name)
+                "Add filter",
+                type="primary",
+                key=f"{DRAFT}_done",
+                on_click=_finish,
+                args=(context, name, filter_editor.read),
             )
         else:
             filter_editor.draw_values(context, ADD, name, way)
@@ -225,69 +231,49 @@ def _way(key: str, ways: tuple[str, ...]) -> str:
     return way
 
 
-def _finish(context: PageContext, name: str) -> None:
-    """Add the drafted filter; without texts it stays a draft."""
-    new_filter = filter_editor.read(DRAFT, name)
-    if new_filter.value:
-        st.session_state[ADD], st.session_state[FIELD] = False, None
-        _ask(context, lambda filters: (*filters, new_filter))
-
-
 def _begin() -> None:
     """Clear the forms of a new filter. A callback."""
     filter_editor.fill(DRAFT)
     data_filter_form.fill(DRAFT)
 
 
-def _finish_figures(context: PageContext, name: str) -> None:
-    """Add the drafted filter by a figure; without a number it stays a draft."""
-    if (new_filter := data_filter_form.read(DRAFT, name)) is not None:
+def _finish(context: PageContext, name: str, read: Read) -> None:
+    """Add the drafted filter; without texts or a number it stays a draft."""
+    if (new_filter := read(DRAFT, name)) is not None:
         st.session_state[ADD], st.session_state[FIELD] = False, None
-        _ask_figures(context, lambda old: (*old, new_filter))
+        _ask(context, None, new_filter)
 
 
-def _change_figures(context: PageContext, filter_: DataFilter, prefix: str) -> None:
-    if (new_filter := data_filter_form.read(prefix, filter_.name)) is not None:
-        _ask_figures(context, lambda old: tuple(new_filter if other == filter_ else other for other in old))
+def _change(context: PageContext, filter_: Filter | DataFilter, key: str, read: Read) -> None:
+    """Apply the edited filter; without texts or a number the filter stays as it was."""
+    if (new_filter := read(key, filter_.name)) is not None:
+        _ask(context, filter_, new_filter)
 
 
-def _remove_figures(context: PageContext, filter_: DataFilter, prefix: str) -> None:
-    st.session_state[prefix] = False
-    _ask_figures(context, lambda old: tuple(other for other in old if other != filter_))
+def _remove(context: PageContext, filter_: Filter | DataFilter, key: str) -> None:
+    st.session_state[key] = False
+    _ask(context, filter_, None)
 
 
-def _ask_figures(
-    context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]
-) -> None:
-    """Change the filters by figures of the current view."""
+def _ask(context: PageContext, old: Filter | DataFilter | None, new: Filter | DataFilter | None) -> None:
+    """Put a filter in the place of another; without `old` add it, without `new` remove the other."""
+    # A row may have been clicked since the pill was drawn: the current filters count.
     page_state = history.current(context)
-    data_filters = tuple(dict.fromkeys(change(page_state.view.data_filters)))[: state.MOST_DATA_FILTERS]
-    history.push(page_state.with_view(data_filters=data_filters))
+    is_figure = isinstance(old or new, DataFilter)
+    before = page_state.view.data_filters if is_figure else page_state.query.filters
+    after = (*(new if filter_ == old else filter_ for filter_ in before), *([new] if old is None else []))
+    filters = tuple(filter_ for filter_ in after if filter_ is not None)
+    if is_figure:
+        page_state = page_state.with_view(data_filters=(*dict.fromkeys(filters),)[: state.MOST_DATA_FILTERS])
+    else:
+        page_state = page_state.with_query(filters=filters)
+    history.push(page_state)
     st.rerun()
 
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
     history.push(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
-    st.rerun()
-
-
-def _change(context: PageContext, filter_: Filter, prefix: str) -> None:
-    """Apply the edited filter; without texts the filter stays as it was."""
-    new_filter = filter_editor.read(prefix, filter_.name)
-    if new_filter.value:
-        _ask(context, lambda filters: tuple(new_filter if other == filter_ else other for other in filters))
-
-
-def _remove(context: PageContext, filter_: Filter, prefix: str) -> None:
-    st.session_state[prefix] = False
-    _ask(context, lambda filters: tuple(other for other in filters if other != filter_))
-
-
-def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
-    """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
-    page_state = history.current(context)
-    history.push(page_state.with_query(filters=change(page_state.query.filters)))
     st.rerun()
 
 

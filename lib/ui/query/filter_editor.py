@@ -213,11 +213,12 @@ def fill(prefix: str, filter_: Filter | None = None) -> None:
     st.session_state[f"{prefix}_descriptions"] = bool(filter_ and filter_.search_mappings)
 
 
-def read(prefix: str, name: str) -> Filter:
-    """The filter in the form of texts. A filter without texts is not applied."""
+def read(prefix: str, name: str) -> Filter | None:
+    """The filter in the form of texts; None without any texts."""
     match: Match = st.session_state.get(f"{prefix}_match", TEXT_MATCHES[0])
     texts = tuple(line for line in st.session_state.get(f"{prefix}_texts", "").splitlines() if line)
-    return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
+    filter_ = Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
+    return filter_ if texts else None
 
 
 def draw_texts(context: PageContext, prefix: str, name: str, on_change: OnChange) -> None:
