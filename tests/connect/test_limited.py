@@ -5,7 +5,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from lib.connect.limited import LimitedReporting
+from lib.connect import LimitedReporting
 from lib.people import Grant, Person
 from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, RecordsQuery, Slicer
 from lib.wire.call import Patience

@@ -11,7 +11,7 @@ from conftest import LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.query import filter_paste
+from lib.ui.query import filter_editor
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 BOARD, PASTED = "filter_add_board", f"filter_add_pasted_{COUNTRY}"
@@ -170,7 +170,7 @@ def test_a_pasted_list_beyond_the_link(adding: Adding, monkeypatch: pytest.Monke
 )
 def test_how_a_line_is_parted(line: str, parts: list[str]) -> None:
     """Commas and tabs part a line but within quotes; the whole line may be a value too."""
-    assert filter_paste._texts(line) == parts
+    assert filter_editor._texts(line) == parts
 
 
 def test_a_filter_by_texts(adding: Adding) -> None:
