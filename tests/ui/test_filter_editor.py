@@ -147,7 +147,7 @@ def test_unknown_values_are_added_on_purpose(adding: Adding) -> None:
 
 def test_a_pasted_list_beyond_the_link(adding: Adding, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more values than a link has room for the first are added, the others stay in the field."""
-    monkeypatch.setattr(filter_paste, "MOST_CHARACTERS", 9)
+    monkeypatch.setattr(filter_editor, "MOST_CHARACTERS", 9)
     desk = pasting(adding(way="Paste"), "US\nDE\nFR\nJP")
     assert "3 of 4 fit into the link. The others stay here." in [one.value for one in desk.warning]
     desk.button(key=f"{PASTED}_include").click().run()
