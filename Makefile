@@ -18,6 +18,8 @@ COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark or random or reference)")
 OTHER := .venv-streamlit
 WORKERS ?= 2
+# What tests write goes to memory where there is room: SQLite waits for the disk at each of its commits.
+MEMORY := $(shell awk '/MemAvailable/ && $$2 > 12e6 { print "-p /dev/shm" }' /proc/meminfo 2>/dev/null)
 TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
 	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv
@@ -41,7 +43,8 @@ run: $(VENV)/installed
 # random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17. WORKERS=3 runs them
 # in three processes: those with a browser or a server wait half of their time.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \
+	@folder=$$(mktemp -d $(MEMORY)) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && export TMPDIR="$$folder"; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \
 	if [ $$code = 5 ]; then $(BIN)/python -m pytest -q --collect-only $(CHOSEN) $(TESTS); fi; exit $$code; }
 
 lint: $(VENV)/installed-for-tests

@@ -16,6 +16,7 @@ from lib.wire.request_ids import carry_id
 
 Result = TypeVar("Result")
 NOBODY = object()
+IDLE_SECONDS = 30.0
 Work = tuple["Future[Any]", Callable[[], Any]]
 
 
@@ -58,6 +59,7 @@ class FairPool:
 
     Each caller has a queue of their own; callers whose work waits take turns (round robin). Work of
     `Ahead(caller)`, which may not be needed, runs one at a time, and only while no other work waits.
+    A thread that has had nothing to do for `IDLE_SECONDS` ends: a pool that nobody uses any more keeps none.
     """
 
     def __init__(self, threads: int, share: int, name: str) -> None:
@@ -84,17 +86,19 @@ class FairPool:
             threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     def _serve(self) -> None:
-        while True:
-            caller, (future, work) = self._next()
+        while found := self._next():
+            caller, (future, work) = found
             _settle(future, work)
-            del future, work
+            del found, future, work
             self._finish(caller)
 
-    def _next(self) -> tuple[Hashable, Work]:
-        """The first work of the caller whose turn it is; waits for it."""
+    def _next(self) -> tuple[Hashable, Work] | None:
+        """The first work of the caller whose turn it is; waits for it. None once the thread is to end."""
         with self._condition:
             while (caller := self._whose_turn()) is NOBODY:
-                self._condition.wait()
+                if not self._condition.wait(IDLE_SECONDS) and self._whose_turn() is NOBODY:
+                    self._thread_count -= 1
+                    return None
             queue = self._waiting.pop(caller)
             work = queue.popleft()
             if queue:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from lib.wire import fair
 from lib.wire.fair import FairPool
 
 SECONDS = 30
@@ -60,3 +61,16 @@ def test_cancelled_work_is_not_begun() -> None:
         assert waiting.cancel()
     assert pool.submit("ada", lambda: "next").result(SECONDS) == "next"
     assert not ran
+
+
+def test_threads_of_an_idle_pool_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool that nobody uses keeps no thread, and works when somebody does again."""
+    monkeypatch.setattr(fair, "IDLE_SECONDS", 0.01)
+    pool = FairPool(3, 3, "idle-test")
+    with busy(pool, "ada", 3):
+        threads = [thread for thread in threading.enumerate() if thread.name.startswith("idle-test")]
+    for thread in threads:
+        thread.join(SECONDS)
+    assert len(threads) == 3
+    assert not any(thread.is_alive() for thread in threads)
+    assert pool.submit("ada", lambda: "done").result(SECONDS) == "done"
