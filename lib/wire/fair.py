@@ -86,10 +86,10 @@ class FairPool:
             threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     def _serve(self) -> None:
-        while found := self._next():
-            caller, (future, work) = found
+        while turn := self._next():
+            caller, (future, work) = turn
             _settle(future, work)
-            del found, future, work
+            del turn, future, work
             self._finish(caller)
 
     def _next(self) -> tuple[Hashable, Work] | None:
