@@ -166,9 +166,9 @@ def opened(browser: Browser, address: str) -> Page:
 
 
 @contextmanager
-def desk(home: Path) -> Iterator[str]:
-    """A desk of its own over that data directory; its address."""
-    environment = {"TRANCHE_HOME": str(home), "TRANCHE_PORT": str(PORT)}
+def desk(home: Path, **more: str) -> Iterator[str]:
+    """A desk of its own over that data directory, with these variables too; its address."""
+    environment = {"TRANCHE_HOME": str(home), "TRANCHE_PORT": str(PORT), **more}
     with running([sys.executable, "app.py"], environment) as address:
         yield address
 

@@ -12,9 +12,8 @@ import threading
 import time
 from pathlib import Path
 
-from desk_clicks import ARGUMENTS, CHROMIUM, desk, made, opened
+from desk_clicks import desk, made
 from desk_people import cookies, others
-from playwright.sync_api import sync_playwright
 
 KEPT_SECONDS, SAMPLE_SECONDS = 150.0, 1.0
 
@@ -25,19 +24,19 @@ def main() -> None:
     minutes = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
     with tempfile.TemporaryDirectory() as folder:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
+        sessions = cookies(home, people)
         with desk(home) as address:
-            cookie = signed_in(address)
             process = int((home / "desk.lock").read_text())
-            measure(process, people, minutes, address, cookie)
+            measure(process, people, minutes, address, sessions)
 
 
-def measure(process: int, people: int, minutes: float, address: str, cookie: str) -> None:
+def measure(process: int, people: int, minutes: float, address: str, sessions: list[str]) -> None:
     """Print the memory before, at its peak, at the end, and once the sessions are gone."""
-    show("Before, one session closed", memory(process))
+    show("Before", memory(process))
     over, peak = threading.Event(), [0]
     sampling = threading.Thread(target=sample, args=(process, over, peak))
     sampling.start()
-    with others(people, address, cookie) as answered:
+    with others(people, address, sessions) as answered:
         time.sleep(minutes * 60)
         show(f"{people} people, after {minutes:g} minutes", memory(process))
     waits, failed = answered()
@@ -48,15 +47,6 @@ def measure(process: int, people: int, minutes: float, address: str, cookie: str
     show(f"{KEPT_SECONDS:g} s after the last one left", memory(process))
     print(f"{'Questions':42} {len(waits):9,}")
     print(f"{'Failed connections':42} {failed:9,}")
-
-
-def signed_in(address: str) -> str:
-    """The cookies of a browser that has signed in and is closed."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        cookie = cookies(opened(browser, address))
-        browser.close()
-    return cookie
 
 
 def sample(process: int, over: threading.Event, peak: list[int]) -> None:

@@ -1,14 +1,17 @@
 """A click on the Audience page alone and while others click too, and the page from a cold link, in a browser.
 
-    python bench/desk_people.py [people] [clicks] [data directory]
+    python bench/desk_people.py [people] [clicks] [data directory] [processes]
 
 One person clicks in Chromium. The others are sessions without a browser, since twenty browsers would measure
 this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the page's
 board does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
+Ten of them share an account: clicks are throttled by account.
 """
 
 import asyncio
 import multiprocessing
+import os
+import secrets
 import sys
 import tempfile
 import time
@@ -36,11 +39,18 @@ from desk_clicks import (
 from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import WebSocketException
+
+from lib import connect
+from lib.people import Grant, Person
+from lib.people.cookies import SignIn
+from lib.settings import Settings
 
 PAUSE_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 60.0, 60.0
 PROCESS = "tranche_process"
+SESSION_SECONDS, AN_ACCOUNT = 7200, 10
 EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
 COUNTRY = "bid_context_wrapper.user.geo.country"
 QUESTION = "project=demo&slicer=delivery"
@@ -55,14 +65,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        processes = sys.argv[4] if len(sys.argv) > 4 else "1"
+        print(f"{people} people at {processes} process(es); load of this machine {os.getloadavg()[0]:.1f}")
         heading()
-        with desk(home) as address:
+        sessions = cookies(home, people - 1)
+        with desk(home, TRANCHE_PROCESSES=processes) as address:
             page = opened(browser, address)
             show("A click, alone", clicked(page, clicks))
             found = [cold(browser, page, address) for _ in range(clicks)]
             show("The page from a cold link", [(first, last) for first, last, _ in found])
             print(f"{'Layout shift of that page, at most':42} {max(shift for *_, shift in found):9.3f}")
-            with others(people - 1, address, cookies(page)) as answered:
+            with others(people - 1, address, sessions) as answered:
                 show(f"A click, with {people - 1} others", clicked(page, clicks))
             waits, failed = answered()
             show("A click of those others", waits)
@@ -88,10 +101,18 @@ def cold(browser: Browser, signed_in: Page, address: str) -> tuple[float, float,
     return first, last, shift
 
 
-def cookies(page: Page) -> str:
-    """The cookies of a signed-in browser, as a header; but for the one of its process."""
-    kept = [one for one in page.context.cookies() if one["name"] != PROCESS]
-    return "; ".join(f"{one['name']}={one['value']}" for one in kept)
+def cookies(home: Path, people: int) -> list[str]:
+    """The sessions of so many people, as headers, before the desk starts. Their accounts are made anew."""
+    installation, ends = connect.installation(Settings(home=home, demo=True)), time.time() + SESSION_SECONDS
+    headers = []
+    for name in (f"clicks-{number}" for number in range(-(-people // AN_ACCOUNT))):
+        if installation.people.get(name) is None:
+            person = Person(name, name, None, "manager", (Grant("*"),))
+            installation.access.add(person, secrets.token_urlsafe(), "bench")
+        installation.sessions.begin(name, ends)
+        value = installation.cookies.session_value(SignIn(name, ends))
+        headers += AN_ACCOUNT * [f"{installation.cookies.session_name}={value}"]
+    return headers
 
 
 def asked(value: str) -> str:
@@ -100,7 +121,7 @@ def asked(value: str) -> str:
 
 
 @contextmanager
-def others(count: int, address: str, cookie: str, pause: float = PAUSE_SECONDS) -> Iterator:
+def others(count: int, address: str, sessions: list[str], pause: float = PAUSE_SECONDS) -> Iterator:
     """So many people in a process of their own.
 
     The function returns their waits and the number of failed connections, once they have left.
@@ -108,7 +129,7 @@ def others(count: int, address: str, cookie: str, pause: float = PAUSE_SECONDS) 
     context = multiprocessing.get_context("spawn")
     ready, done, waits = context.Event(), context.Event(), context.Queue()
     process = context.Process(
-        target=crowd, args=(count, address, cookie, pause, ready, done, waits), daemon=True
+        target=crowd, args=(count, address, sessions, pause, ready, done, waits), daemon=True
     )
     process.start()
     ready.wait()
@@ -121,7 +142,7 @@ def others(count: int, address: str, cookie: str, pause: float = PAUSE_SECONDS) 
 def crowd(
     count: int,
     address: str,
-    cookie: str,
+    sessions: list[str],
     pause: float,
     ready: Event,
     done: Event,
@@ -132,7 +153,7 @@ def crowd(
     async def all_of_them() -> None:
         found: list[tuple[float, float]] = []
         people = [
-            asyncio.create_task(person(number, address, cookie, pause, found, done))
+            asyncio.create_task(person(number, address, sessions[number], pause, found, done))
             for number in range(count)
         ]
         await asyncio.sleep(PAUSE_SECONDS * 2)
@@ -160,9 +181,10 @@ async def person(
             client.headers["Cookie"] = told["Cookie"] = f"{cookie}; {PROCESS}={process}"
         where = address.replace("http", "ws", 1) + "/_stcore/stream"
         options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
+        options |= {"ping_interval": None, "open_timeout": OPEN_SECONDS}
         while not done.is_set():
             try:
-                async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
+                async with connect_socket(where, **options) as socket:
                     while not done.is_set():
                         await asyncio.sleep(draw.uniform(0.5, 1.5) * pause)
                         found.append(await clicked_by(client, socket, draw.choice(VALUES)))

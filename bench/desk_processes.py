@@ -12,11 +12,7 @@ import time
 from pathlib import Path
 
 from desk_clicks import made, quantile, running
-from desk_people import others
-
-from lib import connect
-from lib.people.cookies import SignIn
-from lib.settings import Settings
+from desk_people import cookies, others
 
 ROUNDS, COUNTS, PORT = 2, (1, 2), 8557
 
@@ -44,7 +40,7 @@ def measured(home: Path, count: int, people: int, seconds: float, pause: float) 
     """Clicks a second with so many processes; prints a line."""
     told = {"TRANCHE_HOME": str(home), "TRANCHE_PORT": str(PORT), "TRANCHE_PROCESSES": str(count)}
     with running([sys.executable, "app.py"], told) as address:
-        with others(people, address, cookie(home), pause) as answered:
+        with others(people, address, cookies(home, people), pause) as answered:
             time.sleep(seconds)
         waits, failed = answered()
     first = [wait for wait, _ in waits]
@@ -54,14 +50,6 @@ def measured(home: Path, count: int, people: int, seconds: float, pause: float) 
         flush=True,
     )
     return rate
-
-
-def cookie(home: Path) -> str:
-    """The session cookie of the demo's manager, as a header."""
-    desk = connect.installation(Settings(home=home, demo=True))
-    ends = time.time() + 3600
-    desk.sessions.begin("manager", ends)
-    return f"{desk.cookies.session_name}={desk.cookies.session_value(SignIn('manager', ends))}"
 
 
 if __name__ == "__main__":

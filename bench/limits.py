@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from desk_clicks import ARGUMENTS, CHROMIUM, desk, made, opened, quantile
+from desk_clicks import desk, made, quantile
 from desk_people import cookies, others
-from playwright.sync_api import sync_playwright
 from splits.rows import Case, make_rows
 from splits.tools import definition, question
 
@@ -95,17 +94,17 @@ def median(ask: Callable[[], object]) -> float:
 
 def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
     """A line for each number of people."""
-    with tempfile.TemporaryDirectory() as folder, desk(home or made(Path(folder) / "home")) as address:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-            cookie = cookies(opened(browser, address))
-            browser.close()
-        for count in counts:
-            with others(count, address, cookie) as answered:
-                time.sleep(SECONDS)
-            waits, failed = answered()
-            p50, p95 = quantile(waits, 50), quantile(waits, 95)
-            yield f"| {count} | {len(waits)} | {p50:,.0f} | {p95:,.0f} | {max(waits):,.0f} | {failed} |"
+    with tempfile.TemporaryDirectory() as folder:
+        home = home or made(Path(folder) / "home")
+        sessions = cookies(home, max(counts))
+        with desk(home) as address:
+            for count in counts:
+                with others(count, address, sessions) as answered:
+                    time.sleep(SECONDS)
+                waits, failed = answered()
+                first = [wait for wait, _ in waits]
+                p50, p95 = quantile(first, 50), quantile(first, 95)
+                yield f"| {count} | {len(first)} | {p50:,.0f} | {p95:,.0f} | {max(first):,.0f} | {failed} |"
 
 
 if __name__ == "__main__":
