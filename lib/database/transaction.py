@@ -63,10 +63,10 @@ class DatabaseScope:
         """All rows of a query; repeated if the connection is lost."""
         return fetch(self.engine, lambda connection: [*connection.execute(query)], Deadline(SECONDS))
 
-    def row(self, query: Select[Any]) -> Row[Any] | None:
-        """The row of a query that has one at most."""
+    def row(self, query: Select[Any], **values: str) -> Row[Any] | None:
+        """The row of a query that has one at most; `values` are those of its parameters."""
         return fetch(
-            self.engine, lambda connection: connection.execute(query).one_or_none(), Deadline(SECONDS)
+            self.engine, lambda connection: connection.execute(query, values).one_or_none(), Deadline(SECONDS)
         )
 
     def read(self, work: Callable[[Connection], Result], seconds: float = SECONDS) -> Result:
@@ -232,9 +232,11 @@ def begin_on_sqlite(connection: Connection) -> None:
     deadline = options.get(DEADLINE)
     if options.get(WRITES):
         _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
+    # These neither read the file nor wait, so that they need none of SQLAlchemy's care, which costs more.
+    driver: Any = connection.connection.dbapi_connection
+    driver.execute(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
     if not options.get(WRITES):
-        connection.exec_driver_sql("BEGIN")
+        driver.execute("BEGIN")
 
 
 def _take_turn(connection: Connection, deadline: Deadline) -> None:

@@ -22,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     delete,
     insert,
     select,
@@ -62,7 +63,12 @@ tokens = Table(
     Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
 )
-WITH_OWNER = select(tokens, people.c.record).outerjoin(people, people.c.username == tokens.c.owner)
+WITH_OWNER = (
+    select(tokens, people.c.record)
+    .outerjoin(people, people.c.username == tokens.c.owner)
+    .where(tokens.c.digest == bindparam("digest"))
+)
+OWNER = select(people.c.record).where(people.c.username == bindparam("owner"))
 COLUMNS = [column for column in tokens.c if column.name != "digest"]
 
 
@@ -136,9 +142,9 @@ class TokenStore:
         """
         digest = _digest(token)
         if (loan := self._lent.get(digest)) and self.is_lent(token) and loan.service == service:
-            owner = self._scope.row(select(people.c.record).where(people.c.username == loan.owner))
+            owner = self._scope.row(OWNER, owner=loan.owner)
             return loan, None if owner is None else owner.record
-        row = self._scope.row(WITH_OWNER.where(tokens.c.digest == digest))
+        row = self._scope.row(WITH_OWNER, digest=digest)
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise AccessError()
         token_row, now = _token(row), self._now()

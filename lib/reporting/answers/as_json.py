@@ -26,6 +26,9 @@ Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
 COMMA = ord(",")
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+Cells = tuple[
+    bytes, Any
+]  # what stands before each of a column's cells, and the column: numbers, texts or None
 PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
 CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
 ROW = an_object(
@@ -72,10 +75,11 @@ def encode(audience: Audience) -> Iterator[bytes | memoryview]:
     if audience.precision is not None:
         head["precision"] = encode_precision(audience.precision)
     yield orjson.dumps(head)[:-1] + b',"rows":['
+    cells = list(_cells(audience))
     for at in range(0, len(audience), CHUNK):
         if at:
             yield b","
-        yield from rows_json(audience, slice(at, at + CHUNK))
+        yield from _rows(cells, at, min(CHUNK, len(audience) - at))
     yield b"]}"
 
 
@@ -224,14 +228,13 @@ def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
     return frame.fillna("") if split else frame
 
 
-def rows_json(audience: Audience, part: slice) -> Iterator[bytes | memoryview]:
-    """The row objects in that part of the answer, with commas between them."""
-    length = len(range(len(audience))[part])
+def _rows(cells: Sequence[Cells], start: int, length: int) -> Iterator[bytes | memoryview]:
+    """So many row objects from `start` on, with commas between them."""
     before, columns = b',{"data":[', []
-    for opens, cells in _cells(audience, part):
+    for opens, column in cells:
         before += opens
-        if cells is not None:
-            columns.append((before, cells))
+        if column is not None:
+            columns.append((before, column[start : start + length]))
             before = b""
     last = before + b"}"
     if not columns:
@@ -239,8 +242,8 @@ def rows_json(audience: Audience, part: slice) -> Iterator[bytes | memoryview]:
         return
     columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
     pieces = [
-        texts(opens, cells) if isinstance(cells, pd.Series) else numbers(opens, cells)
-        for opens, cells in columns
+        texts(opens, column) if isinstance(column, pa.Array) else numbers(opens, column)
+        for opens, column in columns
     ]
     skip, count = len(last) + 1, 1 + PIECE_BYTES * length // sum(column.nbytes for column in pieces)
     for at in range(0, length, count):
@@ -269,12 +272,12 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
     return _pieces(content, offsets)
 
 
-def texts(before: bytes, values: pd.Series) -> pa.Array:
+def texts(before: bytes, values: pa.Array) -> pa.Array:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
-    codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    pieces = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
+    encoded = values.dictionary_encode(null_encoding="encode")
+    pieces = [before + orjson.dumps(text) for text in encoded.dictionary.to_pylist()]
     offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
-    return pc.take(_pieces(b"".join(pieces), offsets), pa.array(codes), boundscheck=False)
+    return pc.take(_pieces(b"".join(pieces), offsets), encoded.indices, boundscheck=False)
 
 
 def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
@@ -284,18 +287,18 @@ def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
     )
 
 
-def _cells(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
+def _cells(audience: Audience) -> Iterator[Cells]:
     """The parts of a row in order: what comes before a cell, and the cells; None where nothing follows."""
-    yield from _data(audience, part)
+    yield from _data(audience)
     yield b"]", None
-    yield from _list(b',"name":[', audience.names, part)
+    yield from _list(b',"name":[', audience.names)
     if audience.descriptions is not None:
-        yield from _list(b',"description":[', audience.descriptions, part)
+        yield from _list(b',"description":[', audience.descriptions)
     if audience.confidence_range is not None:
-        yield b',"confidence_range":', audience.confidence_range.iloc[part]
+        yield b',"confidence_range":', _texts(audience.confidence_range)
 
 
-def _data(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
+def _data(audience: Audience) -> Iterator[Cells]:
     """The cells of each data field, `{"name":…,"value":…,"percent":…}`."""
     frames = {"value": audience.values, "percent": audience.percents}
     frames |= {extra: frame for extra in EXTRAS if (frame := getattr(audience, extra)) is not None}
@@ -307,12 +310,18 @@ def _data(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
         yield b'%b{"name":%b' % (b"," if index else b"", orjson.dumps(name)), None
         for key, (values, columns) in blocks.items():
             if name in columns:
-                yield b',"%b":' % key.encode(), values[part, columns[name]]
+                yield b',"%b":' % key.encode(), values[:, columns[name]]
         yield b"}", None
 
 
-def _list(opens: bytes, columns: pd.DataFrame, part: slice) -> Iterator[tuple[bytes, Any]]:
+def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:
     yield opens, None
-    for index, name in enumerate(columns):
-        yield b"," if index else b"", columns[name].iloc[part]
+    for index, (_, texts) in enumerate(columns.items()):
+        yield b"," if index else b"", _texts(texts)
     yield b"]", None
+
+
+def _texts(texts: pd.Series) -> pa.Array:
+    """A column of texts, some of them missing maybe, without copying those that Arrow holds already."""
+    column = pa.array(texts, from_pandas=True)
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
