@@ -274,10 +274,10 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
 
 def texts(before: bytes, values: pa.Array) -> pa.Array:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
-    encoded = values.dictionary_encode(null_encoding="encode")
-    pieces = [before + orjson.dumps(text) for text in encoded.dictionary.to_pylist()]
+    column = values.dictionary_encode(null_encoding="encode")
+    pieces = [before + orjson.dumps(text) for text in column.dictionary.to_pylist()]
     offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
-    return pc.take(_pieces(b"".join(pieces), offsets), encoded.indices, boundscheck=False)
+    return pc.take(_pieces(b"".join(pieces), offsets), column.indices, boundscheck=False)
 
 
 def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
