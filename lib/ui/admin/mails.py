@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from lib.ui.admin.token_list import key
+from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.query import mail
 from lib.views import Schedule, Subscription
-from lib.wire.errors import TrancheError
 from lib.wire.text import is_mailable
 
 PROBLEM, ALERTS = "mails_problem", "mails_alerts"
@@ -105,7 +105,6 @@ def _stop(context: PageContext, selection: Sequence[Subscription]) -> None:
 
 
 def _attempt(work: Callable[[], object]) -> None:
-    try:
-        work()
-    except TrancheError as error:
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+    _, problem = problems.attempt(work)
+    if problem:
+        st.session_state[PROBLEM] = problem

@@ -1,7 +1,8 @@
 """Error messages: what happened, what was kept, what to do next, with the details folded."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import streamlit as st
 
@@ -25,6 +26,7 @@ from lib.wire.errors import (
     Unreachable,
 )
 
+Result = TypeVar("Result")
 NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
 NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     (Unreachable, "The service can't be reached. Try again in a moment."),
@@ -79,6 +81,14 @@ def details(error: TrancheError) -> str:
 def is_open(error: TrancheError) -> bool:
     """Whether a write may have succeeded in spite of the error: the request was sent, but no answer came."""
     return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, CircuitOpen)
+
+
+def attempt(work: Callable[[], Result]) -> tuple[Result | None, str]:
+    """The result of `work` and an empty text; where it fails, None and the error's reason as a sentence."""
+    try:
+        return work(), ""
+    except TrancheError as error:
+        return None, f"{error.reason.rstrip('.')}."
 
 
 def older(error: TrancheError, what: str) -> None:

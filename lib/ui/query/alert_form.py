@@ -11,6 +11,7 @@ from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.settings import Settings
 from lib.ui.charts import change, numbers
 from lib.ui.charts.numbers import Numbers
+from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask
@@ -139,9 +140,5 @@ def _set_alert(context: PageContext, view: SavedView) -> None:
 
 def _attempt(view: SavedView, act: Callable[..., None], *args: object) -> None:
     """Do it; a failure is shown until something else is done. A callback."""
-    problem = ""
-    try:
-        act(*args)
-    except TrancheError as error:
-        problem = f"{error.reason.rstrip('.')}."
+    _, problem = problems.attempt(lambda: act(*args))
     st.session_state[PROBLEM] = (view.id, problem)

@@ -1,10 +1,9 @@
 """The date picker and the comparison picker: two popovers whose labels show the choice.
 
-Widget keys of pickers whose value can also change by a brush, a link or the browser's Back.
-
-A picker in a closed popover, or one behind a slow network, is not told of the new value at once. The browser
-goes on sending the one that was picked there last, which looks like a fresh choice and would undo the change.
-So such a picker gets a new key, under which the browser has no value to send.
+Their values can also change by a brush, a link or the browser's Back. A picker in a closed popover, or one
+behind a slow network, is not told of the new value at once. The browser goes on sending the one that was
+picked there last, which looks like a fresh choice and would undo the change. So such a picker gets a new key,
+under which the browser has no value to send.
 """
 
 from collections.abc import Callable

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from lib.ui.charts import numbers
+from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.views import LONGEST_NAME, Board, DealEntry, NamedEntries, SavedView
-from lib.wire.errors import TrancheError
 
 LONGEST_LABEL = 28
 REMOTE = "Kept by Tranche; the deals service does not have them."
@@ -53,12 +53,7 @@ class EntryShelf:
 
     def attempt(self, work: Callable[[], Result]) -> Result | None:
         """The result of `work`; if it fails, None, and the error is shown until the next action."""
-        result, problem = None, ""
-        try:
-            result = work()
-        except TrancheError as error:
-            problem = f"{error.reason.rstrip('.')}."
-        st.session_state[self.state("problem")] = problem
+        result, st.session_state[self.state("problem")] = problems.attempt(work)
         return result
 
     def show(self, entry: SavedEntry, panel: str) -> None:

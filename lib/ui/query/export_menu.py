@@ -1,9 +1,7 @@
-"""The menu Download of a block: the rows shown as CSV, or the whole question on the screen Export.
+"""The menu Download of a block: its rows as CSV, its chart as a picture, or all rows on the screen Export.
 
-Writes an answer as CSV, with the question and its precision in the lines above the rows.
-
-Values are raw and whole: codes beside their descriptions, numbers with all their digits, the ends of 95 %
-ranges where they are estimates.
+The question and its precision are in the lines above the rows. Values are raw and whole: codes beside their
+descriptions, numbers with all their digits, the ends of 95 % ranges where they are estimates.
 """
 
 import math

@@ -11,11 +11,11 @@ from typing import TypeVar
 import streamlit as st
 
 from lib.ui.charts import numbers
+from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
 from lib.views import LONGEST_NOTE, Note
-from lib.wire.errors import TrancheError
 
 CHANGES = "notes_changes"
 Result = TypeVar("Result")
@@ -54,12 +54,7 @@ class NotePlace:
 
     def attempt(self, work: Callable[[], Result]) -> Result | None:
         """Run `work` and return what it does; an error is shown until the next action."""
-        problem, result = "", None
-        try:
-            result = work()
-        except TrancheError as error:
-            problem = f"{error.reason.rstrip('.')}."
-        st.session_state[self.state("problem")] = problem
+        result, st.session_state[self.state("problem")] = problems.attempt(work)
         st.session_state[CHANGES] = changes() + 1
         return result
 
