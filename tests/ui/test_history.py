@@ -49,11 +49,11 @@ def test_back_and_forward_lead_to_the_same_question() -> None:
     steps = Steps().after(A).after(B).after(C)
     now, seen = D, []
     while steps.undo:
-        now, steps = steps.back(now)
+        now, steps = steps.go("undo", now)
         seen.append(now)
     assert seen == [C, B, A]
     while steps.redo:
-        now, steps = steps.forward(now)
+        now, steps = steps.go("redo", now)
         seen.append(now)
     assert seen == [C, B, A, B, C, D]
     assert steps == Steps((A, B, C))
@@ -61,12 +61,12 @@ def test_back_and_forward_lead_to_the_same_question() -> None:
 
 def test_nothing_to_undo() -> None:
     """Without a step there is nothing to undo and nothing to redo."""
-    assert Steps().back(A) == Steps().forward(A) == (A, Steps())
+    assert Steps().go("undo", A) == Steps().go("redo", A) == (A, Steps())
 
 
 def test_a_new_step_forgets_what_was_undone() -> None:
     """After another step what was undone can't be redone."""
-    now, steps = Steps().after(A).back(B)
+    now, steps = Steps().after(A).go("undo", B)
     assert (now, steps.redo) == (A, (B,))
     assert steps.after(A) == Steps((A,))
 

@@ -23,6 +23,7 @@ Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
 Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
 Refuse = Callable[[Reject], None]
+Names = Collection[str]
 Progress = Callable[[int], None]
 FORMATS: tuple[Format, ...] = get_args(Format)
 CHUNK = 4 << 20
@@ -134,11 +135,7 @@ class Reader(Protocol):
         ...
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
 

@@ -28,6 +28,7 @@ from lib.reporting.ingest.files import (
     DataFile,
     Format,
     Ints,
+    Names,
     Progress,
     RawRows,
     Reader,
@@ -127,11 +128,7 @@ class Parquet:
             self.description = f"Parquet, {content.metadata.num_rows:,} rows, {len(self.columns)} columns"
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if selection is None or name in selection]
@@ -186,11 +183,7 @@ class Ndjson:
         self.names: dict[str, None] = {}
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []
@@ -508,11 +501,7 @@ class UnpivotReader:
         self.description = f"{reader.description}, {days}"
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches; those of a line come one after the other, in the order of the days."""
         others = [name for name in self._others if selection is None or name in selection]

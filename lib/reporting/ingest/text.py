@@ -18,7 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lib.reporting.ingest.files import WORKBOOK_SUFFIXES, DataFile, Progress, RawRows, Refuse, check_width
+from lib.reporting.ingest.files import (
+    WORKBOOK_SUFFIXES,
+    DataFile,
+    Names,
+    Progress,
+    RawRows,
+    Refuse,
+    check_width,
+)
 from lib.reporting.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
 from lib.reporting.ingest.records import (
     MAX_LINE,
@@ -75,11 +83,7 @@ class DelimitedText:
         return ", ".join(parts + self._layout.description)
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
         columns = self.columns if selection is None else selection

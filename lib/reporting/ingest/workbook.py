@@ -19,7 +19,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets
 from lib.reporting.ingest.cells import plain_table, value_column
-from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
+from lib.reporting.ingest.files import DataFile, Names, Progress, RawRows, Reader, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, table_layout
 from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, column_number, sheet_extents
 from lib.reporting.ingest.time_guess import DATES_1904
@@ -88,11 +88,7 @@ class Workbook:
         self.description = ", ".join(parts)
 
     def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
         positions = [

@@ -289,8 +289,8 @@ def _draw_left_out() -> None:
 def draw_history(context: PageContext) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
     steps = history.steps()
-    _button(context, "Undo", "undo", history.undo, bool(steps.undo))
-    _button(context, "Redo", "redo", history.redo, bool(steps.redo))
+    _button(context, "Undo", "undo", partial(history.step, "undo"), bool(steps.undo))
+    _button(context, "Redo", "redo", partial(history.step, "redo"), bool(steps.redo))
     reset = partial(history.reset, context)
     _button(context, "Reset", "restart_alt", reset, not history.is_default(context))
 

@@ -23,6 +23,7 @@ SINGLE_SLICER_PARAMS = ("split", "fields", "field", "order", "source")
 MOST_STEPS, MOST_ADDRESSES = 50, 50
 Params = Mapping[str, str]
 NO_ACTS: Mapping[str, ActReceipt] = {}
+HistoryDirection = Literal["undo", "redo"]
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,16 @@ class Steps:
         """The steps after a change from `old` to `new`, which may be the same."""
         return self.after(old) if new != old else self
 
-    def back(self, old: Params) -> tuple[Params, "Steps"]:
-        """The state before `old`, and the steps as seen from there; `old` itself without one."""
-        if not self.undo:
-            return old, self
-        return self.undo[-1], Steps(self.undo[:-1], (old, *self.redo))
+    def go(self, direction: HistoryDirection, old: Params) -> tuple[Params, "Steps"]:
+        """The state that undo or redo leads to from `old`, and the steps as seen from there.
 
-    def forward(self, old: Params) -> tuple[Params, "Steps"]:
-        """The state that was undone last, and the steps as seen from there; `old` itself without one."""
-        if not self.redo:
-            return old, self
-        return self.redo[0], Steps((*self.undo, old), self.redo[1:])
-
-    def go(self, direction: Literal["undo", "redo"], old: Params) -> tuple[Params, "Steps"]:
-        """The state before `old`, or the one undone last."""
-        return self.back(old) if direction == "undo" else self.forward(old)
+        Without one `old` itself.
+        """
+        if direction == "undo" and self.undo:
+            return self.undo[-1], Steps(self.undo[:-1], (old, *self.redo))
+        if direction == "redo" and self.redo:
+            return self.redo[0], Steps((*self.undo, old), self.redo[1:])
+        return old, self
 
     def after_navigation(self, old: Params, new: Params) -> "Steps":
         """After the browser went from `old` to `new`.
@@ -151,17 +147,10 @@ def steps() -> Steps:
     return _entry().steps
 
 
-def undo() -> None:
-    """Go one step back. From a callback, followed by `st.rerun`."""
+def step(direction: HistoryDirection) -> None:
+    """Go one step back, or repeat the one that was undone last. From a callback, followed by `st.rerun`."""
     entry = _entry()
-    params, new_steps = entry.steps.back(entry.params)
-    _write(params, steps=new_steps)
-
-
-def redo() -> None:
-    """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
-    entry = _entry()
-    params, new_steps = entry.steps.forward(entry.params)
+    params, new_steps = entry.steps.go(direction, entry.params)
     _write(params, steps=new_steps)
 
 
@@ -255,7 +244,7 @@ def _write(
     """
     entry, url = _entry(), _in_url()
     if steps is None:
-        steps = entry.steps if params == entry.params else entry.steps.after(entry.params)
+        steps = entry.steps.change(entry.params, params)
     addresses = (*entry.addresses, *(address for address in (url, params) if address not in entry.addresses))
     new = replace(
         entry,
