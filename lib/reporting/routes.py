@@ -345,7 +345,12 @@ class _AuthorizedCall:
 
         The time that the client takes to read does not count toward the query's deadline.
         """
-        parts, first = await self.result(lambda: _begin(work()))
+
+        def begin() -> tuple[Parts, bytes]:
+            parts = work()
+            return parts, _piece(parts, PIECE_BYTES)
+
+        parts, first = await self.result(begin)
         if len(first) < PIECE_BYTES:
             return Response(first, media_type=JSON)
         return StreamingResponse(self._pieces(parts, first), media_type=JSON)
@@ -356,10 +361,6 @@ class _AuthorizedCall:
             yield piece
             turn = self.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
             piece = await asyncio.wrap_future(turn)
-
-
-def _begin(parts: Parts) -> tuple[Parts, bytes]:
-    return parts, _piece(parts, PIECE_BYTES)
 
 
 def _piece(parts: Parts, least: int) -> bytes:

@@ -182,11 +182,12 @@ def _same_columns(sheets: Sequence[Sheet], columns: Collection[str]) -> list[She
     """
     fitting = [sheet for sheet in sheets if columns and set(columns) <= set(sheet.layout.names)]
     first = next(iter(fitting or [sheet for sheet in sheets if sheet.is_table] or sheets))
-    return [sheet for sheet in sheets if _is_like(sheet.layout.names, first.layout.names)]
-
-
-def _is_like(names: Sequence[str], others: Sequence[str]) -> bool:
-    return len({*names} & {*others}) >= _LIKE_SHARE * len({*names} | {*others})
+    names = {*first.layout.names}
+    return [
+        sheet
+        for sheet in sheets
+        if len(names.intersection(sheet.layout.names)) >= _LIKE_SHARE * len(names.union(sheet.layout.names))
+    ]
 
 
 def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:

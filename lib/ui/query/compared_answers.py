@@ -71,7 +71,7 @@ class ComparedAnswers:
         """Each row's value of a data field, now and before."""
         if name not in self._values:
             now, before = (
-                dict(zip(_keys(answer), of_rows(answer, name), strict=True))
+                dict(zip(answer.names.itertuples(index=False, name=None), of_rows(answer, name), strict=True))
                 for answer in (self.now, self.before)
             )
             self._values[name] = now, before
@@ -171,10 +171,6 @@ def _rest(
 
 def _is_ratio(field: DataField) -> bool:
     return field.formula is not None and "/" in field.formula
-
-
-def _keys(audience: Audience) -> list[Key]:
-    return list(audience.names.itertuples(index=False, name=None))
 
 
 class Style(NamedTuple):

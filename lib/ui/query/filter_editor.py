@@ -266,7 +266,7 @@ class PastedValues:
 
 def draw_paste(context: PageContext, prefix: str, name: str) -> None:
     """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
-    query, key = history.current(context).query, _key(prefix, name)
+    query, key = history.current(context).query, f"{prefix}_pasted_{name}"
     text = st.text_area(
         "Values, one per line or separated by commas", key=key, height=PASTE_HEIGHT, width=WIDTH,
         placeholder="Codes or descriptions",
@@ -376,7 +376,3 @@ def _take(
 
 def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
-
-
-def _key(prefix: str, name: str) -> str:
-    return f"{prefix}_pasted_{name}"

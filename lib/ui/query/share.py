@@ -9,7 +9,6 @@ from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import focus, history, periods
-from lib.ui.query.state import PageState
 from lib.views.share_links import LONGEST, USUAL
 from lib.wire.text import LONGEST_EMAIL
 
@@ -34,7 +33,8 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     with popover, st.container(width=WIDTH):
         for linked_state in dict.fromkeys((page_state, fixed_state)):
             st.caption(periods.sentence(linked_state.query, context.slicer))
-            st.code(_link(page, linked_state), language=None, wrap_lines=True)
+            link = address(page, links.to_params(linked_state.query) | linked_state.view.params)
+            st.code(link, language=None, wrap_lines=True)
         if send is not None:
             send(context, links.to_params(query) | page_state.view.params, "")
 
@@ -57,7 +57,3 @@ def draw_recipient(key: str) -> None:
 def recipient(key: str) -> str:
     """What was typed there; empty for nobody in particular."""
     return str(st.session_state.get(key) or "").strip()
-
-
-def _link(page: str, page_state: PageState) -> str:
-    return address(page, links.to_params(page_state.query) | page_state.view.params)
