@@ -10,10 +10,9 @@ from sqlalchemy import ColumnElement, Row, Table, delete, insert, select
 from lib.views.alerts import Alerts
 from lib.views.boards import Board, Boards, BoardScope
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.entries import SavedViews, Scope
+from lib.views.entries import OwnMetrics, SavedViews, Scope
 from lib.views.models import LONGEST_PARAMS, SavedView
 from lib.views.notes import Notes
-from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks
 from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, start_boards, start_views

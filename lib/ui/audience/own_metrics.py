@@ -14,7 +14,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, history
 from lib.views import LONGEST_NAME, OwnMetric
-from lib.views.own_metrics import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
+from lib.views.entries import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
 from lib.wire.errors import TrancheError
 
 DRAFT, NEW = "own.draft", 0
