@@ -21,7 +21,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.answers.as_json import EXTRAS
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.answers.responses import error_of
-from lib.reporting.client import Reporting, describe, for_records, with_own_fields
+from lib.reporting.client import Reporting, describe, for_records, for_service, where
 from lib.reporting.models import AudienceQuery, InfoQuery, RecordsQuery, Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.call import Credential, Patience, in_the_name_of
@@ -62,7 +62,7 @@ class EmbeddedReporting(Reporting):
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures; see Reporting. This service knows every extension: nothing is left to do here."""
-        query = with_own_fields(query, slicer) if slicer else query
+        query = for_service(query, slicer or self.info(where(query)))
         return _own(self._answer("audience", query, self._service.audience))
 
     def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:

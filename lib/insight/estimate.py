@@ -103,7 +103,11 @@ def has_data(audience: Audience) -> bool:
 
 
 def is_sampled(audience: Audience) -> bool:
-    """Whether fewer records were read than there are; a plain service says so by a confidence range alone."""
+    """Whether any figure is an estimate.
+
+    Fewer records were read than there are, or all of them but not all users; a plain service says so by a
+    confidence range alone.
+    """
     read = audience.precision is not None and audience.precision.is_sampled
     return read or audience.confidence_range is not None or audience.total.confidence_range is not None
 

@@ -93,8 +93,8 @@ class Reporting:
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
-        slicer = slicer or self.info(_where(query))
-        query = with_own_fields(named_days.for_api(query, slicer), slicer)
+        slicer = slicer or self.info(where(query))
+        query = for_service(query, slicer)
         fields, split_by = request_fields(query, slicer.extensions), query.split_by
         accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
         audience = self._request(
@@ -107,9 +107,9 @@ class Reporting:
 
         BadRequest where the file is to have what its service does not know: nobody else can make it.
         """
-        query = with_own_fields(named_days.for_api(query, slicer), slicer) if slicer else query
+        query = for_service(query, slicer) if slicer else query
         if extensions_of(query):
-            slicer = slicer or self.info(_where(query))
+            slicer = slicer or self.info(where(query))
             check_file(query, slicer.extensions)
         return self._file("export", query)
 
@@ -160,7 +160,8 @@ class Reporting:
         return self._patience.call("POST", f"{PATH}/{verb}", True, json=body, headers={"Accept": accept})
 
 
-def _where(query: InfoQuery) -> InfoQuery:
+def where(query: InfoQuery) -> InfoQuery:
+    """The query for what the slicer of another query is."""
     return InfoQuery(project_name=query.project_name, slicer_name=query.slicer_name)
 
 
@@ -196,8 +197,9 @@ def describe(slicer: Slicer) -> Slicer:
     return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
 
 
-def with_own_fields(query: Query, slicer: Slicer) -> Query:
-    """The query with what the slicer's own fields are that it names."""
+def for_service(query: Query, slicer: Slicer) -> Query:
+    """The query as a service is asked: days without names, and with the slicer's own fields that it names."""
+    query = named_days.for_api(query, slicer)
     names = _ranked_by(query).union(query.data_fields or ())
     own_fields = tuple(field for field in slicer.own_fields if field.name in names)
     return query.model_copy(update={"own_fields": own_fields}) if own_fields else query

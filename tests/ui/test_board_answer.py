@@ -26,7 +26,7 @@ from lib.ui.charts.series import bucket_words
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
-QUESTIONS, DRAWS = 200, 10
+QUESTIONS, DRAWS = 100, 10
 KEYS = {"geo.country": (*COUNTRIES, ""), "campaign_id": tuple("12345678"), "categories": ("news", "sport")}
 FIELDS = ("imps", "clicks", "revenue", "ctr", "unique_users")
 Answer = Callable[..., dict[str, Any]]

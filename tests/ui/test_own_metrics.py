@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.connect import own_metrics
-from lib.reporting.client import with_own_fields
+from lib.reporting.client import for_service
 from lib.reporting.models import AudienceQuery, DataField, DataFilter, ExportQuery, InfoQuery, Order, Slicer
 from lib.settings import Settings
 from lib.ui.query import clicks
@@ -170,7 +170,7 @@ def test_a_query_carries_the_fields_that_it_names() -> None:
         data_fields=("imps", "own.1"), order_by=(Order(name="own.2"),),
         data_filters=(DataFilter(name="own.3", match=">", value=1),),
     )  # fmt: skip
-    assert with_own_fields(query, slicer).own_fields == tuple(fields[:3])
+    assert for_service(query, slicer).own_fields == tuple(fields[:3])
     assert [field.name for field in slicer.data_fields] == ["imps", "clicks", *(one.name for one in fields)]
 
 

@@ -5,15 +5,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lib.insight.estimate import is_sampled
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, is_sampled
+from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state
+from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state, values
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
@@ -295,6 +296,8 @@ def _begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) ->
 def fetch_rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
     answer = ask.estimate(focus.context, card_query(focus, card))
+    if not _is_ranked(focus, card):
+        answer = _containing(focus, card, answer, LIMIT)
     names = set(answer.names[card.name])
     missing = tuple(value for value in _chosen_values(focus, card.name) if value not in names)
     if not missing or _is_ranked(focus, card):
@@ -326,6 +329,8 @@ def _compare(focus: Focus, card: Card, answer: Audience) -> Leaderboard:
         return Leaderboard(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
     if both is not None:
         answer, both = _add_old_rows(focus, answer, both)
+    answer = _containing(focus, card, answer, FAR_LIMIT)
+    count = answer.total.records_found
     split = _split(focus, answer, both, card)
     audience = split_levels.take(answer, _visible_places(focus, card, split))
     now_split = _split(focus, audience, both, card)
@@ -346,7 +351,7 @@ def card_query(page_focus: Focus, card: Card) -> AudienceQuery:
         "filters": (*filters.other_filters(page_focus.query, card.name), *_found_by(card)),
         "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
-        "limit": FAR_LIMIT if is_far else LIMIT,
+        "limit": FAR_LIMIT if is_far or _brings_others(page_focus, card) else LIMIT,
         "data_filters": page_focus.view.data_filters,
     }
     return page_focus.rows().model_copy(update=changes)
@@ -389,6 +394,21 @@ def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
         "data_filters": (),
     }
     return query.model_copy(update=changes)
+
+
+def _brings_others(focus: Focus, card: Card) -> bool:
+    """Whether a search finds values without its text: those of records that have one with it too."""
+    return bool(card.find) and focus.slicer.key_field(card.name).is_segmented
+
+
+def _containing(focus: Focus, card: Card, answer: Audience, most: int) -> Audience:
+    """The answer's first values that contain the search text."""
+    if not _brings_others(focus, card):
+        return answer
+    names = values.matching(focus.context, answer, card.name, card.find)
+    places = [place for place, name in enumerate(answer.names[card.name]) if name in names]
+    total = replace(answer.total, records_found=len(places))
+    return replace(split_levels.take(answer, places[:most]), total=total)
 
 
 def _found_by(card: Card) -> tuple[Filter, ...]:

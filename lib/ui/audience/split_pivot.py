@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from lib.insight.estimate import is_sampled
 from lib.reporting.models import AudienceQuery, DataField, Direction, Order
 from lib.ui.audience import split_table
 from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.change import Change, is_sampled, of_total
+from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from lib.insight.estimate import Estimate
+from lib.insight.estimate import Estimate, is_sampled
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.charts.numbers import Numbers, days, title
@@ -61,13 +61,6 @@ def of_total(audience: Audience, field: str) -> Estimate:
         return Estimate(total.values.get(field))
     sides = (total.low.get(field), total.high.get(field))
     return Estimate(total.values.get(field), *(math.nan if side is None else side for side in sides))
-
-
-def is_sampled(audience: Audience) -> bool:
-    """Whether an answer's figures are estimates from a sample."""
-    if audience.precision is not None:
-        return audience.precision.is_sampled
-    return audience.total.confidence_range is not None or audience.confidence_range is not None
 
 
 def _is_there(value: float | None) -> bool:

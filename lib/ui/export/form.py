@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from lib.reporting import links
-from lib.reporting.client import with_own_fields
+from lib.reporting.client import for_service
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery
 from lib.ui.charts.numbers import title
@@ -41,7 +41,7 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
         "full_digits": int(full_digits),
     }
     export_query = _query(context, question).model_copy(update=choices)
-    return with_own_fields(export_query, context.slicer)
+    return for_service(export_query, context.slicer)
 
 
 def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:

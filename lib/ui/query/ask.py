@@ -6,11 +6,11 @@ from concurrent.futures import Future
 from datetime import date
 from functools import partial
 
+from lib.insight.estimate import is_sampled
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
-from lib.reporting.client import with_own_fields
+from lib.reporting.client import for_service
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery, Filter
-from lib.ui.charts.change import is_sampled
 from lib.ui.kit import redraw, session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
@@ -97,7 +97,7 @@ def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Ca
 
 
 def _key(context: PageContext, query: AudienceQuery) -> "Key":
-    return *context.viewer, today(context, query), with_own_fields(query, context.slicer)
+    return *context.viewer, today(context, query), for_service(query, context.slicer)
 
 
 def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from lib.insight.estimate import Estimate, of_rows
+from lib.insight.estimate import Estimate, is_sampled, of_rows
 from lib.reporting.answers import TAIL, Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, change, is_sampled, of_total
+from lib.ui.charts.change import Change, change, of_total
 from lib.ui.charts.numbers import unit
 from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus

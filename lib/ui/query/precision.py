@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from lib.insight.estimate import is_sampled
 from lib.reporting.answers import DIGITS, LARGEST_WHOLE, Audience
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
-from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.query import ask
 

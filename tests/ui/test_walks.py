@@ -1,0 +1,86 @@
+"""Random walks over Audience: after each, every part is the API's exact answer for its link."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import walks
+from conftest import COUNTRIES, DEFINITION, copied, small_rows
+from walks import Check, Oracle, Walk
+
+from lib import connect
+from lib.front.board_route import BoardRequest
+from lib.insight.estimate import is_sampled
+from lib.people import Person
+from lib.reporting.models import InfoQuery
+from lib.settings import Settings
+from lib.ui.audience.board import BoardAnswers
+from lib.ui.query.compared_answers import ComparedAnswers
+from lib.wire.deadline import Deadline
+
+MANAGER = Person("manager", "Max Manager", None, "admin")
+WALKS, DRAWS = 200, 10
+PARTS = ["head", "cards", "split"]
+LARGE = 4
+
+
+@pytest.fixture(scope="module")
+def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A desk with a small slicer, and one so large that estimates come first."""
+    own = copied(home, tmp_path_factory.mktemp("walks") / "home")
+    settings = Settings(home=own, demo=True, throttle_questions=10**6)
+    with connect.installation(settings).warehouse.writer(
+        "demo", "large", DEFINITION, {"country": COUNTRIES}
+    ) as writer:
+        for seed in range(LARGE):
+            writer.write(small_rows(seed))
+        writer.commit("made for the test", "many rows")
+    yield settings
+
+
+@pytest.fixture
+def precisions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
+    """Whether each side of every change that is made is an estimate."""
+    sides: list[tuple[bool, bool]] = []
+    original = ComparedAnswers.__init__
+
+    def noting(self: ComparedAnswers, now: Any, before: Any, *rest: Any, **more: Any) -> None:
+        sides.append((is_sampled(now), is_sampled(before)))
+        original(self, now, before, *rest, **more)
+
+    monkeypatch.setattr(ComparedAnswers, "__init__", noting)
+    return sides
+
+
+@pytest.mark.parametrize("first", range(0, WALKS, DRAWS))
+def test_walks_end_at_exact_answers(
+    desk: Settings, precisions: list[tuple[bool, bool]], monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """After any walk all figures are the API's for the link; both sides of each change had one precision."""
+    monkeypatch.setattr("lib.ui.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
+    reporting = connect.connect(MANAGER, desk).reporting
+    for seed in range(first, first + DRAWS):
+        about = ("demo", "large" if seed % 2 else "delivery")
+        slicer = reporting.info(InfoQuery(project_name=about[0], slicer_name=about[1]))
+        walk = Walk(np.random.default_rng(seed))
+        answers = BoardAnswers(desk)
+        for _ in range(walks.STEPS):
+            acts = walk.step()
+            request = BoardRequest(
+                project=about[0], slicer=about[1], params=walk.params, acts=acts, parts=PARTS
+            )
+            lines = [*answers.lines(request, MANAGER, Deadline(60))]
+            found = {line["part"]: line for line in lines}
+            errors = [line["error"] for line in lines if "error" in line]
+            assert not errors, (seed, walk.params, acts, errors)
+            walk.arrive(found["head"]["params"])
+            assert {found[part]["is_final"] for part in PARTS} == {True}
+        parts = {part: found[part][part] for part in PARTS}
+        try:
+            Check(Oracle(reporting, slicer, walk.params, about), parts).all()
+        except AssertionError as error:
+            error.add_note(f"walk {seed}, of {about[1]}: {walk.params}")
+            raise
+    assert all(now == before for now, before in precisions)
