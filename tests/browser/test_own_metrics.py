@@ -29,5 +29,5 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     dialog.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete metric").click()
     expect(dialog).to_be_hidden()
-    page.get_by_role("button", name="left out of the link").click()
+    page.get_by_role("button", name="left out").click()
     expect(page.get_by_text("Left out the data field own.")).to_be_visible()

@@ -187,6 +187,14 @@ def test_a_field_that_a_slicer_lacks_is_said() -> None:
     assert list(blocks.filter_fields({"is.a": "1", "start": "-1d"})) == ["a"]
 
 
+def test_what_a_view_has_of_another_slicer_is_said(signed_in: Desk, kept: Keeper) -> None:
+    """A cell names each filter, metric and column of its view that the slicer lacks."""
+    make(kept, ("leaderboard", 2, f"cards={COUNTRY}&is.lost=1&columns=gone&field=old"))
+    (cell,) = cells(signed_in())
+    missing = ("the filter on lost", "the column gone", "the data field old")
+    assert all(f"Left out {what}" in cell for what in missing), cell
+
+
 def test_rows_hold_four_columns() -> None:
     """Cells flow from left to right, a row as full as they fit."""
     items = [BoardItem("chart", width) for width in (4, 2, 2, 1, 2, 3, 1)]

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import boards
 import pytest
-from opening import DESK, of_delivery
+from conftest import COUNTRIES, DEFINITION, small_rows
+from opening import DESK, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
+from lib.reporting.warehouse import Warehouse
 from lib.ui.query.history import MOST_STEPS, Steps
 
 A, B, C, D = ({"split": name} for name in "ABCD")
@@ -141,6 +143,39 @@ def test_a_link_opens_without_steps(desk: AppTest) -> None:
     for name, value in {"project": "demo", "slicer": "delivery", "is.geo.country": "US"}.items():
         other.query_params[name] = value
     assert possible(other.run()) == {"reset"}
+
+
+def test_what_another_slicer_lacks_is_said(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters, cards and metrics that another slicer has too go along; each part that it lacks is named."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    lacking = {"campaign_id", "clicks", "ctr"}
+    definition = DEFINITION.model_copy(
+        update={
+            "key_fields": tuple(one for one in DEFINITION.key_fields if one.name not in lacking),
+            "data_fields": tuple(one for one in DEFINITION.data_fields if one.name not in lacking),
+        }
+    )
+    with Warehouse(own_home / "warehouse").writer(
+        "demo", "lean", definition, {"country": COUNTRIES}
+    ) as writer:
+        writer.write(small_rows(0).select(definition.schema().names))
+        writer.commit("made for the test", "without campaigns and clicks")
+    asked = {"is.geo.country": "US", "is.campaign_id": "1", "cards": "geo.country~campaign_id"}
+    asked |= {
+        "field": "clicks",
+        "fields": "imps~revenue~ctr",
+        "columns": "clicks~revenue",
+        "lines": "campaign_id~1",
+    }
+    desk = opened("audience", project="demo", slicer="delivery", **asked)
+    desk.selectbox(key="slicer").set_value("lean").run()
+    assert not desk.exception
+    now = boards.asked(desk)["params"]
+    kept = {"is.geo.country": "US", "cards": "geo.country", "fields": "imps~revenue", "columns": "revenue"}
+    assert {name: now.get(name) for name in kept} == kept
+    assert not {*now} & {"is.campaign_id", "field", "lines"}
+    said = " ".join(warning.value.replace("\\", "") for warning in desk.warning)
+    assert all(name in said for name in ("campaign_id", "clicks", "ctr"))
 
 
 def test_steps_belong_to_a_slicer(desk: AppTest) -> None:

@@ -398,7 +398,7 @@ def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
 
 def _brings_others(focus: Focus, card: Card) -> bool:
     """Whether a search finds values without its text: those of records that have one with it too."""
-    return bool(card.find) and focus.slicer.key_field(card.name).is_segmented
+    return bool(card.find and focus.slicer.key_field(card.name).is_segmented)
 
 
 def _containing(focus: Focus, card: Card, answer: Audience, most: int) -> Audience:

@@ -278,9 +278,9 @@ def _clear(context: PageContext) -> None:
 
 
 def _draw_left_out() -> None:
-    """What of a link was left out, where it moves nothing."""
+    """What of a link, or of the question about another slicer, was left out, where it moves nothing."""
     if sentences := history.left_out():
-        label = f":orange[{len(sentences)} left out of the link]"
+        label = f":orange[{len(sentences)} left out]"
         with st.popover(label, icon=":material/link_off:", type="tertiary"):
             for sentence in sentences:
                 st.warning(plain(sentence))

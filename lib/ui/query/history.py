@@ -19,7 +19,6 @@ from lib.ui.query.state import PageState
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
-SINGLE_SLICER_PARAMS = ("split", "fields", "field", "order", "source")
 MOST_STEPS, MOST_ADDRESSES = 50, 50
 Params = Mapping[str, str]
 NO_ACTS: Mapping[str, ActReceipt] = {}
@@ -97,22 +96,19 @@ def current(context: PageContext) -> PageState:
     """The current state, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
-    answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
-    The default state needs no parameters: a URL without any asks for it.
+    answer, not on an empty form. On the way to another slicer all goes along that it has, and `left_out` says
+    the rest. The default state needs no parameters: a URL without any asks for it.
     """
     about = (context.project, context.slicer_name)
     params = _params()
-    query, left_out = links.from_params(params, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
-    is_carried = params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE)
-    if is_moved and (left_out or is_carried):
-        stale_names = (*SINGLE_SLICER_PARAMS * bool(left_out), *(EXPLORATION,) * is_carried)
-        params = {name: text for name, text in params.items() if name not in stale_names}
-        query, left_out = links.from_params(params, context.slicer, *about)
+    if is_moved and params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE):
+        params = {name: text for name, text in params.items() if name != EXPLORATION}
+    query, left_out = links.from_params(params, context.slicer, *about)
     if "split" not in params and (is_moved or not state.has_query(params)):
         query = query.model_copy(update={"split_by": state.default_split(context.slicer)})
     page_state = PageState(query, state.view_from_params(params, context.slicer))
-    missing = [] if is_moved else state.missing_in_view(params, context.slicer, context.slicer_name)
+    missing = state.missing_in_view(params, context.slicer, context.slicer_name)
     if is_moved or left_out or missing:
         st.session_state[LEFT_OUT] = [*left_out, *missing]
     st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)

@@ -17,7 +17,7 @@ from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.snapshots import Params
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
-from lib.ui.query import filters
+from lib.ui.query import filters, state
 from lib.ui.query.focus import Focus
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.views.boards import BoardPart
@@ -149,7 +149,8 @@ def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[s
         if name not in fields:
             yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
     own = links.from_params(item.params, focus.slicer, item.project, item.slicer)
-    yield from map(straight, own.left_out)
+    missing = state.missing_in_view(item.params, focus.slicer, item.slicer)
+    yield from map(straight, (*own.left_out, *missing))
 
 
 def _headline(block: SnapshotBlock, focus: Focus, head: Any) -> SnapshotBlock:
