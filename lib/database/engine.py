@@ -165,7 +165,7 @@ def _is_current(connection: Connection) -> bool:
     """Whether no migration is missing: known without Alembic, which takes long to import."""
     if not inspect(connection).has_table("alembic_version"):
         return False
-    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0031_no_ledger.py
+    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0038_boards.py
     return [*connection.scalars(text("select version_num from alembic_version"))] == [newest[1:5]]
 
 
