@@ -1,4 +1,7 @@
-"""The tables as they were at revision 0035, where migrations begin: nothing was released before."""
+"""The tables as they were at revision 0035, where migrations begin: nothing was released before.
+
+Longer than other files, since a migration is one file.
+"""
 
 from typing import Any
 
