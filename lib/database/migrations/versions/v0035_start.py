@@ -1,6 +1,6 @@
 """The tables as they were at revision 0035, where migrations begin: nothing was released before.
 
-Longer than other files, since a migration is one file.
+One file, since a migration is one.
 """
 
 from typing import Any
