@@ -26,8 +26,8 @@ from sqlalchemy import Connection, insert
 from lib import connect, database
 from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
+from lib.deals.doubts import price_slip
 from lib.deals.models import Seat, SupplyPackage
-from lib.deals.price_slips import price_slip
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES

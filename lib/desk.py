@@ -9,8 +9,9 @@ import streamlit as st
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import screen as deals
+from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import proposals
-from lib.ui.deals.list import answered, health
+from lib.ui.deals.list import health
 from lib.ui.kit import frame, notes, page_scripts, sign_in
 from lib.ui.query import history, start_page
 
@@ -46,7 +47,7 @@ def title_of(name: str, title: str) -> str:
     """A screen's name in the navigation; that of the deals with how many need attention, or an answer."""
     if name != "deals" or person is None:
         return title
-    counts = {"proposed": proposals.number(person), "answered": len(answered.ids(person))}
+    counts = {"proposed": proposals.number(person), "answered": len(answers.ids(person))}
     parts = [str(attention)] if (attention := health.drawn_number()) else []
     parts += [f"{count} {what}" for what, count in counts.items() if count]
     return f"{title} ({', '.join(parts)})" if parts else title

@@ -13,8 +13,8 @@ from lib.agents.deals import link, report_of_deals, require
 from lib.agents.inventory import lists_of
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import doubts, moments
+from lib.deals.doubts import PriceScale, currency_slip, price_slip
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
-from lib.deals.price_slips import PriceScale, currency_slip, price_slip
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries

@@ -6,8 +6,7 @@ from typing import Any
 
 from lib import connect, remote
 from lib.check.step import ServiceSetting, Step, check_reachable
-from lib.deals.abilities import Abilities
-from lib.deals.client import Deals
+from lib.deals.client import Abilities, Deals
 from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.remote import RemoteDeals

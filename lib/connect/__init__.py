@@ -16,10 +16,9 @@ import httpx
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation, note_event
-from lib.deals.abilities import Abilities
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
-from lib.deals.client import Deals
+from lib.deals.client import Abilities, Deals
 from lib.deals.healths import HealthStore
 from lib.deals.negotiation import Negotiations
 from lib.deals.package_records import ChangeDrafts, Drafts, PackageNotes, PackageQuestions

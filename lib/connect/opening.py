@@ -16,7 +16,7 @@ from starlette.requests import cookie_parser
 
 from lib import operations, remote
 from lib.deals import routes
-from lib.deals.admission import Admission
+from lib.deals.endpoints import Admission
 from lib.deals.package_records import PackageQuestions
 from lib.deals.proposals import routes as proposal_routes
 from lib.deals.proposals.store import Proposals

@@ -22,7 +22,7 @@ from pydantic import (
 
 from lib.deals import currencies, moments
 from lib.deals.models import FEE_TYPES, LONGEST_NAME
-from lib.deals.supply.names import DOMAIN
+from lib.deals.supply.formats import DOMAIN
 from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, NOT_STORABLE, PATTERN, fault, unstorable
 
 LARGEST_ID = 2**53 - 1

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import numpy as np
 
+from lib.deals.doubts import PriceScale
 from lib.deals.models import Seat
-from lib.deals.price_slips import PriceScale
 from lib.insight.deal_report import SEAT, DealReport
 from lib.insight.win_prices import DAY, WinFields, quartiles, win_fields
 from lib.reporting.answers import Audience

@@ -3,7 +3,7 @@
 Restricts a person to the deals of some seats, for services that only know the desk's token.
 
 What is read there with the desk's token is cut here, by the rules of our own service (deals/store: work.py,
-past.py), as far as the service shows what they need. Who made a package is known only where the desk
+history.py), as far as the service shows what they need. Who made a package is known only where the desk
 remembers what was made through it.
 """
 
@@ -17,8 +17,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from lib.deals.abilities import PLAIN, Abilities
-from lib.deals.client import Changes, Deals, Entity, model_of
+from lib.deals.client import PLAIN, Abilities, Changes, Deals, Entity, model_of
 from lib.deals.compat import Dialect, Links, Memory, PlainDeals, finds, has_lists, listed, seats_of
 from lib.deals.models import (
     AppList,

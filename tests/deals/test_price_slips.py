@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from lib.deals.price_slips import PriceScale, factor, price_slip
+from lib.deals.doubts import PriceScale, factor, price_slip
 
 WINS = PriceScale(Decimal("1.99"), Decimal("2.13"), "the lower quartile", "the upper quartile")
 PACKAGE = PriceScale.of_package([Decimal(2), Decimal(5), None])

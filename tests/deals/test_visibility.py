@@ -21,8 +21,7 @@ import lib
 from deals.caller import NO_BODY, Body, Caller, World, deals, option, package, unique
 from deals.conftest import PASSWORD, issue
 from lib import connect
-from lib.deals.abilities import Abilities
-from lib.deals.client import Deals
+from lib.deals.client import Abilities, Deals
 from lib.deals.models import (
     CreateDemandDeals,
     DemandDeal,
@@ -555,7 +554,6 @@ def test_nothing_else_reads_without_limits() -> None:
     }
     assert files == {
         "deals/store/history.py",
-        "deals/store/past.py",
         "deals/healths.py",
         "deals/sync/push.py",
     }

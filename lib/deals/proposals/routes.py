@@ -6,11 +6,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from lib.deals import queries
-from lib.deals.admission import Admission, scope_of
 from lib.deals.endpoints import (
     ID_PARAMETER,
     JSON,
     PAGE_PARAMETERS,
+    Admission,
     Endpoints,
     answer,
     body,
@@ -21,6 +21,7 @@ from lib.deals.endpoints import (
     list_page,
     parameter,
     parameters_of,
+    scope_of,
 )
 from lib.deals.proposals.models import (
     STATES,

@@ -1,4 +1,4 @@
-"""Warnings about a request: what is valid and probably a slip (lib/deals/doubts.py, price_slips.py).
+"""Warnings about a request: what is valid and probably a slip (lib/deals/doubts.py).
 
 The service asks no report. A price is compared with the one before, else with the list prices of the same
 package that the caller may see, and those of the same request; a guarantee with what the deal had lately by a
@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 
 from lib.deals import doubts
 from lib.deals.delivery import PERIODS
+from lib.deals.doubts import PriceScale, currency_slip, price_slip
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.price_slips import PriceScale, currency_slip, price_slip
 from lib.deals.store.tables import (
     deal_health,
     demand_deals,

@@ -37,6 +37,8 @@ from lib.deals.supply.formats import (
     KINDS,
     LIMITS,
     LONGEST_ACCOUNT,
+    LONGEST_APP,
+    LONGEST_DOMAIN,
     SELLERS,
     Account,
     LineProblem,
@@ -44,7 +46,6 @@ from lib.deals.supply.formats import (
     identify,
     read,
 )
-from lib.deals.supply.names import LONGEST_APP, LONGEST_DOMAIN
 from lib.deals.supply.states import AdsFile, SupplyIndex
 from lib.people import Person
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError

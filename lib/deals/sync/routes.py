@@ -7,10 +7,10 @@ import hashlib
 
 from fastapi import APIRouter, Request, Response
 
-from lib.deals.admission import Admission, scope_of
 from lib.deals.endpoints import (
     JSON,
     PAGE_PARAMETERS,
+    Admission,
     Endpoints,
     answer,
     body,
@@ -21,6 +21,7 @@ from lib.deals.endpoints import (
     list_page,
     parameter,
     parameters_of,
+    scope_of,
 )
 from lib.deals.models import BUYER_STATUS
 from lib.deals.requests import page_of

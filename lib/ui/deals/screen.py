@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lib.deals.abilities import Abilities, Verb
+from lib.deals.client import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters

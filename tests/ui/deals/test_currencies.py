@@ -17,7 +17,7 @@ from lib.insight.deal_report import DealReport
 from lib.insight.overlap import SharedInventory, two_prices
 from lib.ui.deals import facts
 from lib.ui.deals.buyers import hand_over
-from lib.ui.deals.buyers.take_over import TakeOver
+from lib.ui.deals.buyers.answer_panel import TakeOver
 from lib.ui.deals.changes import confirmations, plan_steps
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange

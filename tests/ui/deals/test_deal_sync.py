@@ -10,8 +10,7 @@ from dealing import Visit, clean, clients
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
-from lib.deals.abilities import PLAIN
-from lib.deals.client import Deals
+from lib.deals.client import PLAIN, Deals
 from lib.deals.models import DemandDeal
 from lib.deals.sync.models import BuyerSeat
 from lib.people import DealsGrant

@@ -6,7 +6,7 @@ from dealing import Visit, clean, listed
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
 from lib.ui.deals.inventory import lists
-from lib.ui.deals.inventory.list_entries import KINDS, read
+from lib.ui.deals.inventory.lists import KINDS, read
 
 
 def test_five_thousand_pasted_entries() -> None:

@@ -18,9 +18,9 @@ from lib.agents import proposals as agent_proposals
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
+from lib.deals.doubts import PriceScale
 from lib.deals.healths import StoredHealth
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.deals.price_slips import PriceScale
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight.price_scales import WinScales
 from lib.python_client import Desk

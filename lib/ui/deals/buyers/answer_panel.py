@@ -1,18 +1,22 @@
 """The buyer's answer in the drawer of a deal: the rounds, and what the house does about the last one."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from itertools import chain
+from typing import Any, ClassVar
 
 import streamlit as st
 
-from lib.deals.models import GUARANTEED, DemandDeal, SupplyPackage
+from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
 from lib.deals.values import COUNT
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.buyers.take_over import TakeOver
 from lib.ui.deals.changes import confirmations, plan_steps
-from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.list import answered
+from lib.ui.deals.changes.confirmations import COMPARED
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
+from lib.ui.deals.list.deal_rows import Key, title_of
 from lib.ui.kit import amounts, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -22,6 +26,64 @@ from lib.wire.errors import TrancheError
 PREFIX, PROBLEM = "answer_{}_", "answer_problem"
 WORD, PRICE, UNITS, FIRST, LAST = "word", "price", "units", "first", "last"
 SHARED_DAYS = "The days are those of the package, which has other deals too: change them there."
+DEAL_TERMS = ("price", "units", "currency")
+OTHER_TERMS = "Its terms have changed since the buyer answered."
+DAYS = (("first_day", "start_date", 0), ("last_day", "end_date", 1))
+"""A term, the package's field, and the days added to it: ends are exclusive."""
+
+
+@dataclass(kw_only=True)
+class TakeOver(ChangeSource):
+    """The buyer's last answer to a deal with these packages."""
+
+    is_renewed: ClassVar[bool] = True
+    negotiation: Negotiation
+
+    @classmethod
+    def of(
+        cls, negotiation: Negotiation, deal: DemandDeal, packages: Sequence[SupplyPackage]
+    ) -> tuple["TakeOver", list[PlannedChange]]:
+        """The source, and the changes that it asks for; none after a refusal."""
+        source = cls(negotiation=negotiation)
+        entities: list[PackageOrDeal] = [*packages, deal]
+        changes = (
+            change
+            for entity in entities
+            for change in source.changes(entity, (entity.entity, entity.id or 0), frozenset())
+        )
+        return source, [change for change in changes if change.after]
+
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """What becomes of the deal or of its package."""
+        after: dict[str, Any]
+        refusal = ""
+        if isinstance(entity, DemandDeal):
+            after = {
+                name: self.negotiation.changes[name]
+                for name in DEAL_TERMS
+                if name in self.negotiation.changes
+            }
+            terms = self.negotiation.terms
+            # The currency of a deal without one is that of the terms, which are the deal's.
+            has_others = any(
+                getattr(entity, name) not in (getattr(terms, name), *([None] if name == "currency" else []))
+                for name in after
+            )
+            refusal = OTHER_TERMS if has_others else ""
+        else:
+            zone = entity.start_date.tzinfo if entity.start_date else UTC
+            after = {
+                field: datetime.combine(self.negotiation.changes[term] + timedelta(days=later), time(), zone)
+                for term, field, later in DAYS
+                if term in self.negotiation.changes
+            }
+        others_of_deal = COMPARED if isinstance(entity, DemandDeal) else ()
+        before = {name: getattr(entity, name) for name in (*after, *others_of_deal)}
+        others = {
+            deal.id: deal.name or f"Deal {deal.id}"
+            for deal in (entity.demand_deals if isinstance(entity, SupplyPackage) else ())
+        }
+        yield PlannedChange(key, title_of(entity), before, after, entity.etag, refusal, others=others)
 
 
 def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) -> None:
@@ -145,7 +207,7 @@ def _answer(
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was sent; what you typed is kept."
         return False
-    answered.forget()
+    answers.forget()
     context.clients.view_store.note("answer to buyer", f"deal {deal.id}")
     notes.say("Sent" if act == "proposes" else "Noted")
     return True
@@ -159,7 +221,7 @@ def _take_over(
     while plan.is_running:
         plan.step(context.deals)
     catalog.forget()
-    answered.forget()
+    answers.forget()
     if plan.failures or plan.to_send:
         reasons = " ".join(outcome.reason for outcome in plan.failures)
         outcome = "The rest is saved, and Undo takes it back." if plan.saved_keys else "Nothing was changed."

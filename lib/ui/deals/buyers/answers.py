@@ -5,11 +5,15 @@ Everything that it shows is the one deal's. What was typed stays where it can't 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import streamlit as st
+
+from lib import connect
 from lib.deals import moments
+from lib.deals.fields import DEALS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import (
     Act,
@@ -18,14 +22,18 @@ from lib.deals.negotiation import (
     Round,
     check_name,
     check_word,
+    seat_number,
 )
 from lib.deals.values import AMOUNT, COUNT
 from lib.front.shared_route import Fields
+from lib.people import Person
+from lib.settings import Settings
 from lib.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
 from lib.ui.charts.numbers import days
+from lib.ui.deals.drawer.supply_path import Filters
 from lib.ui.deals.facts import Prices, amount
 from lib.ui.kit import amounts
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, TrancheError
 
 ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
 TERMS = ("price", "units", "first_day", "last_day")
@@ -33,6 +41,7 @@ OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
     "first_day": "First day", "last_day": "Last day",
 }  # fmt: skip
+ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
 
 
 @dataclass(frozen=True)
@@ -218,3 +227,67 @@ def _text(value: Decimal | int | date | None) -> str:
             return f"{value:,}"
         case _:
             return amounts.money_to_text(value)
+
+
+def ids(person: Person) -> tuple[int, ...]:
+    """The ids of the deals that this person may see and whose buyers wait for an answer.
+
+    They are read every half minute; there are none where they can't be read.
+    """
+    state, now = st.session_state, datetime.now(UTC).timestamp()
+    if not person.deals.reads:
+        return ()
+    if now - state.get(AT, 0.0) > SECONDS:
+        try:
+            state[IDS] = _read(person)
+        except TrancheError:
+            state[IDS] = ()
+        state[AT] = now
+    return tuple(state.get(IDS, ()))
+
+
+def forget() -> None:
+    """Read them again: somebody has answered here."""
+    st.session_state.pop(AT, None)
+
+
+def draw_switch(person: Person, entity: str, start_over: Callable[[], None]) -> bool:
+    """Draw the switch of the list of deals; whether it is on. Nothing while no buyer waits."""
+    count = len(ids(person))
+    if entity != DEALS or not (count or st.session_state.get(ONLY)):
+        return False
+    return st.toggle(
+        f"Answered ({count})", key=ONLY, bind="query-params", on_change=start_over,
+        help="The buyer accepted, declined or proposed terms through a share link, and waits for us",
+    )  # fmt: skip
+
+
+def filters(person: Person, is_on: bool) -> Filters:
+    """The part of the list's filters that leaves these deals."""
+    return (("id", tuple(map(str, ids(person))) or ("0",)),) if is_on else ()
+
+
+def _read(person: Person) -> tuple[int, ...]:
+    clients = connect.connect(person, Settings.current())
+    rounds = {pair: last for pair, last in clients.negotiations.latest().items() if last.side == "buyer"}
+    if not rounds:
+        return ()
+    deals = clients.open_deals()
+    deal_of = deals.get_many(DemandDeal, sorted({deal for deal, _ in rounds}))
+    packages = deals.get_many(
+        SupplyPackage,
+        sorted({package.id for deal in deal_of.values() for package in deal.supply_deals if package.id}),
+    )
+    return tuple(
+        number
+        for number, deal in deal_of.items()
+        if (number, seat_number(deal)) in rounds
+        and clients.negotiations.of(
+            deal,
+            offer_terms(
+                deal,
+                [packages[package.id] for package in deal.supply_deals if package.id in packages],
+                Prices(clients.currency, clients.price_unit),
+            ),
+        ).waits_for_house
+    )

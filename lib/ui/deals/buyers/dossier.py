@@ -38,7 +38,7 @@ def terms(
     usual: str,
 ) -> Iterator[tuple[str, str]]:
     """The terms by title. `usual` is the price type of deals without one; `packages` come with their
-    targeting in words (buyer_targeting.py)."""
+    targeting in words (hand_over.py)."""
     deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)

@@ -1,14 +1,18 @@
 """The pages of share links to a deal: its dossier, and the forms that take the buyer's answer and counts."""
 
 import logging
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
 from lib import connect
+from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, DayCounts
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
 from lib.deals.negotiation import Round
-from lib.front.shared_route import Fields
+from lib.deals.values import Limits
+from lib.front.shared_route import LARGEST_FORM, Fields
 from lib.insight import dossier as insight
 from lib.insight.dossier import Dossier
 from lib.mail import Link, tell
@@ -16,11 +20,15 @@ from lib.people import Person
 from lib.reporting.models import InfoQuery, Slicer
 from lib.settings import Settings
 from lib.snapshot import page
+from lib.snapshot.models import SnapshotForm, SnapshotFormRow
+from lib.ui.charts.numbers import days as day_words
 from lib.ui.deals import facts
-from lib.ui.deals.buyers import answers, buyer_targeting, counts_form, dossier
+from lib.ui.deals.buyers import answers, dossier, hand_over
 from lib.ui.deals.buyers.answers import BuyerReply
-from lib.ui.deals.buyers.counts_form import EnteredForm
+from lib.ui.deals.csv import csv_text
+from lib.ui.deals.csv.csv_text import CsvShape
 from lib.ui.deals.insight import report
+from lib.ui.kit import amounts
 from lib.ui.kit.frame import RequestContext
 from lib.views import ShareLink
 from lib.wire.deadline import Deadline
@@ -33,6 +41,22 @@ BOTH_SEE = (
     "Only the two sides see these counts. Days that you send again replace the stored ones; a day "
     "without counts is removed."
 )
+COLUMNS = {"requests": "Bid requests", "bids": "Bids", "wins": "Wins", "spend": "Spend"}
+SHAPE = CsvShape("days", ("Day",), tuple(COLUMNS.values()), MOST_DAYS, LARGEST_FORM)
+WHOLE, MONEY = Limits(0, LARGEST_COUNT, 0), Limits(0, int(LARGEST_SPEND), 6)
+DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00)?)?")
+EXAMPLE, FORM_DAYS, MOST_FAULTS = "Day,Bid requests,Bids,Wins,Spend", 7, 20
+EMPTY = "There is nothing in it: paste rows, or choose a file."
+
+
+@dataclass(frozen=True)
+class EnteredForm:
+    """What a form has: counts by day, what is wrong (where, and a sentence), and the texts as they came."""
+
+    days: Mapping[date, DayCounts]
+    faults: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 class DossierPages:
@@ -64,7 +88,7 @@ class DossierPages:
             store.remove(deal)
             self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
             return ""
-        form = counts_form.read(fields, datetime.now(UTC).date())
+        form = read_counts(fields, datetime.now(UTC).date())
         if not form.faults:
             try:
                 store.enter(deal, form.days, link.id)
@@ -138,7 +162,7 @@ class DossierPages:
         lists = [*_lists(context, packages)]
         terms = dossier.terms(
             deal,
-            [(package, buyer_targeting.in_words(context, package, lists)) for package in packages],
+            [(package, hand_over.describe_targeting(context, package, lists)) for package in packages],
             facts.prices_of(context),
             context.clients.usual_terms["price_type"],
         )
@@ -149,11 +173,11 @@ class DossierPages:
             context.clients.negotiations.of(deal, offer), facts.prices_of(context),
             deal.deal_type == GUARANTEED, offer.first_day is not None, reply,
         )  # fmt: skip
-        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form), answer)
+        return page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
-    ids = [one.id for one in deal.supply_deals if one.id is not None]
+    ids = [package.id for package in deal.supply_deals if package.id is not None]
     return [*context.clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
 
 
@@ -161,7 +185,7 @@ def _lists(context: RequestContext, packages: Iterable[SupplyPackage]) -> Iterat
     """The lists in the targeting of these packages."""
     many = [*packages]
     for model, name in ((DomainList, "domain_list_targetings"), (AppList, "app_list_targetings")):
-        ids = {one.id for package in many for one in getattr(package, name)}
+        ids = {target.id for package in many for target in getattr(package, name)}
         yield from context.clients.deals.get_many(model, sorted(ids)[:MOST_PACKAGES]).values()
 
 
@@ -172,3 +196,121 @@ def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     if both.buyer_counts.at is not None:
         count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
         yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."
+
+
+def read_counts(fields: Fields, today: date) -> EnteredForm:
+    """What was sent: a CSV, else rows; nothing later than `today` may be counted."""
+    if fields.get("do") == "rows":
+        return _read_rows(fields, today)
+    file = fields.get("file", b"")
+    text = _text(file) if isinstance(file, bytes) and file.strip() else _text(fields.get("text", ""))
+    if not text.strip():
+        return EnteredForm({}, (("CSV", EMPTY),))
+    table = csv_text.read(text, SHAPE)
+    faults = [(f"Line {one.line}", one.text) for one in table.faults]
+    days: dict[date, DayCounts] = {}
+    for row in () if table.faults else table.rows:
+        try:
+            day = _day(row["Day"], today)
+            if day in days:
+                raise ValueError(f"{row['Day']} is there twice.")
+            days[day] = _counts({step: row[title] for step, title in COLUMNS.items()})
+        except ValueError as error:
+            faults.append((f"Line {row.line}", str(error)))
+    return EnteredForm(days, _few(faults), text)
+
+
+def counts_form(
+    counts: Mapping[date, DayCounts], last: date, about: Iterable[str], submission: EnteredForm | None = None
+) -> SnapshotForm:
+    """The form with what is stored, or with what was sent where that could not be stored."""
+    recent_days = [last - timedelta(days=back) for back in range(FORM_DAYS)]
+    texts = {} if submission is None else submission.texts
+    rows = [
+        SnapshotFormRow(
+            day_words(day, day),
+            {
+                (name := f"{step}.{day.isoformat()}"): texts.get(name, _cell(counts.get(day), step))
+                for step in COLUMNS
+            },
+        )
+        for day in sorted({*recent_days, *counts}, reverse=True)
+    ]
+    return SnapshotForm(
+        title="Your counts",
+        about=[*about],
+        columns=[*COLUMNS.values()],
+        rows=rows,
+        example=EXAMPLE,
+        text="" if submission is None else submission.text,
+        faults=() if submission is None else submission.faults,
+        can_remove=bool(counts),
+    )
+
+
+def _read_rows(fields: Fields, today: date) -> EnteredForm:
+    """Rows of fields named `step.day`; days without any text are empty."""
+    texts = {
+        name: value
+        for name, value in fields.items()
+        if isinstance(value, str) and name.split(".")[0] in COLUMNS
+    }
+    days: dict[date, DayCounts] = {}
+    faults: list[tuple[str, str]] = []
+    for text in dict.fromkeys(name.partition(".")[2] for name in texts):
+        try:
+            day = _day(text, today)
+            days[day] = _counts({step: texts.get(f"{step}.{text}", "") for step in COLUMNS})
+        except ValueError as error:
+            faults.append((text[:20], str(error)))
+    if len(days) > MOST_DAYS:
+        faults.append(("Days", f"At most {MOST_DAYS} can be sent."))
+    return EnteredForm(days, _few(faults), "", texts)
+
+
+def _day(text: str, today: date) -> date:
+    match = DAY.fullmatch(text.strip())
+    try:
+        day = date.fromisoformat(match[1] if match else "")
+    except ValueError:
+        raise ValueError(f"'{text[:30]}' is not a day: write it like {today.isoformat()}.") from None
+    if day > today:
+        raise ValueError(f"{day.isoformat()} has not come yet.")
+    return day
+
+
+def _counts(texts: Mapping[str, str]) -> DayCounts:
+    """The counts of these texts by step. ValueError with a sentence that names the column."""
+    numbers = {}
+    for step, text in texts.items():
+        try:
+            numbers[step] = amounts.read(text, MONEY if step == "spend" else WHOLE)
+        except ValueError as error:
+            raise ValueError(f"{COLUMNS[step]}: {error}") from None
+    counts = {
+        step: None if (one := numbers[step]) is None else int(one) for step in ("requests", "bids", "wins")
+    }
+    return DayCounts(**counts, spend=numbers["spend"])
+
+
+def _cell(counts: DayCounts | None, step: str) -> str:
+    value = None if counts is None else getattr(counts, step)
+    return "" if value is None else amounts.to_text(Decimal(value))
+
+
+def _text(value: str | bytes) -> str:
+    """A text, or the content of a file: in UTF-8 or UTF-16 as it says, else as Windows writes it."""
+    if isinstance(value, str):
+        return value
+    encoding = "utf-16" if value[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return value.decode(encoding)
+    except UnicodeDecodeError:
+        return value.decode("cp1252", errors="replace")
+
+
+def _few(faults: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The first faults, and how many others there are."""
+    more = len(faults) - MOST_FAULTS
+    rest = [("Further lines", f"{more:,} other faults.")] if more > 0 else []
+    return (*faults[:MOST_FAULTS], *rest)

@@ -13,11 +13,11 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from lib.deals import fields, moments
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.models import AppList, DemandDeal, DomainList, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.buyers import buyer_targeting
 from lib.ui.deals.facts import Prices, amount
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
+from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import components
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -28,6 +28,8 @@ INTERNAL = "All seats (internal, not for buyers)"
 SEAT = "seat-"
 LONGEST_LINK = 2_000  # what mail programs on Windows are opened with is about that long
 ATTACHMENT = "The deal ids and prices are in the attached file."
+LIST_FIELDS = (("domain_list_targetings", "domain_lists"), ("app_list_targetings", "app_lists"))
+NOUNS = {"domain_lists": "domains", "app_lists": "apps"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
 
 @dataclass(frozen=True)
 class HandOver:
-    """A package as buyers get it, with its targeting in words (buyer_targeting.py)."""
+    """A package as buyers get it, with its targeting in words (py)."""
 
     package: SupplyPackage
     prices: Prices
@@ -183,7 +185,7 @@ def draw_deal(context: PageContext, deal: DemandDeal, packages: Sequence[SupplyP
 
 
 def _hand_over(context: PageContext, package: SupplyPackage) -> HandOver:
-    targeting = buyer_targeting.in_words(context, package, catalog.lists(context))
+    targeting = describe_targeting(context, package, catalog.lists(context))
     return HandOver(package, facts.prices_of(context), targeting)
 
 
@@ -231,3 +233,33 @@ def seat_words(deal: DealRow) -> str:
 def deal_number(deal: DealRow) -> str:
     """The deal id; where the service returns none, the number of the deal."""
     return deal.deal_id or str(deal.id)
+
+
+def describe_targeting(
+    context: PageContext, package: SupplyPackage, lists: Iterable[DomainList | AppList]
+) -> str:
+    """`United States · smartphone · not 1,200 domains`, all values of it.
+
+    Names of lists are the house's own: a buyer reads how many entries a list has, where it is among `lists`.
+    """
+    sizes = {
+        (entry_list.entity, entry_list.id): len(
+            entry_list.domains if isinstance(entry_list, DomainList) else entry_list.apps
+        )
+        for entry_list in lists
+    }
+    nameless = {
+        field: tuple(
+            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), NOUNS[entity])})
+            for element in getattr(package, field)
+        )
+        for field, entity in LIST_FIELDS
+    }
+    descriptions = picker.describe(context, catalog.usual_days(context), package)
+    return words.sentence(package.model_copy(update=nameless), None, descriptions)
+
+
+def _count_label(count: int | None, noun: str) -> str:
+    if count is None:
+        return f"a list of {noun}"
+    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun}"

@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.abilities import Abilities
-from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.client import LARGEST_PAGE, Abilities, Deals
 from lib.deals.models import (
     LONGEST_NAME,
     DemandDeal,

@@ -1,7 +1,7 @@
 """Questions before a write: what is valid and probably a slip, and the box that confirms it.
 
 They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals. Prices are
-compared as lib/deals/price_slips.py says; what was won is asked for once, and kept for a while.
+compared as lib/deals/doubts.py says; what was won is asked for once, and kept for a while.
 """
 
 import logging
@@ -16,9 +16,9 @@ import streamlit as st
 
 from lib.deals import doubts
 from lib.deals.client import LARGEST_PAGE, Deals, model_of
+from lib.deals.doubts import PriceScale, currency_slip, factor, price_slip
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.deals.price_slips import PriceScale, currency_slip, factor, price_slip
 from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
 from lib.insight.price_scales import WinScales, ask_win_scales
@@ -53,7 +53,7 @@ ListPrice = tuple[Decimal | None, str | None]
 
 
 class PriceGuard:
-    """Compares prices with those that the person may know, as lib/deals/price_slips.py says."""
+    """Compares prices with those that the person may know, as lib/deals/doubts.py says."""
 
     def __init__(self, context: PageContext) -> None:
         self._context, self._money = context, facts.prices_of(context)

@@ -7,20 +7,24 @@ from functools import partial
 
 from lib.deals import fields
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, PackageOrDeal
+from lib.deals.fields import BY_NAME, DealField
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.kinds import KINDS as TARGETS
+from lib.insight.kinds import TargetingKind
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, CreationSource, PlannedCreation
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
-from lib.ui.deals.csv import csv_cells, csv_deals, csv_dialog, csv_packages
+from lib.ui.deals.csv import csv_deals, csv_dialog, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow
+from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Marks, value_label
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
@@ -29,6 +33,8 @@ from lib.wire.errors import TrancheError
 OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
 SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
 NOTHING_CREATED = "Nothing was created."
+KINDS_BY_TITLE = {kind.title: kind for kind in TARGETS}
+PACKAGE_FIELDS = {field.column: field for field in csv_packages.FIELDS}
 
 
 @dataclass(kw_only=True)
@@ -139,7 +145,7 @@ def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[Plan
     for title in titles:
         if title != "Name":
             column = unit if title == price else title
-            columns[column] = [csv_cells.cell(creation, title, marks) for creation in creations]
+            columns[column] = [cell(creation, title, marks) for creation in creations]
     return columns
 
 
@@ -174,3 +180,46 @@ CREATIONS = {
     ),
 }  # fmt: skip
 """The kinds of files by the entity of the list."""
+
+
+def cell(creation: PlannedCreation, title: str, marks: Marks) -> str:
+    """What the column of this title becomes; empty where it is not about this kind of entity.
+
+    `marks` are those of targets that the report does not have.
+    """
+    if isinstance(creation.request, SupplyPackage):
+        return _of_package(creation.request, title, marks)
+    if title == "Package":
+        return (creation.package and creation.package.name) or ""
+    if title == "Seat":
+        return seat_name(creation.seat, (creation.seat and creation.seat.id) or 0)
+    is_of_deal = creation.package_line is None or title in csv_packages.OF_DEALS
+    field = csv_deals.COLUMNS.get(csv_packages.OF_DEALS.get(title, title)) if is_of_deal else None
+    return "" if field is None else _value(creation, field)
+
+
+def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
+    if title in KINDS_BY_TITLE:
+        return _targets(package, KINDS_BY_TITLE[title], marks)
+    if title == "Time zone" and package.start_date is not None:
+        shift = package.start_date.utcoffset()
+        return facts.offset(int(shift.total_seconds() // 60) if shift else 0)
+    field = PACKAGE_FIELDS.get(title)
+    return "" if field is None else facts.value(field.name, getattr(package, field.name, None))
+
+
+def _targets(package: SupplyPackage, kind: TargetingKind, marks: Marks) -> str:
+    """`US, CA, not MX`."""
+    return ", ".join(
+        ("not " if target.is_excluded else "") + value_label(kind.value(target), {}, marks.get(kind.name, {}))
+        for target in kind.of(package)
+    )
+
+
+def _value(creation: PlannedCreation, field: DealField) -> str:
+    """The value that is stored: what the file leaves empty as it is by default."""
+    value = getattr(creation.request, field.name, None)
+    default = BY_NAME[field.name].default
+    if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
+        return f"{facts.value(field.name, value)} {currency}"
+    return facts.value(field.name, default if value is None and isinstance(default, bool) else value)

@@ -18,7 +18,7 @@ from lib.ui.deals.csv.csv_deals import CsvCheck, SeatIndex
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft
-from lib.ui.deals.forms.same_name import ids_of_name
+from lib.ui.deals.forms.entity_form import ids_of_name
 from lib.wire import text as texts
 
 ListNames = Mapping[str, Mapping[str, str]]

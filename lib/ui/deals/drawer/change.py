@@ -12,8 +12,8 @@ from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.merge import Fields, Meeting
-from lib.ui.deals.drawer import change_draft, change_form
-from lib.ui.deals.drawer.change_draft import KeptChange
+from lib.ui.deals.drawer import change_form
+from lib.ui.deals.drawer.change_form import KeptChange
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -52,9 +52,9 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
-    kept_change = change_draft.find(context, key) if edit is None else None
+    kept_change = change_form.find(context, key) if edit is None else None
     if kept_change is not None:
-        change_draft.offer(
+        change_form.offer(
             kept_change, prefix, partial(resume, key, kept_change), partial(forget, context, key)
         )
         return
@@ -107,7 +107,7 @@ def resume(key: Key, kept_change: KeptChange) -> None:
     prefix = _prefix(key)
     edit = Edit(kept_change.base, kept_change.etag, proposal=kept_change.proposal)
     _start(prefix, key, edit, edit.base)
-    change_draft.fill(prefix, key[0], kept_change)
+    change_form.fill(prefix, key[0], kept_change)
 
 
 def begin(context: PageContext, key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
@@ -141,17 +141,17 @@ def propose(context: PageContext, key: Key) -> None:
 
 def is_kept(context: PageContext, key: Key) -> bool:
     """Whether a reload left a change of this entity, which is offered in place of its form."""
-    return _prefix(key) not in st.session_state and change_draft.find(context, key) is not None
+    return _prefix(key) not in st.session_state and change_form.find(context, key) is not None
 
 
 def would_lose(context: PageContext, key: Key) -> bool:
     """Whether a reload would lose what is typed: it could not be kept."""
-    return is_unsaved(context, key) and not change_draft.is_stored(key)
+    return is_unsaved(context, key) and not change_form.is_stored(key)
 
 
 def restore(context: PageContext, key: Key) -> None:
     """Fill the form with what a reload left, if anything, whatever became of the entity."""
-    kept_change = change_draft.find(context, key)
+    kept_change = change_form.find(context, key)
     if _prefix(key) not in st.session_state and kept_change is not None:
         resume(key, kept_change)
 
@@ -224,7 +224,7 @@ def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
 def forget(context: PageContext, key: Key) -> None:
     """Discard the edit and its input. A callback."""
     prefix = _prefix(key)
-    change_draft.discard(context, key)
+    change_form.discard(context, key)
     for name in [name for name in st.session_state if str(name).startswith(prefix)]:
         del st.session_state[name]
 
@@ -262,9 +262,9 @@ def _keep(context: PageContext, key: Key) -> str:
     """Keep what is typed for a reload; why that is not possible, in a sentence, else empty."""
     edit: Edit = st.session_state[_prefix(key)]
     if not is_unsaved(context, key):
-        change_draft.discard(context, key)
+        change_form.discard(context, key)
         return ""
-    return change_draft.keep(context, key, _form(context, key), edit.base, edit.etag, edit.proposal)
+    return change_form.keep(context, key, _form(context, key), edit.base, edit.etag, edit.proposal)
 
 
 def _start(prefix: str, key: Key, edit: Edit, values: Fields) -> None:

@@ -3,6 +3,7 @@
 New package, the change of one, more deals for a package and a proposal's approval draw their inputs by it.
 """
 
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -11,19 +12,21 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
+from lib.deals.client import Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import FEE_TYPES, Targeting, has_amount
+from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.insight.kinds import elements
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.facts import OFFSETS, offset
-from lib.ui.deals.forms import inputs, same_name
+from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
 from lib.ui.deals.targeting import pending, picker
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
 
 Fields = dict[str, Any]
 LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
@@ -35,6 +38,7 @@ OTHERS = tuple(
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
 TERM_WIDTH = 220
+CACHE, MOST = "np_same_name", 100
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class EntityForm:
         with name:
             self.draw_field("name", problems)
             text = st.session_state.get(f"{self.prefix}name") or ""
-            if text != old_name and (same := same_name.warning(self.context, text)):
+            if text != old_name and (same := warning(self.context, text)):
                 st.caption(f":orange[:material/warning: {plain(same)}]")
         with media:
             if "media_type" in names:
@@ -216,3 +220,39 @@ def fill_from(prefix: str, entity: str, values: Mapping[str, Any]) -> None:
         st.session_state[prefix + links] = [link["id"] for link in values[links]]
     if "seat" in values:
         st.session_state[f"{prefix}seat"] = values["seat"]["id"]
+
+
+def warning(context: PageContext, name: str) -> str:
+    """A sentence that names packages of this name; empty without any, and where that is not known."""
+    text = name.strip()
+    cached: tuple[str, str] | None = st.session_state.get(CACHE)
+    if cached is None or cached[0] != text:
+        cached = st.session_state[CACHE] = (text, _look_up(context, text) if text else "")
+    return cached[1]
+
+
+def ids_of_name(client: Deals, name: str) -> list[str]:
+    """The ids of packages of this name, whatever their case, width and spaces."""
+    if not _fold(name):
+        return []
+    results = list(client.list(SupplyPackage, search=name, limit=MOST).results)
+    if len(results) == MOST and client.abilities.finds:
+        results += client.list(SupplyPackage, name=name.strip(), limit=MOST).results
+    return list(
+        dict.fromkeys(str(package.id) for package in results if _fold(package.name or "") == _fold(name))
+    )
+
+
+def _fold(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+
+
+def _look_up(context: PageContext, name: str) -> str:
+    try:
+        ids = ids_of_name(context.deals, name)
+    except TrancheError:
+        return ""
+    if not ids:
+        return ""
+    which = f"package {ids[0]}" if len(ids) == 1 else f"packages {', '.join(ids)}"
+    return f"This name is taken by {which}. You can still use it."

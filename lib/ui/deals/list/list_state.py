@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals.abilities import Abilities
+from lib.deals.client import Abilities
 from lib.deals.delivery import FIGURES
 from lib.deals.fields import DEALS, SUPPLY
 from lib.reporting.models import Direction

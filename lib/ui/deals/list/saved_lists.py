@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals.abilities import Abilities
+from lib.deals.client import Abilities
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.list import deal_rows, health, list_state
 from lib.ui.deals.list.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters

@@ -10,11 +10,12 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
+from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import bulk, dead_targets, end_questions, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details, overlap, supply_path
 from lib.ui.deals.forms.id_picker import read_number
-from lib.ui.deals.list import answered, deal_rows, export_csv, health, list_state, saved_lists
+from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import (
     COLUMNS,
@@ -148,13 +149,13 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             filters = {name: _several(context, name) for name in names}
             is_on = health.draw_switch(entity, list_state.start_over)
             is_unauthorized = supply_path.draw_switch(context, list_state.start_over)
-            is_answered = answered.draw_switch(context.person, entity, list_state.start_over)
+            is_answered = answers.draw_switch(context.person, entity, list_state.start_over)
     order: tuple[str, Direction] = read_order(address.read(list_state.ORDER_PARAM), _orders(context, entity))
     words = " ".join((text or "").split())
     means = catalog.meanings(context, words) if does.finds else ()
     only, why_not = health.filters(context, is_on, order[0])
     those, why_none = supply_path.filters(context, entity, is_unauthorized)
-    those = supply_path.join(those, answered.filters(context.person, is_answered))
+    those = supply_path.join(those, answers.filters(context.person, is_answered))
     conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
     return ListSearch(entity, words, means, conditions, order, _page()), why_not or why_none
 
@@ -165,7 +166,7 @@ def _phone_switch(names: Sequence[str]) -> bool:
     One that is set is always shown. style.css hides the button elsewhere.
     """
     state = st.session_state
-    switches = (state.get(health.ONLY), state.get(supply_path.ONLY), state.get(answered.ONLY))
+    switches = (state.get(health.ONLY), state.get(supply_path.ONLY), state.get(answers.ONLY))
     is_set = any(state.get(FILTER.format(name)) for name in names) or any(switches)
     is_open = is_set or bool(state.get(NARROW))
     st.button(
