@@ -124,9 +124,9 @@ class HealthStore:
         query = _select_deals(report).where(or_(*differs, *_is_changed())).order_by(demand_deals.c.id.desc())
         return self._scope.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
 
-    def is_changed(self, report: HealthReport, deal: int) -> bool:
-        """Whether a deal, or what it is linked with, was changed since its health was computed."""
-        query = _select_deals(report).where(demand_deals.c.id == deal, or_(*_is_changed()))
+    def is_changed(self, report: HealthReport, deals: Collection[int]) -> bool:
+        """Whether one of these deals, or what it is linked with, changed since its health was computed."""
+        query = _select_deals(report).where(demand_deals.c.id.in_(deals), or_(*_is_changed())).limit(1)
         return bool(self._scope.rows(query))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:

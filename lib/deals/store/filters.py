@@ -1,12 +1,15 @@
-"""The filters of a list: plain fields, status, and links of each entity."""
+"""The filters of a list: plain fields, status, health and links of each entity.
+
+Health and delivery are of the report that the list asks for, as far as they are stored (healths.py).
+"""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, or_, select
+from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, case, or_, select
 
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
@@ -70,9 +73,43 @@ class _HealthFilter(ListFilter):
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """As of any filter."""
         states = [self.kind.parse(text) for text in texts if text]
-        condition = t.demand_deals.c.id.in_(status.deals_in(work, states))
-        missing = t.demand_deals.c.id.not_in(status.deals_in(work, HEALTH_STATES))
+        condition = t.demand_deals.c.id.in_(deals_in_health(work, states))
+        missing = t.demand_deals.c.id.not_in(deals_in_health(work, HEALTH_STATES))
         return or_(condition, missing) if "" in texts else condition
+
+
+def health_state(work: Work) -> ColumnElement[Any]:
+    """A deal's state by the report of `work`; null where it was never computed."""
+    return _health_column(work, t.deal_health.c.state)
+
+
+def health_urgency(work: Work) -> ColumnElement[Any]:
+    """A number to order by: those that need attention first."""
+    return _health_column(
+        work, case({state: rank for rank, state in enumerate(HEALTH_STATES)}, value=t.deal_health.c.state)
+    )
+
+
+def delivery_figure(work: Work, name: str) -> ColumnElement[Any]:
+    """A figure of what a deal delivered (delivery.py) by the report of `work`; null where it has none."""
+    return _health_column(work, t.deal_health.c[name])
+
+
+def deals_in_health(work: Work, states: Collection[str]) -> Select[tuple[int]]:
+    """The ids of deals in these states by the report of `work`."""
+    mine = t.deal_health.c.report_id == _report_id(work), t.deal_health.c.state.in_(states)
+    return select(t.deal_health.c.deal_id).where(*mine)
+
+
+def _health_column(work: Work, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    mine = t.deal_health.c.deal_id == t.demand_deals.c.id, t.deal_health.c.report_id == _report_id(work)
+    return select(column).where(*mine).correlate(t.demand_deals).scalar_subquery()
+
+
+def _report_id(work: Work) -> Any:
+    project, slicer = work.report
+    is_of = t.health_reports.c.project == project, t.health_reports.c.slicer == slicer
+    return select(t.health_reports.c.id).where(*is_of).scalar_subquery()
 
 
 def _flag(text: str) -> bool:
@@ -93,22 +130,17 @@ def _amount(text: str) -> Decimal:
     return Decimal(text)
 
 
-def _status(text: str) -> str:
-    if text not in STATUSES:
-        raise ValueError(f"must be one of {', '.join(STATUSES)}")
-    return text
+def _choice(options: Sequence[str]) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in options:
+            raise ValueError(f"must be one of {', '.join(options)}")
+        return text
 
-
-def _health(text: str) -> str:
-    if text not in HEALTH_STATES:
-        raise ValueError(f"must be one of {', '.join(HEALTH_STATES)}")
-    return text
+    return parse
 
 
 def _buyer_status(text: str) -> int:
-    if text not in BUYER_STATUS:
-        raise ValueError(f"must be one of {', '.join(BUYER_STATUS)}")
-    return BUYER_STATUS.index(text)
+    return BUYER_STATUS.index(_choice(BUYER_STATUS)(text))
 
 
 TEXT = FilterKind(str, {"type": "string"})
@@ -116,9 +148,9 @@ FLAG = FilterKind(_flag, {"type": "boolean"})
 NUMBER = FilterKind(_whole, {"type": "integer", "minimum": 0})
 AMOUNTS = FilterKind(_amount, {"type": "number", "minimum": 0})
 TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
-STATUS = FilterKind(_status, {"enum": [*STATUSES]})
+STATUS = FilterKind(_choice(STATUSES), {"enum": [*STATUSES]})
 BUYER = FilterKind(_buyer_status, {"enum": [*BUYER_STATUS]})
-HEALTH = FilterKind(_health, {"enum": [*HEALTH_STATES]})
+HEALTH = FilterKind(_choice(HEALTH_STATES), {"enum": [*HEALTH_STATES]})
 KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
     (Amount, AMOUNTS),
@@ -165,7 +197,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
         "buyer_status": ListFilter(BUYER, lambda work: status.at_buyer()),
-        "health": _HealthFilter(HEALTH, status.state),
+        "health": _HealthFilter(HEALTH, health_state),
         "supply_deals": _link_filter(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _link_filter(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
         "media_type": _link_filter(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),

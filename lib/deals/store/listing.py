@@ -15,10 +15,9 @@ from sqlalchemy import ColumnElement, Select, Table, case, func, or_, select
 from lib.deals import fields, queries
 from lib.deals.delivery import FIGURES
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
-from lib.deals.store.filters import FILTERS
+from lib.deals.store.filters import FILTERS, delivery_figure, health_urgency
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
@@ -198,8 +197,8 @@ LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
         name: lambda work, name=name: _first_package(_SUPPLY.c[name])
         for name in ("media_type", "start_date", "end_date")
     }
-    | {"health": status.urgency}
-    | {name: partial(status.delivery, name=name) for name in FIGURES},
+    | {"health": health_urgency}
+    | {name: partial(delivery_figure, name=name) for name in FIGURES},
 }
 
 

@@ -5,61 +5,23 @@ pending until it starts, else active. A demand deal is paused while it is not ac
 far as the furthest of its packages; without packages it is pending.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, exists, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, case, exists, func, literal, select, tuple_
 
 from lib.database import Instant
-from lib.deals.models import HEALTH_STATES
 from lib.deals.negotiation import STATUS, negotiation_rounds
 from lib.deals.store.tables import (
-    deal_health,
     demand_deals,
-    health_reports,
     supply_package_deals,
     supply_packages,
     synced_deals,
 )
-from lib.deals.store.work import Work
 
 Condition = ColumnElement[bool]
 _LINKS = supply_package_deals.c
-
-
-def state(work: Work) -> ColumnElement[Any]:
-    """A deal's state by the report of `work`; null where it was never computed."""
-    return _of(work, deal_health.c.state)
-
-
-def urgency(work: Work) -> ColumnElement[Any]:
-    """A number to order by: those that need attention first."""
-    return _of(
-        work, case({name: place for place, name in enumerate(HEALTH_STATES)}, value=deal_health.c.state)
-    )
-
-
-def delivery(work: Work, name: str) -> ColumnElement[Any]:
-    """A figure of what a deal delivered (delivery.py) by the report of `work`; null where it has none."""
-    return _of(work, deal_health.c[name])
-
-
-def deals_in(work: Work, states: Collection[str]) -> Select[tuple[int]]:
-    """The ids of deals in these states by the report of `work`."""
-    mine = deal_health.c.report_id == _report(work), deal_health.c.state.in_(states)
-    return select(deal_health.c.deal_id).where(*mine)
-
-
-def _of(work: Work, column: ColumnElement[Any]) -> ColumnElement[Any]:
-    mine = deal_health.c.deal_id == demand_deals.c.id, deal_health.c.report_id == _report(work)
-    return select(column).where(*mine).correlate(demand_deals).scalar_subquery()
-
-
-def _report(work: Work) -> Any:
-    project, slicer = work.report
-    is_of = health_reports.c.project == project, health_reports.c.slicer == slicer
-    return select(health_reports.c.id).where(*is_of).scalar_subquery()
 
 
 def of_package(now: datetime) -> ColumnElement[str]:

@@ -1,9 +1,8 @@
 """Text fields for numbers, which are shown and stored digit by digit as typed."""
 
 import re
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -16,7 +15,7 @@ SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 PASTED = re.compile(r"(?P<before>[$€£]|[A-Z]{3})?\s*(?P<digits>[0-9.,]+)\s*(?P<after>[$€£]|[A-Z]{3})?")
 COMMA = re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]{1,2}")  # 1.250,75 and 2,10
 GROUPS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")  # 1,250.75
-IS_TYPED = "_typed"
+PAUSE, IS_TYPED = "500ms", "_typed"
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
@@ -76,20 +75,20 @@ def field(
     width: int | Literal["stretch"] = "stretch",
     help: str = "",
 ) -> None:
-    """Draw a text field for a number; the input is not rewritten."""
+    """Draw a text field for a number, which is sent while it is typed, after a pause, and not rewritten."""
     st.text_input(
         plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
         autocomplete="off", label_visibility="visible" if is_labeled else "collapsed", width=width,
-        on_change=_mark, args=(key,), help=help or None,
+        on_change=mark_typed, args=(key,), help=help or None, live=PAUSE,
     )  # fmt: skip
 
 
-def was_typed(key: str, state: Mapping[Any, Any]) -> bool:
+def was_typed(key: str) -> bool:
     """Whether this field was ever edited, even if it is empty again."""
-    return bool(state.get(f"{key}{IS_TYPED}"))
+    return bool(st.session_state.get(f"{key}{IS_TYPED}"))
 
 
-def _mark(key: str) -> None:
+def mark_typed(key: str) -> None:
     """Note an edit. A callback."""
     st.session_state[f"{key}{IS_TYPED}"] = True
 

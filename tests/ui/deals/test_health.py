@@ -146,6 +146,22 @@ def test_a_change_that_is_not_counted_in_yet(visit: Visit, deals: Deals, own_dea
     assert not is_said()
 
 
+def test_a_saved_change_follows_in_the_list(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
+    """After a save the list draws itself again as soon as the health of its deals counts the change in."""
+    compute(own_deals_home)
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals")
+    deals.change(DemandDeal, 1, {"is_active": False})
+    waiting = "The last changes are not counted in yet"
+
+    def is_waiting() -> bool:
+        return any(waiting in text.value for text in clean(desk.run()).caption)
+
+    assert is_waiting()
+    compute(own_deals_home)
+    assert not is_waiting()
+    assert healths(desk)["Morning News - Alpha Buying"] == "Paused"
+
+
 def lost(home: Path) -> None:
     """Ten bids of deal 5 yesterday, none of which won."""
     at = dt.datetime.combine(LAST_DAY, dt.time(9), dt.UTC)

@@ -99,6 +99,19 @@ def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
     assert actions.recent()[1].count == 1, "one row of the edit is not put back"
 
 
+def test_a_price_in_another_currency_since_stays(deals: Deals, actions: BulkActions) -> None:
+    """A price whose currency somebody changed since is not put back: the same figure is another price."""
+    finish(edit(deals, actions, SharedChange({"price": Decimal("2.6")}), *deal_rows(1, 2)), deals)
+    deals.change(DemandDeal, 2, {"currency": "JPY"})
+    undo = ready(deals, actions)
+    finish(undo, deals)
+    prices = {number: deals.get(DemandDeal, number).price for number in (1, 2)}
+    assert prices[1] != Decimal("2.6")
+    assert prices[2] == Decimal("2.6")
+    [reason] = [outcome.reason for outcome in undo.failures]
+    assert "Currency now JPY" in reason
+
+
 def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActions) -> None:
     """Each batch is read again before it is sent: what changed after the preview is left alone too."""
     set_active(deals, actions, False, 1, 3)

@@ -62,9 +62,14 @@ class PlannedChange:
 
     @property
     def action_row(self) -> ActionRow:
-        """What is recorded of it for Undo."""
-        before = {name: self.before.get(name) for name in self.after}
-        return ActionRow(self.key, self.name, before, self.after)
+        """What is recorded of it for Undo: the fields that change, and the currency that a price is in."""
+        unit = (
+            {"currency": self.before["currency"]}
+            if "price" in self.after and "currency" in self.before
+            else {}
+        )
+        after = {**unit, **self.after}
+        return ActionRow(self.key, self.name, {name: self.before.get(name) for name in after}, after)
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,14 @@ def way_back(entity: PackageOrDeal, row: ActionRow) -> PlannedChange:
     The way back of one that was created, and so was nothing before, is its removal.
     """
     now = {name: to_json(value) for name, value in merge.of(entity).items() if name in row.after}
-    unread = [facts.title(name) for name in row.after if name not in now]
+    # The currency of a price is recorded with it; a service may have none.
+    same = {name for name in row.after if name in row.before and _same(row.before[name], row.after[name])}
+    unread = [facts.title(name) for name in row.after if name not in now and name not in same]
     others = [
         f"{facts.title(name)} now {facts.value(name, value)}, "
-        f"set to {facts.value(name, row.after[name])} by the action"
+        + ("then " if name in same else "set to ")
+        + facts.value(name, row.after[name])
+        + ("" if name in same else " by the action")
         for name, value in now.items()
         if not _same(value, row.after[name]) and not _same(value, row.before.get(name, row.after[name]))
     ]

@@ -24,7 +24,7 @@ SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "
 NO_EMAIL = "Not an e-mail address: write it like deals@agency.example."
 MISSING = {"name": "Type a name.", "start_date": "Type the start.", "price": "Type a price."}
 PLACEHOLDERS = {"name": "Morning news, autumn", EMAIL: "Needed for deal sync", FEE_TYPE: "Not set"}
-PAUSE, IS_TYPED, EACH = "500ms", "_typed", ", each"
+EACH = ", each"
 FormValues = Mapping[str, Any]
 
 
@@ -244,24 +244,14 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         hint = f"{times.FORM_HINT}{f' – {look.placeholder}' if look.placeholder else ''}" if is_time else ""
         st.text_input(
             **common,
-            **(_callback(look) or {"on_change": _mark, "args": (key,)}),
+            **(_callback(look) or {"on_change": amounts.mark_typed, "args": (key,)}),
             placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
             type="email" if is_email else "default",
             validate="" if is_email else None,
             max_chars=LONGEST_NAME if row.kind is fields.NAME else None,
             autocomplete=None if row.kind in fields.TEXTS else "off",
-            live=PAUSE,
+            live=amounts.PAUSE,
         )
-
-
-def was_typed(key: str) -> bool:
-    """Whether this field was ever edited, even if it is empty again."""
-    return bool(st.session_state.get(f"{key}{IS_TYPED}"))
-
-
-def _mark(key: str) -> None:
-    """Note an edit. A callback."""
-    st.session_state[f"{key}{IS_TYPED}"] = True
 
 
 def _callback(look: Look) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from lib.ui.deals.forms.draft import BLANK, NEW, OPTIONS, NewDeals, Terms, seat_
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.id_picker import dsp_name, seat_label
 from lib.ui.deals.forms.inputs import EACH, EMAIL, Look
-from lib.ui.kit import widgets
+from lib.ui.kit import amounts, widgets
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -82,9 +82,9 @@ class SeatRows:
             (*OPTIONS, place, name)
             for place, seat in enumerate(self.seats)
             for name in ("price", *self.columns)
-            if not st.session_state.get(self._cell(name, seat)) and inputs.was_typed(self._cell(name, seat))
+            if not st.session_state.get(self._cell(name, seat)) and amounts.was_typed(self._cell(name, seat))
         }
-        return places | ({(NEW, FEE)} if inputs.was_typed(self.prefix + FEE) else set())
+        return places | ({(NEW, FEE)} if amounts.was_typed(self.prefix + FEE) else set())
 
     def draw(
         self,

@@ -86,7 +86,7 @@ class SessionHealth:
         """Whether it is still being computed."""
         return not self._coming.done()
 
-    def is_changed(self, deal: int) -> bool:
+    def is_changed(self, deals: Collection[int]) -> bool:
         """Never: a change made here has all of it computed anew, and there is none until then."""
         return False
 
@@ -212,15 +212,12 @@ class StoredHealths:
             return not self.trouble
         return not report.problem and (report.checked_at is None or self._part() < 1)
 
-    def is_changed(self, deal: int) -> bool:
-        """Whether the deal was changed since its health was computed: the background does so in seconds."""
+    def is_changed(self, deals: Collection[int]) -> bool:
+        """Whether one of these changed since its health was computed: the background does that in seconds."""
         report = self._report
-        return (
-            self.store is not None
-            and report is not None
-            and not report.problem
-            and (self.store.is_changed(report, deal))
-        )
+        if self.store is None or report is None or report.problem:
+            return False
+        return self.store.is_changed(report, deals)
 
     def note(self) -> str:
         """How far it is, or how old, as a sentence."""
@@ -317,6 +314,18 @@ def _is_there(context: PageContext) -> bool:
     return True
 
 
+def _is_current(context: PageContext, ids: Collection[int]) -> bool:
+    """Whether the health of these deals counts their last change. Then the next run reads the list again."""
+    if source(context).is_changed(ids):
+        return False
+    session_cache.clear(catalog.PAGES)
+    return True
+
+
+def _draw_changed() -> None:
+    st.caption(":material/hourglass_top: The last changes are not counted in yet: being computed.")
+
+
 def _draw_note(context: PageContext) -> None:
     st.caption(f":material/hourglass_top: {plain(source(context).note())}")
 
@@ -368,8 +377,8 @@ def _turn_off() -> None:
     st.session_state[ONLY] = st.session_state[supply_path.ONLY] = False
 
 
-def follow(context: PageContext, entity: str) -> None:
-    """How old the health is, or how far; drawn again when it arrives."""
+def follow(context: PageContext, entity: str, ids: Collection[int] = ()) -> None:
+    """How old the health is, or how far; drawn again when it arrives, also that of the listed deals `ids`."""
     if entity != DEALS:
         return
     healths = source(context)
@@ -377,6 +386,8 @@ def follow(context: PageContext, entity: str) -> None:
         look_again(context)
     elif note_number(context):
         st.rerun()
+    elif healths.is_changed(ids):
+        redraw.when(partial(_is_current, context, ids), "health_is_current", _draw_changed)
     elif note := healths.note():
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
@@ -392,7 +403,7 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
             st.caption(f":material/hourglass_top: {plain(healths.note())}")
             redraw.draw_again("health_of_deal")
         return None
-    if healths.is_changed(key[1]):
+    if healths.is_changed([key[1]]):
         st.caption(":material/hourglass_top: Its last change is not counted in yet: being computed.")
         redraw.draw_again("health_of_deal")
     repair = deal_health.repair_sentence(datetime.now(times.zone()))

@@ -109,7 +109,7 @@ def draw(context: PageContext) -> None:
     with summary:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
-            health.follow(context, search.entity)
+            health.follow(context, search.entity, [row.id for row in part.rows])
         if open_key() is None and not address.read(proposals.PARAM):
             notes.draw()
     with bar:
