@@ -605,7 +605,7 @@ def test_unusual_prices_are_confirmed(visit: Visit, deals: Deals) -> None:
     desk = form(visit, {1: "0", 2: "99999999999"})
     desk.text_input(key="np_name").set_value("Unusual").run()
     create(desk)
-    assert "confirm this price" in " ".join(faults(desk))
+    assert "Not created: confirm this first." in " ".join(faults(desk))
     assert deals.list(SupplyPackage).count == 2
     [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
     assert "a price of 0" in meant.label
@@ -641,7 +641,7 @@ def test_dates_that_are_over_are_asked(visit: Visit, deals: Deals) -> None:
     desk.text_input(key="np_start_date").set_value("2024-01-01")
     create(desk.text_input(key="np_end_date").set_value("2024-02-01").run())
     assert deals.list(SupplyPackage).count == 2
-    assert "Not created: confirm these dates first." in " ".join(faults(desk))
+    assert "Not created: confirm this first." in " ".join(faults(desk))
     [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
     assert "it ends on 1 Feb 2024 and never delivers" in meant.label.replace("\\", "")
     create(meant.check().run())

@@ -1,8 +1,12 @@
-"""More of what is there: clones of packages and deals, and deals that are added to a package."""
+"""More of what is there: clones of packages and deals, and deals that are added to a package.
+
+A copy of a package is a draft of the form New package; deals are created by a plan (creation.py), which asks,
+sends, and can be undone.
+"""
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -22,11 +26,11 @@ from lib.deals.models import (
 )
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
-from lib.ui.deals.forms import inputs, term_questions
+from lib.ui.deals.changes.creation import CreationPlan, FormSource, PlannedCreation, deal_creations
+from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import NEW, Draft, NewDeals, Terms, common_terms, fault_labels, seat_name
 from lib.ui.deals.forms.id_picker import seat_label
 from lib.ui.deals.forms.seat_rows import SeatRows
-from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.list.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
@@ -39,10 +43,9 @@ from lib.wire.errors import BadRequest, Invalid, TrancheError
 
 COPY = " (copy)"
 ADVICE = "Create it in the system in which the package was created."
-SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
-PREFIX = "clone_"
+CLONE, SEAT, PRICE, PROBLEMS = "clone_", "clone_seat", "clone_price", "clone_problems"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
-ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
+KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
 
 
 def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
@@ -124,74 +127,87 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
             deals_by_id = {deal.id: deal for deal in page.results}
         except (BadRequest, Invalid):
             deals_by_id = {}
-    return [deals_by_id.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
+    return [deals_by_id.get(link.id) or client.get(DemandDeal, link.id) for link in package.demand_deals]
 
 
 def _deal(context: PageContext, deal: DemandDeal) -> None:
     """Draw the form for a deal with the same terms for another seat."""
-    seats = catalog.seats(context)
-    problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
+    seats, state = catalog.seats(context), st.session_state
+    problems: FieldProblems = state.get(PROBLEMS) or FieldProblems()
     st.markdown("The same packages and terms, for another seat. The contact is not copied.")
     st.selectbox(
         "Seat", list(seats), index=None, key=SEAT, filter_mode="contains", placeholder="Who may buy it",
         format_func=lambda seat: seat_label(seats.get(seat), seat),
     )  # fmt: skip
     beside(problems.at("seat"))
-    st.session_state.setdefault(PRICE, amounts.money_to_text(deal.price))
+    state.setdefault(PRICE, amounts.money_to_text(deal.price))
     amounts.field(facts.prices_of(context).of(deal.currency).title, PRICE)
-    wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
+    wrong = amounts.fault(state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    price = inputs.value("price", st.session_state[PRICE])
-    confirmations.confirm(_doubt(context, deal, st.session_state[SEAT], price), PREFIX)
-    st.session_state.setdefault(KEY, str(uuid.uuid4()))
+    confirmations.confirm_all(confirmations.of_creations(context, [_clone(context, deal, seats)]), CLONE)
+    state.setdefault(CLONE + KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.others([("seat",), ("price",)]))
 
 
-def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> None:
+def create(context: PageContext, deal: DemandDeal, seats: Mapping[int, Seat]) -> None:
     """Create the deal. A callback."""
-    if KEY not in st.session_state:
+    state = st.session_state
+    if CLONE + KEY not in state:
         return  # the second click of a double click: the first one has created it
-    seat, price = seats.get(st.session_state[SEAT] or 0), inputs.value("price", st.session_state[PRICE])
-    if faults := _wrong(context, deal, seat, price):
-        st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
+    creation = _clone(context, deal, seats)
+    questions = confirmations.of_creations(context, [creation])
+    faults = [*([] if creation.seat else ["Seat"]), *([] if creation.deal.price is not None else ["Price"])]
+    if not confirmations.is_confirmed(questions, CLONE):
+        faults += [f"confirm {question}" for question in questions]
+    if faults:
+        state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
-    request = like(deal, seat, price)
-    is_once = True
-    try:
-        client = context.deals
-        is_once = client.abilities.repeats
-        new_deal = client.create(DemandDeal, request, st.session_state[KEY])
-    except Invalid as error:
-        st.session_state[PROBLEMS] = FieldProblems.of(error, request.body())
-    except TrancheError as error:
-        sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
-        st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
-    else:
-        for name in (KEY, PROBLEMS, PRICE):
-            st.session_state.pop(name, None)
-        catalog.forget()
-        st.session_state[NOTE] = f"{new_deal.name or ''} is created as deal {new_deal.id}"
-        address.write(OPEN, f"demand_deals-{new_deal.id}")
-        st.rerun()
+    plan = _create(context, CLONE, "Cloned", [creation])
+    if plan.error is not None:
+        state[PROBLEMS] = _problems(context, plan, creation.deal.body())
+        return
+    for name in (CLONE + KEY, PROBLEMS, PRICE):
+        state.pop(name, None)
+    [entity] = plan.entities
+    state[NOTE] = f"{entity.name or ''} is created as deal {entity.id}"
+    address.write(OPEN, f"demand_deals-{entity.id}")
+    st.rerun()
 
 
-def _wrong(context: PageContext, deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> list[str]:
-    """The fields with errors."""
-    doubt = _doubt(context, deal, None if seat is None else seat.id, price)
-    is_confirmed = confirmations.is_confirmed(doubt, PREFIX)
-    faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_confirmed}
-    return [name for name, is_wrong in faults.items() if is_wrong]
-
-
-def _doubt(context: PageContext, deal: DemandDeal, seat: int | None, price: Decimal | None) -> str:
-    """Why its price, or its terms at this price, have to be confirmed; empty for usual ones."""
+def _clone(context: PageContext, deal: DemandDeal, seats: Mapping[int, Seat]) -> PlannedCreation:
+    """The deal to create, as far as it is typed."""
+    seat, price = seats.get(st.session_state[SEAT] or 0), inputs.value("price", st.session_state[PRICE])
     packages = catalog.by_id(context, SupplyPackage, [link.id for link in deal.supply_deals if link.id])
-    of_price = confirmations.PriceGuard(context).doubt(price, deal.currency, seat=seat, packages=[*packages])
-    supply = Supply.of(packages[0]) if len(packages) == 1 else None
-    of_terms = term_questions.of_deals(context, [{**dict(deal), "price": price}], supply)
-    sentences = [of_price, *of_terms.each[0], *of_terms.in_all]
-    return "; ".join(filter(None, sentences))
+    package = next(iter(packages), None)
+    return PlannedCreation.of(1, like(deal, seat, price), seat=seat, package=package)
+
+
+def _create(
+    context: PageContext, prefix: str, title: str, creations: Sequence[PlannedCreation]
+) -> CreationPlan:
+    """Create these by a plan with the form's key: once, however often it is clicked."""
+    state, record = st.session_state, context.clients.bulk_actions.record(title)
+    key = state.setdefault(prefix + KEY, str(uuid.uuid4()))
+    plan = CreationPlan(source=FormSource(creations=creations), record=record, idempotency_key=key, few=1)
+    try:
+        plan.finish(context.deals)
+    except TrancheError as error:  # the service can't be asked at all
+        plan.error = error
+    state[prefix + KEY] = plan.idempotency_key
+    catalog.forget()
+    return plan
+
+
+def _problems(context: PageContext, plan: CreationPlan, request: Any) -> FieldProblems:
+    """Why nothing was created, or what could not be deleted again."""
+    if reasons := [outcome.reason for outcome in plan.outcomes if outcome.reason]:
+        return FieldProblems({(): (reasons[-1],)})
+    if isinstance(plan.error, Invalid):
+        return FieldProblems.of(plan.error, request)
+    error = plan.error or TrancheError("Nothing was created")
+    is_once = catalog.abilities(context).repeats
+    return FieldProblems({(): (f"{error.reason.rstrip('.')}. {advice(error, is_once)}",)})
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:
@@ -202,7 +218,7 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
         "name": generated_name(package or "", seat.name or f"Seat {seat.id}") if seat else deal.name,
         "seat": None if seat is None else Seat(id=seat.id),
         "price": price,
-        "supply_deals": tuple(SupplyPackage(id=one.id) for one in deal.supply_deals),
+        "supply_deals": tuple(SupplyPackage(id=package.id) for package in deal.supply_deals),
     }
     values: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
     return DemandDeal.model_construct(**values)
@@ -220,58 +236,62 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
         return
     prefix, state = _prefix(package), st.session_state
     rows, is_tried = SeatRows(context, prefix), f"{prefix}{ATTEMPT}" in state
-    deals = rows.read()
+    deals, seats = rows.read(), catalog.seats(context)
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     draft_faults = deals.faults(bool(catalog.abilities(context).fees))
-    places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *rows.cleared_places()}
+    paths = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *rows.cleared_places()}
     remaining = problems.still({NEW: deals.request().body()}) if problems else problems
-    remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
+    remaining = remaining.with_({path: text for path, text in draft_faults.all.items() if path in paths})
     rows.draw(remaining, after=lambda: _warn_of_second(context, package, deals))
     beside(remaining.others([(NEW,)]))
-    doubt = _doubts(context, package, deals)
-    confirmations.confirm(doubt, prefix, "Not added: confirm this first." if is_tried else "")
+    questions = confirmations.of_new_deals(context, package, deals)
+    confirmations.confirm_all(questions, prefix, "Not added: confirm this first." if is_tried else "")
     st.button(
         f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if is_tried and draft_faults.all:
-        beside(
-            [f"Not added. To fix: {', '.join(fault_labels(draft_faults, deals, catalog.seats(context)))}."]
-        )
+        beside([f"Not added. To fix: {', '.join(fault_labels(draft_faults, deals, seats))}."])
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:
     """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
-    deals = SeatRows(context, prefix).read()
+    rows = SeatRows(context, prefix)
+    deals = rows.read()
     if not deals.seats:
         return  # the second click of a double click: the first one has created them
-    doubt = _doubts(context, package, deals)
     is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
-    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
+    if is_wrong or not confirmations.is_confirmed(
+        confirmations.of_new_deals(context, package, deals), prefix
+    ):
         state[prefix + ATTEMPT] = True
         return
     request = deals.request()
-    key = state.setdefault(prefix + ADD_KEY, str(uuid.uuid4()))
-    try:
-        context.deals.add_deals(package.id or 0, request, key)
-    except Invalid as error:
-        state.pop(prefix + ADD_KEY, None)
-        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.body()})
-    except TrancheError as error:
-        sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
-        state[prefix + ADD_PROBLEMS] = FieldProblems({(): (sentence,)})
-    else:
-        for name in [name for name in state if str(name).startswith(prefix)]:
-            del state[name]
-        catalog.forget()
-        notes.say(f"{_count_label(deals)} added")
+    creations = deal_creations(package, request, catalog.seats(context))
+    plan = _create(context, prefix, f"Added to {package.name or f'package {package.id}'}", creations)
+    if plan.error is not None:
+        if isinstance(plan.error, Invalid):
+            plan.error = _in_rows(plan, plan.error, len(creations), {"price", "deal_sync", *rows.columns})
+        state[prefix + ADD_PROBLEMS] = _problems(context, plan, {NEW: request.body()})
+        return
+    for name in [name for name in state if str(name).startswith(prefix)]:
+        del state[name]
+    notes.say(f"{_count_label(deals)} added")
 
 
-def _doubts(context: PageContext, package: SupplyPackage, deals: NewDeals) -> str:
-    """What has to be confirmed of prices and terms."""
-    of_terms = term_questions.of_new(context, deals, Supply.of(package))
-    return "; ".join(filter(None, [confirmations.of_deals(context, deals, package), of_terms]))
+def _in_rows(plan: CreationPlan, error: Invalid, count: int, own: Collection[str]) -> Invalid:
+    """What is wrong with some of the deals at the place of the form: the row, or the term of them all."""
+    line = plan.failed.line if plan.failed is not None else 1
+    is_of_several = all(name.isdecimal() for name in error.fields)
+    parts = (
+        {int(name): part for name, part in error.fields.items()}
+        if is_of_several
+        else {line - 1: error.fields}
+    )
+    rows = [{name: part for name, part in parts.get(row, {}).items() if name in own} for row in range(count)]
+    common = {name: text for part in parts.values() for name, text in part.items() if name not in own}
+    return Invalid({NEW: {"demand_deals_options": rows, **common}})
 
 
 def _prefix(package: SupplyPackage) -> str:

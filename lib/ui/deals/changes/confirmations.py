@@ -23,16 +23,16 @@ from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
 from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes.creation import PlannedCreation
+from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.forms import term_questions
-from lib.ui.deals.forms.draft import NewDeals, Terms, seat_name
+from lib.ui.deals.forms.draft import NewDeals
 from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
-from lib.ui.kit import amounts, session_cache
+from lib.ui.kit import session_cache
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -108,36 +108,16 @@ class PriceGuard:
         return prices.get(package or 0, ())
 
 
-def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> str:
-    """The prices of new deals of a package to confirm: `a price of 0 (USD CPM) for Alpha`; empty without any.
-
-    Of the package the medium counts, and its id where it has one already.
-    """
-    seats, guard = catalog.seats(context), PriceGuard(context)
-    prices = {seat: (terms.amount, deals.of(seat)[CURRENCY]) for seat, terms in deals.seats.items()}
-    sentences = [
-        f"{doubt} for {seat_name(seats.get(seat), seat)}"
-        for seat, (price, currency) in prices.items()
-        if (
-            doubt := guard.doubt(
-                price, currency, seat=seat, packages=[package],
-                others=[other for buyer, other in prices.items() if buyer != seat],
-            )
-        )
-    ]  # fmt: skip
-    return ", ".join(sentences)
-
-
 def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
     """What has to be confirmed of each change: its price and currency, terms at odds with each other or with
     what the targeting had, and an end in the past."""
     creations = [change for change in changes if isinstance(change, PlannedCreation)]
-    sentences: dict[Key, list[str]] = {change.key: [] for change in changes}
-    for key, doubt in _of_creations(context, creations) if creations else ():
-        sentences[key].append(doubt)
+    questions: dict[Key, list[str]] = {change.key: [] for change in changes}
+    for key, doubt in _ask_of_creations(context, creations) if creations else ():
+        questions[key].append(doubt)
     changes = [change for change in changes if change.is_change and not isinstance(change, PlannedCreation)]
     for change in changes:
-        own = sentences[change.key]
+        own = questions[change.key]
         if change.after.keys() & {PRICE, CURRENCY}:
             doubt = of_price(context, change.before, {**change.before, **change.after})
             own += [doubt] if doubt else []
@@ -147,10 +127,10 @@ def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[K
             own.append(over)
     try:
         for key, sentence in _guarantees(context, changes):
-            sentences[key].append(sentence)
+            questions[key].append(sentence)
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
-    return sentences
+    return questions
 
 
 def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Iterator[tuple[Key, str]]:
@@ -234,19 +214,26 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
         return of_changes(context, [PlannedChange(key, proposal.name, before, values)])[key]
     package = SupplyPackage.model_validate(proposal.fields)
     new_deals = package.create_demand_deals
-    options = new_deals.demand_deals_options if new_deals is not None else ()
-    common = dict(new_deals) if new_deals is not None else {}
-    prices = {
-        option.seat.id: Terms(
-            amounts.money_to_text(option.price), own={CURRENCY: option.currency or common.get(CURRENCY)}
-        )
-        for option in options
-    }
-    terms = [{**common, **option.model_dump(exclude_none=True)} for option in options]
-    of_terms = term_questions.of_deals(context, terms, Supply.of(package))
-    of_each = dict.fromkeys(sentence for sentences in of_terms.each for sentence in sentences)
-    of_prices = of_deals(context, NewDeals(prices), package)
-    return [*filter(None, [of_prices, *of_each, *of_terms.in_all, doubts.dates(package.end_date)])]
+    creations = [] if new_deals is None else deal_creations(package, new_deals, catalog.seats(context))
+    return [*of_creations(context, creations), *filter(None, [doubts.dates(package.end_date)])]
+
+
+def of_new_deals(context: PageContext, package: SupplyPackage, deals: NewDeals) -> list[str]:
+    """What has to be confirmed of a package's new deals, as typed; it may be new itself."""
+    creations = deal_creations(package, deals.request(), catalog.seats(context))
+    return [*of_creations(context, creations), *term_questions.pasted_currencies(context, deals)]
+
+
+def of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> list[str]:
+    """What has to be confirmed of what a form creates."""
+    return sentences(creations, of_changes(context, creations))
+
+
+def sentences(changes: Sequence[PlannedChange], questions: Mapping[Key, Sequence[str]]) -> list[str]:
+    """What is to be confirmed; of several changes each with its label, unless all say the same."""
+    labeled = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
+    unique = dict.fromkeys(sentence for _, sentence in labeled)
+    return [*unique] if len(unique) <= 1 else [f"{label}: {sentence}" for label, sentence in labeled]
 
 
 def price_factor(before: Any, after: Any) -> str:
@@ -266,7 +253,7 @@ def confirm(doubt: str, prefix: str, refusal: str = "") -> bool:
 
 
 def confirm_all(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
-    """The same for several sentences: the first of them are list_prices above the box."""
+    """The same for several sentences: the first of them are a list above the box."""
     if not sentences:
         return True
     if len(sentences) == 1:
@@ -280,9 +267,9 @@ def confirm_all(sentences: Sequence[str], prefix: str, refusal: str = "") -> boo
     return is_sure
 
 
-def is_confirmed(doubt: str, prefix: str) -> bool:
-    """Whether there is no doubt, or its box is ticked."""
-    return not doubt or bool(st.session_state.get(_key([doubt], prefix)))
+def is_confirmed(sentences: Sequence[str], prefix: str) -> bool:
+    """Whether there is nothing to confirm, or its box is ticked."""
+    return not sentences or bool(st.session_state.get(_key(sentences, prefix)))
 
 
 def _key(sentences: Sequence[str], prefix: str) -> str:
@@ -311,7 +298,9 @@ def _list_prices(client: Deals, package: int) -> tuple[ListPrice, ...]:
     return tuple((deal.price, deal.currency) for deal in deals if deal.price)
 
 
-def _of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> Iterator[tuple[Key, str]]:
+def _ask_of_creations(
+    context: PageContext, creations: Sequence[PlannedCreation]
+) -> Iterator[tuple[Key, str]]:
     """The questions about the lines of a file; what the deals of a package promise, at its last."""
     package_of_line = {creation.line: creation.new_package for creation in creations if creation.is_package}
     targetings = [targeting_of(package) for package in package_of_line.values()]
@@ -328,17 +317,15 @@ def _of_creations(context: PageContext, creations: Sequence[PlannedCreation]) ->
     guard = PriceGuard(context)
     for number, deals in deals_of_package.items():
         package = package_of_line.get(-number) or deals[0].package
-        if package is None:
-            continue
+        packages = [] if package is None else [package]
         list_prices = [(creation.deal.price, creation.deal.currency) for creation in deals]
         for index, creation in enumerate(deals):
-            is_new = creation.package is None
-            others = [*list_prices[:index], *list_prices[index + 1 :]] if is_new else []
+            others = [*list_prices[:index], *list_prices[index + 1 :]] if package is not None else []
             seat = None if creation.seat is None else creation.seat.id
-            if doubt := guard.doubt(*list_prices[index], seat=seat, packages=[package], others=others):
+            if doubt := guard.doubt(*list_prices[index], seat=seat, packages=packages, others=others):
                 yield creation.key, doubt
         terms = [dict(creation.deal) for creation in deals]
-        of_terms = term_questions.of_deals(context, terms, Supply.of(package))
+        of_terms = term_questions.of_deals(context, terms, None if package is None else Supply.of(package))
         for creation, doubts_of_deal in zip(deals, of_terms.each, strict=True):
             yield from ((creation.key, doubt) for doubt in doubts_of_deal)
         guarantees = [creation for creation in deals if creation.deal.units is not None]

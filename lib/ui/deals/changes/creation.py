@@ -1,4 +1,4 @@
-"""The creation of packages and deals as a source of the plan of changes: all of them, or none.
+"""The creation of packages and deals, by a file or a form, as a source of the plan of changes: all, or none.
 
 The desk's own service creates several deals at once; the others are created one by one, a package before its
 deals. What was created is deleted again if a later one is refused; if a request is left without an answer,
@@ -16,8 +16,18 @@ from typing import Any, ClassVar
 from lib.deals import fields
 from lib.deals.bulk_actions import ActionRow
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, PackageOrDeal, Seat, SupplyPackage
+from lib.deals.models import (
+    CreateDemandDeals,
+    DealTerms,
+    DemandDeal,
+    DemandDealOption,
+    PackageOrDeal,
+    Seat,
+    SupplyPackage,
+    generated_name,
+)
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, Outcome, PlannedChange, with_full_stop
+from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
@@ -28,9 +38,9 @@ TOGETHER, FEW = 500, 20
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedCreation(PlannedChange):
-    """A package or deal to create for a line of a file; its key has the line, as there is no id yet.
+    """A package or deal to create for a line of a file or form; its key has the line, as there is no id yet.
 
-    A deal has its seat, and its package, or the line of that in the same file.
+    A deal has its seat, and its package, or the line of that in the same file. A form gives it a `title`.
     """
 
     request: DemandDeal | SupplyPackage
@@ -38,6 +48,7 @@ class PlannedCreation(PlannedChange):
     seat: Seat | None = None
     package: SupplyPackage | None = None
     package_line: int | None = None
+    title: str = ""
 
     @classmethod
     def of(cls, line: int, request: DemandDeal | SupplyPackage, **parts: Any) -> "PlannedCreation":
@@ -49,7 +60,7 @@ class PlannedCreation(PlannedChange):
     @property
     def label(self) -> str:
         """What it is called in questions: names may be alike, or not given."""
-        return f"Line {self.line}"
+        return self.title or f"Line {self.line}"
 
     @property
     def is_package(self) -> bool:
@@ -99,14 +110,44 @@ class CreationSource(ChangeSource):
 
 
 @dataclass(kw_only=True)
+class FormSource(CreationSource):
+    """What a form asks for, which is known at once."""
+
+    creations: Sequence[PlannedCreation]
+    is_over: bool = False
+
+    def read(self, client: Deals) -> list[PlannedChange]:
+        """All of it."""
+        self.is_over = True
+        return [*self.creations]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether that is read."""
+        return self.is_over
+
+
+@dataclass(kw_only=True)
 class CreationPlan(ChangePlan[CreationSource]):
     """A plan that creates; `entities` are those created in the order of its changes, as far as it has come.
 
-    `idempotency_key` begins the keys of its requests; a try after everything was deleted has another.
+    `idempotency_key` begins the keys of its requests; a try after everything was deleted has another. More
+    than `few` deals are sent together. `error` is why the last try failed, `failed` at which.
     """
 
     entities: list[PackageOrDeal] = field(default_factory=list)
     idempotency_key: str = field(default_factory=lambda: str(uuid.uuid4()))
+    few: int = FEW
+    error: TrancheError | None = None
+    failed: PlannedCreation | None = None
+
+    def finish(self, client: Deals) -> None:
+        """Create all of it now: for a form, whose questions are answered."""
+        self.begin()
+        self.read(client)
+        self.start()
+        while self.is_running:
+            self.write(client)
 
     def write(self, client: Deals) -> None:
         """Create the next ones, or delete the last one again."""
@@ -145,7 +186,7 @@ class CreationPlan(ChangePlan[CreationSource]):
         """Those to create next: several deals whose packages are there, else one."""
         rest = [change for change in self.to_send[:TOGETHER] if isinstance(change, PlannedCreation)]
         has_packages = all(creation.package is not None for creation in rest)
-        return rest if client.abilities.is_own and has_packages and len(rest) > FEW else rest[:1]
+        return rest if client.abilities.is_own and has_packages and len(rest) > self.few else rest[:1]
 
     def _packages(self) -> dict[int, int]:
         """The ids of the packages that were created, by their lines."""
@@ -168,9 +209,11 @@ class CreationPlan(ChangePlan[CreationSource]):
 
     def _stop_at(self, client: Deals, creations: Sequence[PlannedCreation], error: TrancheError) -> None:
         """Give up, or wait for a retry. Of several, the error tells which one is wrong."""
+        self.error = error
         creation, reason = creations[0], error.reason
         if isinstance(error, Invalid) and (index := next(iter(error.fields), "")).isdecimal():
             creation, reason = creations[int(index)], Invalid(error.fields[index]).reason
+        self.failed = creation
         self.problem = f"{creation.label}: {with_full_stop(reason)}"
         if not is_open(error):
             self.phase = "undoing"
@@ -205,6 +248,26 @@ class CreationPlan(ChangePlan[CreationSource]):
         self.outcomes = [outcome for outcome in self.outcomes if outcome.change is not change]
         self.outcomes.append(Outcome(change, reason, is_unknown))
         self.phase, self.problem = "done", ""
+
+
+def deal_creations(
+    package: SupplyPackage, new_deals: CreateDemandDeals, seats: Mapping[int, Seat]
+) -> list[PlannedCreation]:
+    """The deals that `create_demand_deals` of this package asks for, each named as the service names it."""
+    common = {name: getattr(new_deals, name, None) for name in DealTerms.model_fields}
+    creations = []
+    for line, option in enumerate(new_deals.demand_deals_options, start=1):
+        seat = seats.get(option.seat.id) or Seat(id=option.seat.id)
+        label = seat_name(seat, option.seat.id)
+        own = {name: getattr(option, name, None) for name in DemandDealOption.model_fields if name != "seat"}
+        terms = {**common, **{name: value for name, value in own.items() if value is not None}}
+        request = DemandDeal.model_construct(
+            name=generated_name(package.name or "", label), seat=Seat(id=option.seat.id),
+            supply_deals=(SupplyPackage(id=package.id),),
+            **{name: value for name, value in terms.items() if value is not None},
+        )  # fmt: skip
+        creations.append(PlannedCreation.of(line, request, seat=seat, package=package, title=label))
+    return creations
 
 
 def _plain(creation: PlannedCreation) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class PlanSteps:
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
-        sentences = [*_sentences(changes, questions), *confirmations.of_all(context, changes)]
+        sentences = [*confirmations.sentences(changes, questions), *confirmations.of_all(context, changes)]
         is_sure = confirmations.confirm_all(sentences, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
@@ -231,14 +231,6 @@ def count_label(kind: str, count: int) -> str:
 def number(count: int) -> str:
     """A number as the reader writes it."""
     return Numbers.of(st.context.locale).number(count)
-
-
-def _sentences(changes: Sequence[PlannedChange], questions: Questions) -> list[str]:
-    """What is to be confirmed; of several changes each with the name, unless all say the same."""
-    sentences = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
-    if len({sentence for _, sentence in sentences}) <= 1:
-        return [*dict.fromkeys(sentence for _, sentence in sentences)]
-    return [f"{label}: {sentence}" for label, sentence in sentences]
 
 
 def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:

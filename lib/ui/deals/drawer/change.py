@@ -129,7 +129,7 @@ def propose(context: PageContext, key: Key) -> None:
         return
     doubt = change_form.doubt(_form(context, key), edit.base)
     is_wrong = _form(context, key).faults(edit.base).all
-    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
+    if is_wrong or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
     fields = to_json(changes)
@@ -189,7 +189,7 @@ def save(context: PageContext, key: Key) -> None:
         return
     doubt = change_form.doubt(_form(context, key), edit.base)
     is_wrong = _form(context, key).faults(edit.base).all
-    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
+    if is_wrong or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
     try:

@@ -1,6 +1,6 @@
 """Questions about terms that contradict each other or the report, before deals are created or changed.
 
-Every form, preview and file asks by `of_deals`, about values; the two others are for terms as they are typed.
+Every form, preview and file asks by `of_deals`, about values; the others are for terms as they are typed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,16 +62,14 @@ def of_deals(
     return TermDoubts([doubts.of_terms(deal) for deal in deals], in_all)
 
 
-def of_new(context: PageContext, deals: NewDeals, supply: Supply) -> str:
-    """What is to be confirmed of new deals as typed; empty without anything."""
-    seats, terms_of_seat = catalog.seats(context), {seat: deals.of(seat) for seat in deals.seats}
-    term_doubts = of_deals(context, [_values(terms) for terms in terms_of_seat.values()], supply)
-    sentences = [
+def pasted_currencies(context: PageContext, deals: NewDeals) -> list[str]:
+    """What is to be confirmed of prices as typed: `$2.50 as EUR (Bluebird)`."""
+    seats = catalog.seats(context)
+    return [
         f"{sentence} ({seat_name(seats.get(seat), seat)})"
-        for (seat, terms), own in zip(terms_of_seat.items(), term_doubts.each, strict=True)
-        for sentence in [*own, *_of_currency(context, terms)]
+        for seat in deals.seats
+        for sentence in _of_currency(context, deals.of(seat))
     ]
-    return "; ".join([*sentences, *term_doubts.in_all])
 
 
 def of_change(context: PageContext, terms: inputs.FormValues, packages: Sequence[SupplyPackage]) -> str:

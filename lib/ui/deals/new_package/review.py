@@ -14,10 +14,9 @@ from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, proposal_form
 from lib.ui.deals.facts import sentences
-from lib.ui.deals.forms import inputs, term_questions
+from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import PER_SEAT, PLAIN, Draft, fault_labels, seat_name
 from lib.ui.deals.forms.inputs import Faults, FormValues
-from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.words import Descriptions, Marks
@@ -99,10 +98,8 @@ def draw(
     if problems:
         beside(problems.others(OWN_PLACES))
     is_doubtful = _doubt()
-    for doubt, words in _doubts(context, draft).items():
-        confirmations.confirm(
-            doubt, state.PREFIX, f"Not created: {words}." if state.ATTEMPT in st.session_state else ""
-        )
+    refusal = "Not created: confirm this first." if state.ATTEMPT in st.session_state else ""
+    confirmations.confirm_all(_questions(context, draft), state.PREFIX, refusal)
     if proposal_form.may_only_propose(context):
         proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
         _why_not(faults, draft, context, problems)
@@ -158,21 +155,12 @@ def _doubt() -> bool:
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
 
 
-def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
-    """What has to be confirmed, prices, terms and dates, with what is said while it is not."""
-    of_prices = of_terms = ""
-    start, end = draft.moment("start_date"), draft.moment("end_date")
-    if draft.deals == "new":
-        package = SupplyPackage.model_construct(media_type=draft["media_type"])
-        of_prices = confirmations.of_deals(context, draft.new_deals, package)
-        supply = Supply(draft.targeting, draft["media_type"], start, end)
-        of_terms = term_questions.of_new(context, draft.new_deals, supply)
-    advice_of = {
-        of_prices: "confirm this price first",
-        of_terms: "confirm these terms first",
-        doubts.dates(end): "confirm these dates first",
-    }
-    return {doubt: words for doubt, words in advice_of.items() if doubt}
+def _questions(context: PageContext, draft: Draft) -> list[str]:
+    """What has to be confirmed: prices, terms and dates."""
+    package = draft.package()
+    questions = confirmations.of_new_deals(context, package, draft.new_deals) if draft.deals == "new" else []
+    over = doubts.dates(package.end_date)
+    return [*questions, over] if over else questions
 
 
 def propose(context: PageContext) -> None:
@@ -205,8 +193,7 @@ def create(context: PageContext) -> None:
         draft = state.read(context)
         has_fees = bool(catalog.abilities(context).fees)
         is_wrong = draft.faults(has_fees).all or pending.tasks(state.TARGETING)
-        doubts = _doubts(context, draft)
-        if is_wrong or not all(confirmations.is_confirmed(doubt, state.PREFIX) for doubt in doubts):
+        if is_wrong or not confirmations.is_confirmed(_questions(context, draft), state.PREFIX):
             return
         deals, seats = context.deals, catalog.seats(context)
     except TrancheError as error:
