@@ -608,8 +608,8 @@ def test_unusual_prices_are_confirmed(visit: Visit, deals: Deals) -> None:
     assert "Not created: confirm this first." in " ".join(faults(desk))
     assert deals.list(SupplyPackage).count == 2
     [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
-    assert "a price of 0" in meant.label
-    assert "for Alpha Buying" in meant.label
+    [listed_points] = [warning.value for warning in desk.warning if "a price of 0" in warning.value]
+    assert "Alpha Buying: a price of 0" in listed_points.replace("\\", "")
     meant.check().run()
     create(desk)
     assert [deal.price for deal in deals.list(DemandDeal, supply_deals=3).results] == [0, 99_999_999_999]
