@@ -308,6 +308,13 @@ def test_what_the_other_kind_has_is_offered(visit: Visit) -> None:
     assert not [button for button in desk.button if button.key == "deals_other"]
 
 
+def undo_all(desk: AppTest) -> str:
+    """Undo the only action by the list's dialog; what is said in the end."""
+    for key in ("deals_undo_open", "undo_1", "undo_start"):
+        desk = clean(desk.button(key=key).click().run())
+    return desk.success[0].value
+
+
 def test_deals_are_added_to_a_package_that_exists(visit: Visit, deals: Deals) -> None:
     """Seats with typed prices become deals of the package, all by one request; a wrong price stops them."""
     desk = section(opened(visit("deals"), "supply_deals-2"), "Add deals")
@@ -325,6 +332,8 @@ def test_deals_are_added_to_a_package_that_exists(visit: Visit, deals: Deals) ->
         ("Evening Sports - Gamma Trading", Decimal(3)),
     ]
     assert {change.action for change in deals.history(SupplyPackage, 2)[:1]} == {"changed"}
+    assert undo_all(visit("deals")) == "2 deals put back."
+    assert deals.list(DemandDeal, supply_deals=2).count == 1
 
 
 def test_the_second_click_of_a_double_click_finds_nothing_to_do() -> None:
@@ -549,6 +558,8 @@ def test_clone_of_a_deal(visit: Visit, deals: Deals) -> None:
     made = deals.get(DemandDeal, 5)
     assert (made.name, made.price) == ("Evening Sports - Gamma Trading", Decimal("6.5"))
     assert [package.id for package in made.supply_deals] == [2]
+    assert undo_all(visit("deals")) == "1 deal put back."
+    assert not deals.list(DemandDeal, id=5).count
 
 
 @pytest.mark.parametrize("price", ["-3", "1e308", "12,50", "2.5.1", ""])

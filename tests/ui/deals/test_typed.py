@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from lib.ui.kit import amounts, times
 from lib.ui.query.state import DATA_FILTER_LIMITS
@@ -20,6 +21,25 @@ def test_numbers(text: str, number: str) -> None:
     """Plain digits with a point are read exactly."""
     assert amounts.read(text) == Decimal(number)
     assert amounts.fault(text) == ""
+
+
+def test_a_number_is_sent_while_it_is_typed() -> None:
+    """What is said of a number keeps up with the keys: its field sends it after a pause, without Tab."""
+    desk = AppTest.from_function(_draw_price)
+    field = desk.run().text_input(key="price")
+    assert field.proto.live_debounce_ms > 0
+    assert not desk.markdown
+    assert "Write decimals with a point" in field.set_value("2,5").run().markdown[0].value
+
+
+def _draw_price() -> None:
+    import streamlit
+
+    from lib.ui.kit import amounts
+    from lib.ui.kit.field_problems import beside
+
+    amounts.field("Price", "price")
+    beside(filter(None, [amounts.fault(streamlit.session_state.price)]))
 
 
 @pytest.mark.parametrize(
