@@ -66,58 +66,6 @@ class FieldKind:
     limits: Limits | None = None
 
 
-NAME = FieldKind(Name, TEXT)
-SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
-EMAIL = FieldKind(Email, TEXT, NO_TEXT)
-SWITCH = FieldKind(bool, FLAG)
-OPEN_SWITCH = FieldKind(bool, FLAG, {"type": ["boolean", "null"]}, {True: "yes", False: "no"})
-AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
-COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
-PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
-PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
-FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
-MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
-DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
-CURRENCY = FieldKind(
-    Currency,
-    {"enum": [*currencies.CODES]},
-    {
-        "enum": [*currencies.CODES, None],
-        "description": "Null: as the setting price_currency says. An extension.",
-    },
-    {code: code for code in currencies.CODES},
-)
-PACING = FieldKind(Pacing, {"enum": [*PACINGS]}, {"enum": [*PACINGS, None]}, PACINGS)
-PRICE_TYPE = FieldKind(
-    PriceType,
-    {"enum": [*PRICE_TYPES]},
-    {"enum": [*PRICE_TYPES, None], "description": "Null: as the setting price_type says. An extension."},
-    PRICE_TYPES,
-)
-MOMENT = FieldKind(
-    Moment,
-    {"type": "string", "pattern": moments.PATTERN},
-    {"type": ["string", "null"], "pattern": moments.PATTERN},
-)
-END = replace(MOMENT)
-MOMENTS = (MOMENT, END)
-STATUS = FieldKind(
-    None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
-)
-BUYER = FieldKind(
-    None,
-    {"enum": [*BUYER_STATUS]},
-    {
-        "enum": [*BUYER_STATUS, None],
-        "description": "As its DSP reported, or its buyer answered, last; null before. An extension.",
-    },
-)
-DEAL_ID = FieldKind(
-    None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
-)
-TEXTS = (NAME, SHORT_TEXT, EMAIL)
-
-
 @dataclass(frozen=True)
 class DealField:
     """One field: its name in the API, its kind, its title on screen, and the kinds of entity that have it.
@@ -187,6 +135,58 @@ def _term(
         name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help,
         readers=readers, is_summed=is_summed,
     )  # fmt: skip
+
+
+NAME = FieldKind(Name, TEXT)
+SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
+EMAIL = FieldKind(Email, TEXT, NO_TEXT)
+SWITCH = FieldKind(bool, FLAG)
+OPEN_SWITCH = FieldKind(bool, FLAG, {"type": ["boolean", "null"]}, {True: "yes", False: "no"})
+AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
+COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
+PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
+PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
+FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
+MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
+DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
+CURRENCY = FieldKind(
+    Currency,
+    {"enum": [*currencies.CODES]},
+    {
+        "enum": [*currencies.CODES, None],
+        "description": "Null: as the setting price_currency says. An extension.",
+    },
+    {code: code for code in currencies.CODES},
+)
+PACING = FieldKind(Pacing, {"enum": [*PACINGS]}, {"enum": [*PACINGS, None]}, PACINGS)
+PRICE_TYPE = FieldKind(
+    PriceType,
+    {"enum": [*PRICE_TYPES]},
+    {"enum": [*PRICE_TYPES, None], "description": "Null: as the setting price_type says. An extension."},
+    PRICE_TYPES,
+)
+MOMENT = FieldKind(
+    Moment,
+    {"type": "string", "pattern": moments.PATTERN},
+    {"type": ["string", "null"], "pattern": moments.PATTERN},
+)
+END = replace(MOMENT)
+MOMENTS = (MOMENT, END)
+STATUS = FieldKind(
+    None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
+)
+BUYER = FieldKind(
+    None,
+    {"enum": [*BUYER_STATUS]},
+    {
+        "enum": [*BUYER_STATUS, None],
+        "description": "As its DSP reported, or its buyer answered, last; null before. An extension.",
+    },
+)
+DEAL_ID = FieldKind(
+    None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
+)
+TEXTS = (NAME, SHORT_TEXT, EMAIL)
 
 
 FIELDS = (

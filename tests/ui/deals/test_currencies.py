@@ -18,7 +18,7 @@ from lib.insight.overlap import SharedInventory, two_prices
 from lib.ui.deals import facts
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.buyers.answer_panel import TakeOver
-from lib.ui.deals.changes import confirmations, plan_steps
+from lib.ui.deals.changes import plan_steps, price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange
@@ -112,7 +112,7 @@ def test_a_mixed_sum_is_said() -> None:
 @pytest.fixture
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 USD in banner."""
-    monkeypatch.setattr(confirmations, "_ask_for_scales", lambda context: WON)
+    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
     return Place(visit, own_deals_home, deals)
 
 

@@ -25,7 +25,7 @@ from lib.deals.proposals.writers import ClientWriter
 from lib.insight.price_scales import WinScales
 from lib.python_client import Desk
 from lib.settings import Settings
-from lib.ui.deals.changes import confirmations
+from lib.ui.deals.changes import price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
@@ -71,7 +71,7 @@ class Place:
 @pytest.fixture
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 in banner."""
-    monkeypatch.setattr(confirmations, "_ask_for_scales", lambda context: WON)
+    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
     monkeypatch.setattr(agent_proposals, "ask_win_scales", lambda report, seats: WON)
     monkeypatch.setattr(agent_proposals, "report_of_deals", lambda desk: REPORT)
     monkeypatch.setattr(agent_proposals, "_expected", lambda *arguments: None)
@@ -332,7 +332,7 @@ def test_terms_at_odds(
     asked about wherever terms are written; the API says so of deals whose past it knows."""
     for module in (term_questions, agent_proposals):
         monkeypatch.setattr(module, "daily_impressions", lambda *arguments: 1_000.0)
-    monkeypatch.setattr(confirmations, "_ask_for_scales", lambda context: WinScales({}))
+    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WinScales({}))
     place.deals.change(SupplyPackage, 2, {"end_date": END})
     place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
     if way is by_api:

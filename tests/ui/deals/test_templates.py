@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.models import GeoTarget, Seat, Targeting
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.deals.new_package import state
+from lib.ui.deals.new_package import templates
 from lib.wire.errors import BadRequest
 
 TEMPLATES = Popover("package_templates")
@@ -42,9 +42,9 @@ FULL = Draft.of(
 
 def test_a_template_has_no_dates_and_no_contact() -> None:
     """All of the form is kept, but for start, end, time zone and the contacts, also those of single deals."""
-    body = state.body_of(FULL)
+    body = templates.body_of(FULL)
     assert "b.example" not in str(body)
-    found, missing = state.draft_of(body, {1: Seat(id=1), 2: Seat(id=2)})
+    found, missing = templates.draft_of(body, {1: Seat(id=1), 2: Seat(id=2)})
     own = replace(FULL.seats[2], own=own_terms(False, 1, "5", ""))
     kept = FULL.with_(end_date="", start_date=found["start_date"])
     terms = {**FULL.terms, "contact_email": ""}
@@ -54,14 +54,14 @@ def test_a_template_has_no_dates_and_no_contact() -> None:
 
 def test_seats_that_the_person_does_not_see_are_left_out() -> None:
     """A shared template names no seat that the person who opens it may not see; how many is said."""
-    found, missing = state.draft_of(state.body_of(FULL), {2: Seat(id=2)})
+    found, missing = templates.draft_of(templates.body_of(FULL), {2: Seat(id=2)})
     assert (list(found.seats), missing) == ([2], 1)
 
 
 def test_a_template_that_can_not_be_read() -> None:
     """What is kept of another form is refused with a sentence."""
     with pytest.raises(BadRequest, match="can't be read"):
-        state.draft_of({"draft": {"seats": "all"}}, None)
+        templates.draft_of({"draft": {"seats": "all"}}, None)
 
 
 def names(desk: AppTest) -> list[str]:

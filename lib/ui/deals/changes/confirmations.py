@@ -1,42 +1,38 @@
 """Questions before a write: what is valid and probably a slip, and the box that confirms it.
 
-They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals. Prices are
-compared as lib/deals/doubts.py says; what was won is asked for once, and kept for a while.
+They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals; of prices by
+price_guard.py.
 """
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
 from lib.deals import doubts
-from lib.deals.client import LARGEST_PAGE, Deals, model_of
-from lib.deals.doubts import PriceScale, currency_slip, factor, price_slip
+from lib.deals.client import model_of
+from lib.deals.doubts import currency_slip, factor
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import DemandDeal, SupplyPackage, Targeting
+from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
-from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
+from lib.ui.deals.changes.price_guard import PriceGuard
 from lib.ui.deals.forms import term_questions
 from lib.ui.deals.forms.draft import NewDeals
 from lib.ui.deals.forms.term_questions import Supply
-from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
-from lib.ui.kit import session_cache
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
@@ -44,68 +40,7 @@ PRICE, CURRENCY, END, UNITS, PACKAGES = "price", "currency", "end_date", "units"
 TERMS, DATES = (PRICE, UNITS, "budget"), ("start_date", END)
 COMPARED = (*TERMS, CURRENCY, PACKAGES)
 """The fields of a deal that questions about a change look at, changed or not."""
-SCALES = "deals_win_scales"
-SECONDS, MOST_PACKAGES, MOST = 300.0, 50, 50
-
-
-ListPrice = tuple[Decimal | None, str | None]
-"""A price and its currency; None: the usual one."""
-
-
-class PriceGuard:
-    """Compares prices with those that the person may know, as lib/deals/doubts.py says."""
-
-    def __init__(self, context: PageContext) -> None:
-        self._context, self._money = context, facts.prices_of(context)
-        self._prices_by_package: dict[int, tuple[ListPrice, ...]] = {}
-
-    def doubt(
-        self,
-        price: Decimal | None,
-        currency: str | None,
-        *,
-        before: Decimal | None = None,
-        seat: int | None = None,
-        packages: Sequence[SupplyPackage] = (),
-        others: Sequence[ListPrice] = (),
-    ) -> str:
-        """Why a price in this currency (None: the usual one) has to be confirmed, with both figures and the
-        unit; empty for a usual price.
-
-        `before` is the price that it replaces, in the same currency. A new one is compared with what the seat
-        won in the medium of its `packages`, else with the prices of their deals and the `others` that are
-        created with it, as far as they are in its currency.
-        """
-        money = self._money.of(currency)
-
-        def scales() -> Iterator[PriceScale | None]:
-            yield PriceScale.before(before)
-            media = [package.media_type for package in packages if package.media_type]
-            yield self._win_scales.find(seat, media) if money == self._money else None
-            list_prices = [price for package in packages for price in self._prices_of(package.id)]
-            yield PriceScale.of_package(
-                price for price, own in [*list_prices, *others] if self._money.of(own) == money
-            )
-
-        slip = price_slip(price, scales())
-        return f"{slip} ({money.terms})" if slip else ""
-
-    @cached_property
-    def _win_scales(self) -> WinScales:
-        """What seats won at; nothing where prices are no CPMs."""
-        context = self._context
-        if facts.prices_of(context).unit.upper() != facts.BY_CPM:
-            return WinScales({})
-        cache: SessionCache[WinScales]
-        cache = session_cache.of(SCALES, partial(SessionCache, SECONDS, 1))
-        return cache.get((context.person.username, context.person.grants), partial(_ask_for_scales, context))
-
-    def _prices_of(self, package: int | None) -> tuple[ListPrice, ...]:
-        """The list prices of a package's deals; of the first packages alone, as each is a request."""
-        prices = self._prices_by_package
-        if package is not None and package not in prices and len(prices) < MOST_PACKAGES:
-            prices[package] = _list_prices(self._context.deals, package)
-        return prices.get(package or 0, ())
+MOST_PACKAGES, MOST = 50, 50
 
 
 def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
@@ -275,27 +210,6 @@ def is_confirmed(sentences: Sequence[str], prefix: str) -> bool:
 def _key(sentences: Sequence[str], prefix: str) -> str:
     """The key of the box: other questions are asked anew."""
     return f"{prefix}meant_{sha256(repr([*sentences]).encode()).hexdigest()[:16]}"
-
-
-def _ask_for_scales(context: PageContext) -> WinScales:
-    try:
-        report_context = report.of_deals(context)
-        if report_context is None:
-            return WinScales({})
-        deal_report = report.deal_report(report_context, report_context.reporting)
-        return ask_win_scales(deal_report, [*catalog.seats(context).values()])
-    except TrancheError:
-        return WinScales({})  # a report that can't answer raises no question, and keeps nobody from saving
-
-
-def _list_prices(client: Deals, package: int) -> tuple[ListPrice, ...]:
-    if not client.abilities.finds:
-        return ()
-    try:
-        deals = client.list(DemandDeal, supply_deals=package, limit=LARGEST_PAGE).results
-    except TrancheError:
-        return ()
-    return tuple((deal.price, deal.currency) for deal in deals if deal.price)
 
 
 def _ask_of_creations(

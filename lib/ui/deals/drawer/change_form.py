@@ -21,6 +21,7 @@ from lib.insight.filters import entries, report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge
+from lib.ui.deals.changes.price_guard import PriceGuard
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms import entity_form, inputs, term_questions
 from lib.ui.deals.forms.draft import Draft
@@ -84,7 +85,7 @@ def doubt(form: EntityForm, base: Fields) -> str:
     if base.get("price"):
         of_price = confirmations.of_price(form.context, base, {**base, **changes})
     elif "price" in changes:
-        of_price = confirmations.PriceGuard(form.context).doubt(
+        of_price = PriceGuard(form.context).doubt(
             changes["price"], mine.get("currency"), seat=state.get(f"{form.prefix}seat"), packages=packages
         )
     of_terms = term_questions.of_change(form.context, form.contents, packages)

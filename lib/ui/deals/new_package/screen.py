@@ -29,7 +29,7 @@ from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.id_picker import draw_picker
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, targeting_figures
-from lib.ui.deals.new_package import review, state
+from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import page_scripts, times, waiting
@@ -245,7 +245,7 @@ def _draw(context: PageContext) -> None:
     lists = entries(catalog.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left_side:
-        state.draw_templates(context, draft)
+        templates.draw(context, draft)
         draw_form(context, draft, problems, translation)
     st.html(STAYS)
     with right_side, st.container(key="np_beside"):

@@ -1,35 +1,28 @@
-"""The form's state: its widgets as a draft, the draft that is kept between visits, and templates of forms."""
+"""The form's state: its widgets as a draft, and the draft that is kept between visits."""
 
 import logging
 import uuid
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
 from lib.deals.fields import SUPPLY
-from lib.deals.models import Seat, Targeting
+from lib.deals.models import Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalog
 from lib.ui.deals.forms import entity_form, seat_rows
 from lib.ui.deals.forms.draft import PLAIN, Draft, dump_draft, load_draft
 from lib.ui.deals.forms.entity_form import EntityForm
-from lib.ui.deals.forms.inputs import EMAIL, Faults
+from lib.ui.deals.forms.inputs import Faults
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.problems import report_errors
-from lib.ui.query import entries
-from lib.ui.query.entries import EntryShelf
-from lib.views import DealEntry
-from lib.wire.errors import BadRequest, TrancheError
+from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
 PREFIX = "np_"
@@ -39,14 +32,6 @@ KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failur
 DOUBT, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
 DRAFT_BODY, DRAFT_TIME, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
-POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
-TEMPLATES = EntryShelf(
-    "template_",
-    lambda context: context.clients.view_store.templates,
-    "templates",
-    "Share with everybody who may see deals",
-    "Everybody loses it.",
-)
 
 
 def begin(drafts: Drafts) -> None:
@@ -204,115 +189,3 @@ def _resume(drafts: Drafts) -> bool:
     if kept_draft.body.get("asked"):
         st.session_state[DOUBT] = True
     return True
-
-
-def draw_templates(context: PageContext, draft: Draft) -> None:
-    """Draw the popover, for who may create packages."""
-    if catalog.abilities(context).why_not("supply_deals", "create"):
-        return
-    popover = st.popover(
-        "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
-    if popover.open:
-        with (
-            popover,
-            st.container(width=WIDTH),
-            report_errors("The templates", effect="The form is kept."),
-        ):
-            _content(context, draft)
-
-
-def body_of(draft: Draft) -> dict[str, Any]:
-    """What a template keeps of a form: no dates, and no contact of any deal."""
-    seats = {
-        seat: replace(terms, own={**terms.own, **({EMAIL: ""} if EMAIL in terms.own else {})})
-        for seat, terms in draft.seats.items()
-    }
-    without_dates = draft.with_(start_date="", end_date="")
-    terms = {**draft.terms, EMAIL: ""}
-    return {"draft": dump_draft(replace(without_dates, offset=0, terms=terms, seats=seats))}
-
-
-def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
-    """The form of a template with the usual start, and how many of its seats are not among `seats`.
-
-    None stands for any seat. BadRequest for a template that can't be read any more.
-    """
-    try:
-        draft = load_draft(body["draft"])
-    except (ValidationError, KeyError) as error:
-        raise BadRequest("This template can't be read any more") from error
-    usable_seats = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
-    usual = empty()
-    with_dates = draft.with_(start_date=usual["start_date"], end_date="")
-    result = replace(with_dates, offset=usual.offset, seats=usable_seats)
-    return result, len(draft.seats) - len(usable_seats)
-
-
-def _content(context: PageContext, draft: Draft) -> None:
-    templates = context.clients.view_store.templates.all()
-    entries.problem(TEMPLATES)
-    if (open_entry := TEMPLATES.open_entry(templates)) is not None:
-        _template_panel(context, open_entry, draft)
-        return
-    entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
-    st.caption("Without dates and contact.")
-    for template in templates:
-        actions = entries.changes(context, TEMPLATES, template)
-        entries.row(TEMPLATES, template, False, partial(_open_template, context), actions)
-    if not templates:
-        st.caption("Nobody has kept a template for you yet.")
-    entries.note_storage(context.clients.deals_address)
-
-
-def _template_panel(context: PageContext, template: DealEntry, draft: Draft) -> None:
-    """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
-    entries.head(TEMPLATES, template)
-    panel = st.session_state.get(TEMPLATES.state("panel"), "edit")
-    if panel == REPLACE:
-        st.warning(
-            "The form holds an unfinished draft. The template will replace it.", icon=":material/edit:"
-        )
-        st.button(
-            "Replace draft",
-            type="primary",
-            key="view_template_replace",
-            on_click=_fill_from,
-            args=(context, template),
-        )
-    elif panel == "delete":
-        entries.deletion(context, TEMPLATES, template)
-    else:
-        entries.edit(context, TEMPLATES, template)
-        st.button(
-            "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempt,
-            args=(lambda: context.clients.view_store.templates.update(template.id, body_of(draft)),),
-        )  # fmt: skip
-
-
-def _open_template(context: PageContext, template: DealEntry) -> None:
-    """Fill the form; where it holds something, ask first. A callback."""
-    if read(context).is_untouched:
-        _fill_from(context, template)
-    else:
-        TEMPLATES.show(template, REPLACE)
-
-
-def _fill_from(context: PageContext, template: DealEntry) -> None:
-    """Fill the form with a template. A callback."""
-    TEMPLATES.attempt(lambda: _fill_with(context, template))
-
-
-def _fill_with(context: PageContext, template: DealEntry) -> None:
-    seats = catalog.seats(context) if catalog.abilities(context).lists else None
-    draft, missing = draft_of(template.body, seats)
-    sentence = (
-        f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
-    )
-    fill(draft, sentence)
-    TEMPLATES.back()
-    st.session_state[POPOVER] = False
-
-
-def _save_template(context: PageContext, draft: Draft, name: str, is_shared: bool) -> None:
-    context.clients.view_store.templates.save(name, body_of(draft), is_shared)
