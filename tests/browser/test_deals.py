@@ -144,26 +144,6 @@ def test_eighteen_rows_fit_on_a_desktop(selling: Desk, page: Page) -> None:
     assert first.bounding_box() == box
 
 
-def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
-    """Two deals are chosen; the result of their pause offers its undo, in the same place, which restores
-    it at once; the dialog is closed afterwards."""
-    enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")
-    for name in ("Alpha Buying", "Beta Media"):
-        page.get_by_label(f"Choose Morning News - {name}").click()
-    page.get_by_role("button", name="Pause 2").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Pause 2 deals").click()
-    expect(dialog.get_by_text("2 deals paused.")).to_be_visible()
-    assert not selling.deals.get(DemandDeal, 1).is_active
-    dialog.get_by_role("button", name="Undo").click()
-    expect(dialog.get_by_text("2 deals put back.")).to_be_visible()
-    assert all(selling.deals.get(DemandDeal, number).is_active for number in (1, 2))
-    dialog.get_by_role("button", name="Back").click()
-    expect(dialog.get_by_text("undone by manager")).to_be_visible()
-    dialog.get_by_role("button", name="Close").last.click()
-    expect(dialog).to_have_count(0)
-
-
 def test_messages_cover_nothing(selling: Desk, page: Page) -> None:
     """What was done is said in a line of the drawer; every button of its head can be clicked meanwhile."""
     open_drawer(page, selling, "demand_deals-4")

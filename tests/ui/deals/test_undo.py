@@ -238,6 +238,21 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     assert any("undone by manager" in one.value for one in desk.caption)
 
 
+def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
+    """The result of a pause offers its undo, which restores both deals at once and is listed afterwards."""
+    desk = visit("deals", deals_kind="Deals")
+    keys = ["demand_deals-1", "demand_deals-2"]
+    desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
+    desk = press(clean(desk.run()), "deals_pause", "job_start")
+    assert desk.success[0].value == "2 deals paused."
+    assert not deals.get(DemandDeal, 1).is_active
+    desk = press(desk, "undo_last")
+    assert desk.success[0].value == "2 deals put back."
+    assert all(deals.get(DemandDeal, number).is_active for number in (1, 2))
+    desk = press(desk, "undo_back")
+    assert any("undone by manager" in text.value for text in desk.caption)
+
+
 def test_viewers_have_no_undo(visit: Visit) -> None:
     """Who may change nothing sees no button for it."""
     assert "deals_undo_open" not in [one.key for one in visit("deals", "viewer").button]

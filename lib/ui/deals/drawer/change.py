@@ -122,17 +122,9 @@ def begin(context: PageContext, key: Key, entity: PackageOrDeal, proposal: Propo
 def propose(context: PageContext, key: Key) -> None:
     """Propose the edits. A callback."""
     prefix = _prefix(key)
-    edit: Edit | None = st.session_state.get(prefix)
-    changes = unsaved_edits(context, key)
-    if edit is None or not changes:
-        notes.say("No field was changed")
+    if _ready_edit(context, key) is None:
         return
-    doubt = change_form.doubt(_form(context, key), edit.base)
-    is_wrong = _form(context, key).faults(edit.base).all
-    if is_wrong or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
-        st.session_state[f"{prefix}_tried"] = True
-        return
-    fields = to_json(changes)
+    fields = to_json(unsaved_edits(context, key))
     estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
     body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
     if proposal_form.propose(context, prefix, body):
@@ -181,16 +173,7 @@ def save(context: PageContext, key: Key) -> None:
     Its button is never closed: what is typed last is known here only once the click has left its field.
     """
     prefix = _prefix(key)
-    edit: Edit | None = st.session_state.get(prefix)
-    if edit is None:
-        return  # the second click of a double click: the first one has saved it
-    if not unsaved_edits(context, key):
-        notes.say("No field was changed")
-        return
-    doubt = change_form.doubt(_form(context, key), edit.base)
-    is_wrong = _form(context, key).faults(edit.base).all
-    if is_wrong or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
-        st.session_state[f"{prefix}_tried"] = True
+    if (edit := _ready_edit(context, key)) is None:
         return
     try:
         st.session_state[prefix] = _save_edit(context, key, edit)
@@ -200,6 +183,23 @@ def save(context: PageContext, key: Key) -> None:
         forget(context, key)
         catalog.forget()
         notes.say("Saved")
+
+
+def _ready_edit(context: PageContext, key: Key) -> Edit | None:
+    """The edit, if something was changed, nothing is wrong with it, and what is unusual is confirmed."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        return None  # the second click of a double click: the first one has sent it
+    if not unsaved_edits(context, key):
+        notes.say("No field was changed")
+        return None
+    form = _form(context, key)
+    doubt = change_form.doubt(form, edit.base)
+    if form.faults(edit.base).all or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
+        st.session_state[f"{prefix}_tried"] = True
+        return None
+    return edit
 
 
 def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
