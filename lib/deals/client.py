@@ -190,7 +190,7 @@ class Deals:
         self.abilities.check("create", DemandDeal.entity)
         if not self.abilities.is_own:
             raise Unsupported("This service does not create several at once")
-        body = [self._codec.write(one.body()) for one in deals]
+        body = [self._codec.write(deal.body()) for deal in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
         return reading.created_deals(
             self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
@@ -237,8 +237,8 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service does not change several at once, all or none")
         body = [
-            {"id": one, "etag": etags[one], **self._codec.write(to_json(fields))}
-            for one, fields in changes.items()
+            {"id": number, "etag": etags[number], **self._codec.write(to_json(fields))}
+            for number, fields in changes.items()
         ]
         answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
         return reading.refusals(self._codec, answer)
@@ -251,17 +251,19 @@ class Deals:
         """
         self.abilities.check("change", model_of(entity).entity)
         if self._takes_many and self.abilities.finds:
-            body = [{"id": one, **self._codec.write(to_json(fields))} for one, fields in changes.items()]
+            body = [
+                {"id": number, **self._codec.write(to_json(fields))} for number, fields in changes.items()
+            ]
             try:
                 return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
         reasons: dict[int, str] = {}
-        for one, fields in changes.items():
+        for number, fields in changes.items():
             try:
-                self.change(entity, one, fields)
+                self.change(entity, number, fields)
             except (DealsError, BadRequest) as error:
-                reasons[one] = error.reason
+                reasons[number] = error.reason
         return reasons
 
     def get_many(

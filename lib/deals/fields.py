@@ -147,7 +147,7 @@ COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
 PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
 PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
 FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
-MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
+MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={name: name for name in MEDIA_TYPES})
 DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
 CURRENCY = FieldKind(
     Currency,

@@ -86,7 +86,7 @@ def _known_parameters(parameters: Parameters, problems: Problems, names: list[st
     for name, text in parameters:
         if name not in names:
             problems.add((name,), f"There is no such query parameter{suggestion(name, names) or '.'}")
-        elif any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
+        elif any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
             problems.add((name,), "This must not contain control characters.")
         else:
             values.setdefault(name, []).append(text)
@@ -162,7 +162,9 @@ def _meanings(
 
 def _counts(text: str, countable: Collection[str], problems: Problems) -> tuple[str, ...]:
     names = [part.strip() for part in text.split(",") if part.strip()]
-    for name in (one for one in names if one not in countable):
+    for name in names:
+        if name in countable:
+            continue
         near = suggestion(name, list(countable))
         problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
     return tuple(dict.fromkeys(name for name in names if name in countable))
@@ -187,8 +189,8 @@ def _pairs(package: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for place in package["geo_targetings"]:
         yield place["type"], place["value"]
     for kind in VALUES:
-        for one in package[f"{kind}_targetings"]:
-            yield kind, one["value"]
+        for target in package[f"{kind}_targetings"]:
+            yield kind, target["value"]
     for size in package["size_targetings"]:
         yield "size", f"{size['width']}x{size['height']}"
     if package.get("media_type"):

@@ -112,7 +112,7 @@ def created_deals(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
     body = json(codec, response)
     try:
         names = {"id", "name", "deal_id"}
-        return [DemandDeal.model_construct(names, **one) for one in body["results"]]
+        return [DemandDeal.model_construct(names, **deal) for deal in body["results"]]
     except (KeyError, TypeError) as error:
         raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_THERE}") from error
 
@@ -133,7 +133,11 @@ def refusals(codec: Codec, response: httpx.Response) -> dict[int, str]:
     """The reasons of refused changes among several, by id."""
     body = json(codec, response)
     try:
-        return {int(one["id"]): refusal_of(one) for one in body["results"] if int(one["status"]) >= 400}
+        return {
+            int(result["id"]): refusal_of(result)
+            for result in body["results"]
+            if int(result["status"]) >= 400
+        }
     except (KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
 
@@ -199,7 +203,7 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
     try:
         counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
         tags = body.get("etags") or {}
-        results = (_with_etag(read(one), tags) for one in body["results"])
+        results = (_with_etag(read(entity), tags) for entity in body["results"])
         return Page(int(body["count"]), tuple(results), counts)
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
         raise Unreadable("The service's list does not follow the API") from error
@@ -246,7 +250,7 @@ def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping) and value:
             return dict(value)
         if isinstance(value, list) and value and body.keys() <= ENVELOPE:
-            return {WHOLE: [str(one) for one in value]}
+            return {WHOLE: [str(message) for message in value]}
     if not body.keys() <= ENVELOPE or any(isinstance(part, list) for part in body.values()):
         return dict(body)
     return {WHOLE: [text_of(body) or "The service reported a failure without a reason"]}

@@ -86,9 +86,9 @@ def _no_deals() -> Any:
 def _plain(entity: str, *names: str) -> dict[str, Any]:
     """The plain fields of an entity that a request sets, as `create_model` takes them."""
     return {
-        one.name: (one.request_type, ... if one.default is fields.REQUIRED else one.default)
-        for one in fields.of(entity)
-        if one.is_writable and (not names or one.name in names)
+        field.name: (field.request_type, ... if field.default is fields.REQUIRED else field.default)
+        for field in fields.of(entity)
+        if field.is_writable and (not names or field.name in names)
     }
 
 
@@ -212,7 +212,7 @@ class AppListRequest(Request, title="AppList"):
 
 def _plain_answers(entity: str, *names: str) -> dict[str, Schema]:
     """The entity's plain fields; with `names` these alone."""
-    return {one.name: one.answer for one in fields.of(entity) if not names or one.name in names}
+    return {field.name: field.answer for field in fields.of(entity) if not names or field.name in names}
 
 
 IN_BRIEF = an_object(

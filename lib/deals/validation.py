@@ -164,9 +164,9 @@ def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, 
     try:
         return {name: adapter.validate_python(value, strict=True)}
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            place = (*where, *(part for part in one["loc"] if isinstance(part, int)))
-            problems.add(place, f"This {requirement(one['type'], one.get('ctx'))}.")
+        for fault in error.errors(include_url=False, include_input=False):
+            place = (*where, *(part for part in fault["loc"] if isinstance(part, int)))
+            problems.add(place, f"This {requirement(fault['type'], fault.get('ctx'))}.")
     return {}
 
 

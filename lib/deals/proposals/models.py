@@ -230,7 +230,7 @@ def _plain(name: str, value: Any) -> Any:
         case str() if name.endswith("_date"):
             return moments.read(value).timestamp()
         case list() | tuple():
-            return sorted((_plain(name, one) for one in value), key=repr)
+            return sorted((_plain(name, element) for element in value), key=repr)
         case Mapping() if value.get("id") is not None:
             return int(value["id"]), bool(value.get("is_excluded"))
         case Mapping():

@@ -44,7 +44,7 @@ class ProposalWriter(ABC):
         if proposal.entity_id is None:
             return self.create(proposal.entity, proposal.fields, proposal.key)
         now, etag = self.read(proposal.entity, proposal.entity_id)
-        conflicts = [one.field for one in proposal.drifts(now) if one.is_conflict]
+        conflicts = [drift.field for drift in proposal.drifts(now) if drift.is_conflict]
         if conflicts and not (overwrites or proposal.is_edited):
             raise Conflict(STALE.format(", ".join(conflicts)))
         fields = {

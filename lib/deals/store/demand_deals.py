@@ -67,14 +67,14 @@ class Packages(EntityStore):
         refer(names, "supply package", links, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
-        buyers = seats_to_sell_to(work, {one for one in ids if one is not None})
+        buyers = seats_to_sell_to(work, {number for number in ids if number is not None})
         for number, (one, choice) in enumerate(zip(ids, choices, strict=True)):
             dsp = (choice.get("dsp") or {}).get("id")
-            if one is not None and one not in buyers:
+            if number is not None and one not in buyers:
                 problems.add(("seats", number, "seat", "id"), f"There is no seat {one}.")
-            elif one is not None and one in ids[:number]:
+            elif number is not None and one in ids[:number]:
                 problems.add(("seats", number, "seat", "id"), f"The seat {one} is given twice.")
-            elif one is not None and dsp not in (None, buyers[one]["dsp"]["id"]):
+            elif number is not None and dsp not in (None, buyers[one]["dsp"]["id"]):
                 right = buyers[one]["dsp"]
                 problems.add(
                     ("seats", number, "dsp", "id"),
@@ -85,19 +85,21 @@ class Packages(EntityStore):
         """Its supply packages when it may get deals, and its deals when they follow it to others."""
         keys = super().affected_keys(fields, before)
         if before is not None and "seats" in fields:
-            keys |= {("supply_deals", one["id"]) for one in before["supply_deals"]}
+            keys |= {("supply_deals", package["id"]) for package in before["supply_deals"]}
         if before is not None and "supply_deals" in fields:
-            keys |= {("demand_deals", one["id"]) for one in before["demand_deals"]}
+            keys |= {("demand_deals", deal["id"]) for deal in before["demand_deals"]}
         return keys
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To seats and supply packages; newly selected seats get their deals."""
         mine = ("package_id", entity_id)
         if "supply_deals" in fields:
-            supply = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
+            supply = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
             work.relink(package_supply_packages, mine, supply)
         if "seats" in fields:
-            seats = [{"seat_id": one["seat"]["id"], "value": one["value"]} for one in fields["seats"]]
+            seats = [
+                {"seat_id": choice["seat"]["id"], "value": choice["value"]} for choice in fields["seats"]
+            ]
             work.relink(package_seats, mine, seats)
         return self._generate(work, entity_id, follow="supply_deals" in fields)
 
@@ -105,7 +107,7 @@ class Packages(EntityStore):
         """Deals for selected seats without one; InUse where a seat with a deal is not selected any more."""
         assert self.deals is not None  # noqa: S101
         [body] = self.whole(work, [package_id])
-        supply = [{"id": one["id"]} for one in body["supply_deals"]]
+        supply = [{"id": package["id"]} for package in body["supply_deals"]]
         selection = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
         have = {row.seat_id: row for row in work.rows(_deals_of(package_id))}
         if in_use := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selection]:
@@ -113,7 +115,7 @@ class Packages(EntityStore):
         for row in have.values() if follow else ():
             self.deals.link(work, row.id, {"supply_deals": supply})
         keys: list[EntityKey] = []
-        for seat in (seat for one, seat in selection.items() if one not in have):
+        for seat in (seat for number, seat in selection.items() if number not in have):
             name = generated_name(body["name"], seat["name"])
             deal = {"name": name, "seat": seat, "package": {"id": package_id}}
             keys += self.deals.create(
@@ -211,7 +213,7 @@ class DemandDeals(EntityStore):
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To its supply packages."""
         if "supply_deals" in fields:
-            others = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
+            others = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
             work.relink(supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
 
@@ -273,7 +275,7 @@ def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
 
 def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     """The same, of the seats that the caller may sell to."""
-    return seats_of(work, {one for one in ids if work.scope.has_seat(one)})
+    return seats_of(work, {number for number in ids if work.scope.has_seat(number)})
 
 
 def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:

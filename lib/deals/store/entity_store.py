@@ -119,7 +119,7 @@ class EntityStore:
         for name, entity in self.links.items():
             if name in fields:
                 both = [*(fields[name] or ()), *((before or {}).get(name) or ())]
-                keys |= {(entity, one["id"]) for one in both if "id" in one}
+                keys |= {(entity, link["id"]) for link in both if "id" in link}
         return keys
 
     def create(self, work: Work, fields: Fields) -> list[EntityKey]:
@@ -189,7 +189,7 @@ def part_id(part: Fields) -> int:
 
 def linked_ids(links: Any) -> list[int | None]:
     """The ids of a list of `{"id": …}`."""
-    return [one.get("id") for one in links or ()]
+    return [link.get("id") for link in links or ()]
 
 
 def _answer_value(values: RowMapping, name: str) -> Any:
@@ -205,7 +205,7 @@ def _stamps(row: Row[Any]) -> Fields:
 
 def _brief(value: Any) -> Any:
     if isinstance(value, list):
-        return [_brief(one) for one in value]
+        return [_brief(link) for link in value]
     if isinstance(value, dict):
         names = KEPT_OF_OTHERS if "id" in value else value
         return {name: _brief(value[name]) for name in names if name in value}
@@ -218,7 +218,7 @@ def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
     Of those that the caller may not see, only that there are some.
     """
     table, condition = kind.table, (kind.of(entity_id), *work.scope.visibility(kind.table))
-    total, count = (_count(work, table, one) for one in ((kind.of(entity_id),), condition))
+    total, count = (_count(work, table, limit) for limit in ((kind.of(entity_id),), condition))
     question = select(table.c.id, table.c.name).where(*condition).order_by(table.c.id)
     names = [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS))]
     more = [f"{count - NAMED_DEPENDANTS} more"] if count > NAMED_DEPENDANTS else []

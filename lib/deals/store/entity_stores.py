@@ -106,11 +106,15 @@ class SupplyPackages(EntityStore):
         mine = ("supply_package_id", entity_id)
         for name, (_, _, links) in LISTS.items():
             if name in fields:
-                entries = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in fields[name]]
+                entries = [
+                    {"list_id": target["id"], "is_excluded": target["is_excluded"]} for target in fields[name]
+                ]
                 work.relink(links, mine, entries)
         if fields.get("demand_deals") is not None:
             work.relink(
-                supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in fields["demand_deals"]]
+                supply_package_deals,
+                mine,
+                [{"demand_deal_id": deal["id"]} for deal in fields["demand_deals"]],
             )
         new_deals = fields.get("create_demand_deals")
         if not new_deals:
@@ -156,7 +160,7 @@ def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
             continue
         if seat["id"] not in buyers:
             problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
-        elif seat["id"] in [one.get("id") for one in selection[:number]]:
+        elif seat["id"] in [choice.get("id") for choice in selection[:number]]:
             problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
         elif option.get("deal_sync"):
             check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)

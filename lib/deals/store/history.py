@@ -90,7 +90,7 @@ class Recording:
         rows: list[Fields] = []
         for entity, ids in _by_entity(self._before).items():
             after = self._states(entity, ids)
-            differences = (self._compare((entity, one), after.get((entity, one))) for one in ids)
+            differences = (self._compare((entity, number), after.get((entity, number))) for number in ids)
             rows += [row for row in differences if row is not None]
         if rows:
             self._work.connection.execute(insert(changes), rows)

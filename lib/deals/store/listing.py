@@ -219,7 +219,11 @@ def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[
 def orderings(entity: str) -> list[str]:
     """The names by which a list of this entity can be ordered."""
     no_orders = {field.name for field in fields.of(entity) if not field.is_order}
-    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in no_orders]
+    own = [
+        name
+        for name, list_filter in FILTERS[entity].items()
+        if list_filter.owner is None and name not in no_orders
+    ]
     return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
 
 
@@ -238,17 +242,17 @@ def counts(
     work: Work, entity_store: EntityStore, name: str, conditions: Sequence[ColumnElement[bool]]
 ) -> dict[str, int]:
     """Value, as text → the number of entities with it that match these conditions."""
-    one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
-    value: ColumnElement[Any] = one.column(work).label("value")
-    via = one.visible_via(work)
-    if one.owner is None or via is None:
+    list_filter, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
+    value: ColumnElement[Any] = list_filter.column(work).label("value")
+    via = list_filter.visible_via(work)
+    if list_filter.owner is None or via is None:
         question = (
             select(value, func.count()).select_from(entity_store.table).where(*conditions).group_by("value")
         )
     else:
         theirs = via.add_columns(value).subquery()
         whose, value = theirs.c[0], theirs.c["value"]
-        source = entity_store.table.join(theirs, one.owner == whose)
+        source = entity_store.table.join(theirs, list_filter.owner == whose)
         question = (
             select(value, func.count(ids.distinct())).select_from(source).where(*conditions).group_by(value)
         )

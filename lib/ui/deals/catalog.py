@@ -230,31 +230,34 @@ def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
 
 def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
     """All rows of the list that also have these values, as far as they are known by themselves."""
-    for one in client.everything(search.entity, ordering="id", **search.found_by, **more):
-        yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})
+    for entity in client.everything(search.entity, ordering="id", **search.found_by, **more):
+        yield of_package(entity, ()) if isinstance(entity, SupplyPackage) else of_deal(entity, {})
 
 
 def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list[DemandDeal]]:
     """The deals of packages, by package id; of those not listed, what the packages say."""
-    package_ids = [one.id for one in packages if one.demand_deals and one.id is not None]
+    package_ids = [package.id for package in packages if package.demand_deals and package.id is not None]
     whole_deals: dict[int | None, DemandDeal] = {}
     for first in range(0, len(package_ids), BATCH_SIZE):
         some = package_ids[first : first + BATCH_SIZE]
         whole_deals |= {
-            one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")
+            deal.id: deal for deal in client.everything(DemandDeal, supply_deals=some, ordering="id")
         }
     return {
-        one.id or 0: [
-            whole_deals.get(link.id) or DemandDeal(id=link.id, name=link.name) for link in one.demand_deals
+        package.id or 0: [
+            whole_deals.get(link.id) or DemandDeal(id=link.id, name=link.name)
+            for link in package.demand_deals
         ]
-        for one in packages
+        for package in packages
     }
 
 
 def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """Those of these ids that are there, read now."""
     parts = (ids[first : first + BATCH_SIZE] for first in range(0, len(ids), BATCH_SIZE))
-    return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
+    return tuple(
+        entity for part in parts for entity in client.list(model, id=part, limit=LARGEST_PAGE).results
+    )
 
 
 class _KnownPackages(dict[int | None, SupplyPackage]):
@@ -267,9 +270,9 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
 
     def read(self, deals: Sequence[DemandDeal]) -> None:
         """Read the first package of each of these that is not known."""
-        ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
-        missing = [one for one in ids if one and one not in self]
-        self.update({one.id: one for one in of_ids(self._client, SupplyPackage, missing)})
+        ids = dict.fromkeys(deal.supply_deals[0].id for deal in deals if deal.supply_deals)
+        missing = [number for number in ids if number and number not in self]
+        self.update({package.id: package for package in of_ids(self._client, SupplyPackage, missing)})
 
     def words(self, package: SupplyPackage) -> str:
         """Its targeting."""
@@ -282,21 +285,23 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
 def _rows(
     client: Deals, entities: Entities, known_packages: _KnownPackages | None = None
 ) -> Iterator[DealRow]:
-    packages = [one for one in entities if isinstance(one, SupplyPackage)]
-    deals = [one for one in entities if isinstance(one, DemandDeal)]
+    packages = [entity for entity in entities if isinstance(entity, SupplyPackage)]
+    deals = [entity for entity in entities if isinstance(entity, DemandDeal)]
     of = deals_of(client, packages)
-    yield from (of_package(one, of[one.id or 0]) for one in packages)
+    yield from (of_package(package, of[package.id or 0]) for package in packages)
     if deals:
         known_packages = _KnownPackages(client) if known_packages is None else known_packages
         known_packages.read(deals)
-        yield from (of_deal(one, known_packages, known_packages.words) for one in deals)
+        yield from (of_deal(deal, known_packages, known_packages.words) for deal in deals)
 
 
 def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
     entity = search.entity
     if client.abilities.finds:
         return dict(client.list(entity, limit=1, counts="status", **search.found_by).counts.get("status", {}))
-    counts = {one: client.list(entity, limit=1, status=one, **search.found_by).count for one in STATUSES}
+    counts = {
+        status: client.list(entity, limit=1, status=status, **search.found_by).count for status in STATUSES
+    }
     return {status: number for status, number in counts.items() if number}
 
 
@@ -333,18 +338,22 @@ def link_options(
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
         matches = find_some(context, model, " ".join((text or "").split()), MOST_OPTIONS)
-    return link_labels(context, model, selection) | {one.id or 0: link_title(one) for one in matches.results}
+    return link_labels(context, model, selection) | {
+        entity.id or 0: link_title(entity) for entity in matches.results
+    }
 
 
 def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
-    title_of_id = {one.id: link_title(one) for one in by_id(context, model, ids)}
-    return {one: title_of_id.get(one) or f"{ENTITY_WORDS[model.entity]} {one}" for one in ids}
+    title_of_id = {entity.id: link_title(entity) for entity in by_id(context, model, ids)}
+    return {number: title_of_id.get(number) or f"{ENTITY_WORDS[model.entity]} {number}" for number in ids}
 
 
-def link_title(one: PackageOrDeal) -> str:
+def link_title(entity: PackageOrDeal) -> str:
     """A package or a deal as the picker has it."""
-    return deal_label(one) if isinstance(one, DemandDeal) else f"{one.name or 'Package'} · {one.id}"
+    return (
+        deal_label(entity) if isinstance(entity, DemandDeal) else f"{entity.name or 'Package'} · {entity.id}"
+    )
 
 
 def mark_rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
@@ -375,7 +384,7 @@ def meanings(context: PageContext, text: str) -> tuple[str, ...]:
 
 def _key_field(context: PageContext, name: str) -> KeyField | None:
     """The key field of a kind of targeting, if the report has descriptions for its values."""
-    kind = next(one for one in KINDS if one.name == name)
+    kind = next(kind for kind in KINDS if kind.name == name)
     field = None if kind.is_list else key_field(kind, context.slicer)
     return field if field is not None and field.mapping else None
 

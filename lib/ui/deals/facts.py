@@ -179,7 +179,7 @@ def value(field: str, content: Any) -> str:
         case list() | tuple() if field.endswith("_targetings"):
             return _targeting(field, content)
         case list() | tuple():
-            return ", ".join(_name_of(one) for one in content)
+            return ", ".join(_name_of(link) for link in content)
         case Mapping():
             return _name_of(content)
         case _:

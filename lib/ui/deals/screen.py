@@ -94,7 +94,7 @@ def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         st.markdown("\n".join(f"- {plain(name)}" for name in names))
         return
     if isinstance(entity, DemandDeal) and entity.supply_deals:
-        packages = ", ".join(plain(one.name or str(one.id)) for one in entity.supply_deals)
+        packages = ", ".join(plain(package.name or str(package.id)) for package in entity.supply_deals)
         st.markdown(f"The seat loses its access to {packages}.")
     st.markdown("This can't be undone; the history stays.")
     st.button(
@@ -201,7 +201,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
         targeting_figures.draw_days(
             context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
-            seat_guide.of_deals(context, [one.id for one in entity.demand_deals]),
+            seat_guide.of_deals(context, [deal.id for deal in entity.demand_deals]),
         )  # fmt: skip
         targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
 

@@ -207,7 +207,7 @@ def read_counts(fields: Fields, today: date) -> EnteredForm:
     if not text.strip():
         return EnteredForm({}, (("CSV", EMPTY),))
     table = csv_text.read(text, SHAPE)
-    faults = [(f"Line {one.line}", one.text) for one in table.faults]
+    faults = [(f"Line {fault.line}", fault.text) for fault in table.faults]
     days: dict[date, DayCounts] = {}
     for row in () if table.faults else table.rows:
         try:

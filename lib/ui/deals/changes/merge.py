@@ -12,9 +12,10 @@ from lib.insight.kinds import elements
 Fields = dict[str, Any]
 FEE_TYPE = "agency_curation_fee_type"
 CHOICES = tuple(
-    one.name
-    for one in fields.FIELDS
-    if one.is_writable and (one.kind is fields.SWITCH or (one.kind.choices and one.default is not None))
+    field.name
+    for field in fields.FIELDS
+    if field.is_writable
+    and (field.kind is fields.SWITCH or (field.kind.choices and field.default is not None))
 )
 
 
@@ -34,18 +35,18 @@ def of_package(package: SupplyPackage) -> Fields:
     values = {
         **{name: getattr(package, name) for name in fields.writable(SUPPLY)},
         **elements(package),
-        "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
+        "demand_deals": [{"id": deal.id} for deal in sorted(package.demand_deals, key=lambda deal: deal.id)],
     }
     return _readable_fields(package, values)
 
 
 def of_deal(deal: DemandDeal) -> Fields:
     """The fields of a deal that can be changed, as in a PUT request."""
-    packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
+    packages = sorted(package.id for package in deal.supply_deals if package.id is not None)
     values = {
         **{name: getattr(deal, name) for name in fields.writable(DEALS)},
         "seat": {"id": deal.seat.id if deal.seat else None},
-        "supply_deals": [{"id": one} for one in packages],
+        "supply_deals": [{"id": number} for number in packages],
     }
     if FEE_TYPE in deal.unread:
         del values["agency_curation_fee"]
@@ -87,7 +88,9 @@ def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:
     missing |= {
         name for name, value in values.items() if isinstance(value, list) and name not in returned_names
     }
-    missing |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in returned_names}
+    missing |= {
+        field.name for field in fields.FIELDS if field.is_extension and field.name not in returned_names
+    }
     return {name: value for name, value in values.items() if name not in odd | missing}
 
 

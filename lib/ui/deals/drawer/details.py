@@ -126,9 +126,9 @@ def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
 def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
     """What the DSP said last, when it fetched or was sent the deal, what went wrong; times in that zone."""
     sentences = [
-        f"The DSP says: {one.words}{f' ({one.ext.reason})' if one.ext.reason else ''}"
-        f"{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
-        for one in buyer_seat.buyerstatus
+        f"The DSP says: {report.words}{f' ({report.ext.reason})' if report.ext.reason else ''}"
+        f"{_when(report.ext.reported_at, report.ext.reported_by, zone)}."
+        for report in buyer_seat.buyerstatus
     ]
     fetch = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
     if not sentences:
@@ -203,7 +203,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         if packages:
             st.markdown("**For the buyer**")
             hand_over.draw_deal(context, entity, packages)
-        rows = [of_package(one, [entity]) for one in packages]
+        rows = [of_package(package, [entity]) for package in packages]
         _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
     draw_leftovers(entity)
 
@@ -312,6 +312,6 @@ def _open() -> None:
 
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
     """The packages of a deal, whole where they can be read."""
-    ids = [one.id for one in deal.supply_deals if one.id is not None]
+    ids = [package.id for package in deal.supply_deals if package.id is not None]
     whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
-    return [whole_packages.get(one.id, one) for one in deal.supply_deals]
+    return [whole_packages.get(package.id, package) for package in deal.supply_deals]

@@ -138,9 +138,9 @@ def draw_evidence(
     `words` say what each of the changes was.
     """
     names = {
-        one.id: f"{facts.moment(one.at.astimezone(times.zone()))} · {what[:LONGEST]}"
-        for one, what in zip(changes, words, strict=True)
-        if one.action == CHANGE_ACTION
+        change.id: f"{facts.moment(change.at.astimezone(times.zone()))} · {what[:LONGEST]}"
+        for change, what in zip(changes, words, strict=True)
+        if change.action == CHANGE_ACTION
     }
     if not names:
         return
@@ -151,17 +151,17 @@ def draw_evidence(
         list(names),
         index=None,
         placeholder="Choose a change to see the days before and after it",
-        format_func=lambda one: names[one],
+        format_func=lambda number: names[number],
         key=SELECTION,
     )
     if selection is None:
         report.forget(PLACE)
         return
     with report_errors("The evidence", effect="Nothing was changed."):
-        _draw(context, key, changes, next(one for one in changes if one.id == selection))
+        _draw(context, key, changes, next(change for change in changes if change.id == selection))
 
 
-def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
+def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], chosen: EntityChange) -> None:
     deals_context = report.of_deals(context)
     if deals_context is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
@@ -171,16 +171,16 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
     last = report.period(deals_context, base)[1]
     first_date = deals_context.slicer.first_date
     earliest = None if first_date is None else date.fromisoformat(first_date)
-    around = evidence.days(one.at, hours, last, earliest)
+    around = evidence.days(chosen.at, hours, last, earliest)
     if around is None:
-        ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST + 1)
+        ready = evidence.day_of(chosen.at, hours) + timedelta(days=evidence.FEWEST + 1)
         st.info(
             f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
             f"{numbers.days(ready, ready)} on.",
             icon=":material/hourglass_empty:",
         )
         return
-    scope = _scope(context, key, changes, one, around, hours)
+    scope = _scope(context, key, changes, chosen, around, hours)
     asking = report.deal_report(deals_context, deals_context.reporting)
     queries = evidence.questions(asking, base, scope.entity, scope.others, around)
     batch = report.query_batch(deals_context, PLACE, queries)
@@ -194,18 +194,20 @@ def _scope(
     context: PageContext,
     key: Key,
     changes: Sequence[EntityChange],
-    one: EntityChange,
+    chosen: EntityChange,
     around: EvidenceDays,
     hours: int,
 ) -> EvidenceScope:
     entity = context.deals.get(*key)
     entities, counterparts = (
         context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
-        for entity in sorted(KINDS, key=lambda one: one != key[0])
+        for entity in sorted(KINDS, key=lambda kind: kind != key[0])
     )
     first, last = around.before[0], around.after[1]
     also = [
-        other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
+        other
+        for other in changes
+        if other is not chosen and first <= evidence.day_of(other.at, hours) <= last
     ]
     others = evidence.control_group(entities, counterparts, entity, first, hours)
     beside = evidence.changed_with(entity, counterparts, first, hours)
@@ -329,7 +331,7 @@ def draw(context: PageContext, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
-        words = ["; ".join(sentences(one, money)) for one in changes]
+        words = ["; ".join(sentences(change, money)) for change in changes]
         draw_evidence(context, key, changes, words)
 
 
@@ -345,8 +347,8 @@ def sentence(field: str, before: object, after: object, money: Prices = USUAL) -
 def _difference(field: str, before: list[object], after: list[object]) -> str:
     """The elements added to a list, and those removed."""
     sides = {
-        "added": [one for one in after if one not in before],
-        "removed": [one for one in before if one not in after],
+        "added": [element for element in after if element not in before],
+        "removed": [element for element in before if element not in after],
     }
     return (
         "; ".join(f"{verb} {facts.value(field, some)}" for verb, some in sides.items() if some)

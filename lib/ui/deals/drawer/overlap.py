@@ -66,8 +66,10 @@ def close() -> None:
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
     with report_errors("The overlap", effect="Nothing was changed."):
-        package_of = {one.id: one for one in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])}
-        packages = [package_of[one] for one in ids if one in package_of]
+        package_of = {
+            package.id: package for package in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])
+        }
+        packages = [package_of[number] for number in ids if number in package_of]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
             number = Numbers.of(st.context.locale).number(len(ids))
@@ -84,9 +86,11 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
 
 def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
     lists = entries(catalog.lists(context))
-    translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
-    filter_sets = overlap.questions([one.filters for one in translations])
-    queries = [report.question(context, one, DAYS, (field.name,)) for one in filter_sets]
+    translations = [
+        report_filters(package, context.slicer, lists, package.media_type) for package in packages
+    ]
+    filter_sets = overlap.questions([translation.filters for translation in translations])
+    queries = [report.question(context, filters, DAYS, (field.name,)) for filters in filter_sets]
     batch = report.query_batch(context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the overlap")
     if answers is None:
@@ -96,7 +100,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
         st.caption(f"The report has no data for {days}.")
         return
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
-    names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
+    names = [f"{place} · {package.name or package.id}" for place, package in enumerate(packages, 1)]
     st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
@@ -118,7 +122,7 @@ def matrix(
     for pair in pairs:
         cells[pair.first, pair.second] = _percent(pair.of_first, words)
         cells[pair.second, pair.first] = _percent(pair.of_second, words)
-    columns = {numbers.title(field): [_volume(one, words) for one in single]}
+    columns = {numbers.title(field): [_volume(figure, words) for figure in single]}
     columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 
@@ -141,9 +145,11 @@ def _volume(estimate: Estimate, words: Numbers) -> str:
 
 def _left_out(names: list[str], translations: list[Translation]) -> None:
     """Name what the filters leave out of each targeting: its figures are then those of more."""
-    for name, one in zip(names, translations, strict=True):
-        if one.left_out:
-            st.caption(f":material/info: Not counted for {plain(name)}: {plain(' '.join(one.left_out))}")
+    for name, translation in zip(names, translations, strict=True):
+        if translation.left_out:
+            st.caption(
+                f":material/info: Not counted for {plain(name)}: {plain(' '.join(translation.left_out))}"
+            )
 
 
 def _two_prices(
@@ -156,7 +162,7 @@ def _two_prices(
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
     of = catalog.deals_of(context.deals, packages)
-    conflicts = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
+    conflicts = overlap.two_prices([of[package.id or 0] for package in packages], pairs)
     if not conflicts:
         st.caption(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."

@@ -107,7 +107,7 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
     """`12 of 15 sites authorized (9 direct, 3 reseller), 2 not authorized (7.4 % of bids), 1 unknown.`"""
-    by_state = [f"{len(some):,} {one}" for one in AUTHORIZED if (some := path.of(one))]
+    by_state = [f"{len(some):,} {state}" for state in AUTHORIZED if (some := path.of(state))]
     kinds = {row.is_app for row in path.rows if row.name}
     noun = "sites and apps" if len(kinds) != 1 else "apps" if True in kinds else "sites"
     parts = [f"{len(path.of(*AUTHORIZED)):,} of {len(path.rows):,} {noun} authorized"]
@@ -148,11 +148,11 @@ def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, st
 
 def join(some: Filters, others: Filters) -> Filters:
     """Both filters together: of ids those that both have."""
-    ids = [dict(one)["id"] for one in (some, others) if "id" in dict(one)]
+    ids = [dict(part)["id"] for part in (some, others) if "id" in dict(part)]
     if len(ids) < 2:
         return (*some, *others)
-    both = tuple(one for one in ids[0] if one in set(ids[1]))
-    return (*(one for one in (*some, *others) if one[0] != "id"), ("id", both or ("0",)))
+    both = tuple(number for number in ids[0] if number in set(ids[1]))
+    return (*(condition for condition in (*some, *others) if condition[0] != "id"), ("id", both or ("0",)))
 
 
 def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
@@ -166,7 +166,7 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
     shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, DAYS)
     if shares is None:
         return "The report is too large to read every record of it."
-    return [one for one, share in shares.items() if share >= LEAST]
+    return [state for state, share in shares.items() if share >= LEAST]
 
 
 def _draw_path(path: SupplyPath, note: str, title: str) -> None:

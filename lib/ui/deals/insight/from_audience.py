@@ -56,7 +56,7 @@ def draw_link(context: PageContext) -> None:
 
 def only(query: AudienceQuery, name: str) -> int | None:
     """The one id that the filters keep of this key field; None where they keep others, or any."""
-    filters = [one for one in query.filters if one.name == name]
+    filters = [audience_filter for audience_filter in query.filters if audience_filter.name == name]
     if len(filters) != 1 or filters[0].match != "equals" or len(filters[0].value) != 1:
         return None
     text = filters[0].value[0]
@@ -99,9 +99,9 @@ def _content(context: PageContext) -> None:
     if not translation.is_empty:
         descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
         st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
-    for one in translation.left_out:
-        left_out = filters.sentence(one.filter, context.slicer)
-        st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
+    for part in translation.left_out:
+        left_out = filters.sentence(part.filter, context.slicer)
+        st.caption(f":material/info: Left out: {plain(left_out)} ({plain(part.why)}).")
     for group in query.any_of:
         left_out = filters.group_sentence(group, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} (a targeting can't join fields by OR).")
@@ -123,13 +123,13 @@ def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> st
         if from_filters.targeting == Targeting()
         else [words.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
     )
-    parts += [f"{'not ' * one.is_excluded}{_count_label(one)}" for one in from_filters.lists]
+    parts += [f"{'not ' * new_list.is_excluded}{_count_label(new_list)}" for new_list in from_filters.lists]
     return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
 
 
-def _count_label(one: NewList) -> str:
-    word = NEW_LISTS[one.kind.name][2]
-    return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
+def _count_label(new_list: NewList) -> str:
+    word = NEW_LISTS[new_list.kind.name][2]
+    return f"{len(new_list.entries)} {word[:-1] if len(new_list.entries) == 1 else word}"
 
 
 def _open(context: PageContext, from_filters: FromFilters) -> None:
@@ -137,15 +137,15 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     does = catalog.abilities(context)
     refusals = [
         reason
-        for one in from_filters.lists
-        if (reason := does.why_not(NEW_LISTS[one.kind.name][0], "create"))
+        for new_list in from_filters.lists
+        if (reason := does.why_not(NEW_LISTS[new_list.kind.name][0], "create"))
     ]
     if refusals:
         st.caption(
             f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refusals[0])}."
         )
         from_filters = replace(from_filters, lists=())
-    names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
+    names = [_name(context, place, new_list) for place, new_list in enumerate(from_filters.lists)]
     if state.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
     if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
@@ -154,7 +154,9 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         st.error("Name the list first. Nothing was created.", icon=":material/error:")
         return
     try:
-        ids = [_list(context, one, name) for one, name in zip(from_filters.lists, names, strict=True)]
+        ids = [
+            _list(context, new_list, name) for new_list, name in zip(from_filters.lists, names, strict=True)
+        ]
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Your question is kept.", icon=":material/error:")
         return
@@ -162,23 +164,26 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
-def _name(context: PageContext, place: int, one: NewList) -> str:
+def _name(context: PageContext, place: int, new_list: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
-    word = NEW_LISTS[one.kind.name][2]
+    word = NEW_LISTS[new_list.kind.name][2]
     name = st.text_input(
-        f"Name of the new {plain(one.kind.title.lower())}", f"{_count_label(one)} of {context.slicer_name}",
+        f"Name of the new {plain(new_list.kind.title.lower())}",
+        f"{_count_label(new_list)} of {context.slicer_name}",
         key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip
     return name.strip()
 
 
-def _list(context: PageContext, one: NewList, name: str) -> int:
+def _list(context: PageContext, entry_list: NewList, name: str) -> int:
     """Create the list, once: with the same name and entries it has the same key."""
-    entity, kind, field = NEW_LISTS[one.kind.name]
+    entity, kind, field = NEW_LISTS[entry_list.kind.name]
     key = str(
-        uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
+        uuid.uuid5(
+            uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *entry_list.entries))
+        )
     )
-    new_list = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
+    new_list = context.deals.create(kind, kind(**{"name": name, field: entry_list.entries}), key)
     catalog.forget()
     return new_list.id or 0

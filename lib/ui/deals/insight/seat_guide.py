@@ -197,12 +197,12 @@ def _note(
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(context, queries[0]))
-    win_prices = [one.win_prices for one in prices_by_seat if one.win_prices is not None]
+    win_prices = [seat_price.win_prices for seat_price in prices_by_seat if seat_price.win_prices is not None]
     if not win_prices:
         others = " of other deals" if leaves_out else ""
         return f"No wins{others} are recorded in this targeting, {days}."
-    names = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
-    exact = "Exact" if all(one.is_exact for one in win_prices) else "Estimated from a sample"
+    names = " and ".join(context.slicer.key_field(name).description or name for name in queries[0].split_by)
+    exact = "Exact" if all(price.is_exact for price in win_prices) else "Estimated from a sample"
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {names.lower()}, " if names else ""
     others = " of other deals" if leaves_out else ""

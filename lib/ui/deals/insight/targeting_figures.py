@@ -73,7 +73,7 @@ def _draw_forecast(
     by_seat = (
         []
         if wins is None
-        else seat_prices.daily_questions(asking, query, wins, [seats[one] for one in prices])
+        else seat_prices.daily_questions(asking, query, wins, [seats[seat] for seat in prices])
     )
     batch = report.query_batch(context, place, [query, *by_seat])
     answers = report.answers_or_progress(batch, place, "the figures per day")
@@ -172,7 +172,7 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
 
 def caution(figures: Figures, days: str, without_what: str) -> str:
     """Where the range comes from, and what it leaves out."""
-    empty = sum(one.figure.value is None for one in figures[0][1])
+    empty = sum(day.figure.value is None for day in figures[0][1])
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
@@ -189,24 +189,24 @@ def _chart(place: str, figures: Figures, period: str) -> None:
     """The first figure per day, and its table twin."""
     field, daily = figures[0]
     texts = Numbers.of(st.context.locale)
-    values = [one.figure.value for one in daily]
+    values = [point.figure.value for point in daily]
     title = f"{numbers.title(field)} per day"
     st.caption(plain(title))
     st.plotly_chart(
-        bars.day_bars_figure([one.day for one in daily], values, field, texts),
+        bars.day_bars_figure([point.day for point in daily], values, field, texts),
         key=f"per_day_{place}",
         config=theme.CONFIG,
         alt=f"{title}, {period}",
     )
     with st.expander("As a table"):
         columns = {
-            "Day": [f"{one.day:%a} {one.day.isoformat()}" for one in daily],
+            "Day": [f"{point.day:%a} {point.day.isoformat()}" for point in daily],
             **{
                 numbers.title(each): [
-                    "no data" if one.figure.value is None else texts.plain(one.figure.value, each)
-                    for one in of
+                    "no data" if point.figure.value is None else texts.plain(point.figure.value, each)
+                    for point in points
                 ]
-                for each, of in figures
+                for each, points in figures
             },
         }
         st.dataframe(straighten(columns), hide_index=True, alt=title)
@@ -239,7 +239,7 @@ def _draw_trials(
     context: PageContext, place: str, trials: Trials, field: DataField, descriptions: Descriptions
 ) -> None:
     filters = (trials.whole.filters, *(trial.filters for trial in trials.each))
-    queries = [report.question(context, one, COST_DAYS, (field.name,)) for one in filters]
+    queries = [report.question(context, part, COST_DAYS, (field.name,)) for part in filters]
     batch = report.query_batch(context, place, queries)
     answers = report.answers_or_progress(batch, place, "the cost of each target")
     if answers is None:
@@ -304,10 +304,10 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
     """The costs, highest first, then the gains."""
     texts = Numbers.of(st.context.locale)
     columns = {
-        numbers.title(field): [share(one, texts) for one in target_costs],
-        "Without it": [without(one, texts) for one in target_costs],
+        numbers.title(field): [share(cost, texts) for cost in target_costs],
+        "Without it": [without(cost, texts) for cost in target_costs],
     }
-    index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
+    index = pd.Index([plain(name(cost.element, descriptions)) for cost in target_costs], name="Target")
     table = with_figures(pd.DataFrame(columns, index=index), columns)
     st.table(table, border="horizontal", alt="What each target costs or brings")
 

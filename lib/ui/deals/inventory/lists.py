@@ -47,9 +47,9 @@ class ListKind:
     normalize: Callable[[str], str]
     targeting: str
 
-    def entries(self, one: DomainList | AppList) -> tuple[str, ...]:
+    def entries(self, entry_list: DomainList | AppList) -> tuple[str, ...]:
         """The domains or apps of a list."""
-        texts: tuple[str, ...] = getattr(one, self.word)
+        texts: tuple[str, ...] = getattr(entry_list, self.word)
         return texts
 
 
@@ -79,12 +79,12 @@ class Paste:
     def new(self, present: Iterable[str]) -> list[str]:
         """The entries that are not known yet."""
         existing = set(present)
-        return [one for one in self.entries if one not in existing]
+        return [entry for entry in self.entries if entry not in existing]
 
     @property
     def rest(self) -> str:
         """The entries that can't be read, a line each, to be corrected."""
-        return "\n".join(one.text for one in self.broken)
+        return "\n".join(entry.text for entry in self.broken)
 
 
 @dataclass(frozen=True)
@@ -177,10 +177,10 @@ def _rows(context: PageContext, entity: str, text: str | None) -> tuple[int, lis
     search = {"search": text} if text else {}
     page = context.deals.list(kind.model, limit=MOST, ordering="name", **search)
     rows = []
-    for one in page.results:
-        entries = kind.entries(one)
-        texts = (one.name or "", number(len(entries)), ", ".join(entries[:5]), str(one.id))
-        rows.append(listing.ListRow(f"{entity}-{one.id}", tuple(map(listing.ListCell, texts))))
+    for entry_list in page.results:
+        entries = kind.entries(entry_list)
+        texts = (entry_list.name or "", number(len(entries)), ", ".join(entries[:5]), str(entry_list.id))
+        rows.append(listing.ListRow(f"{entity}-{entry_list.id}", tuple(map(listing.ListCell, texts))))
     return page.count, rows
 
 
@@ -272,21 +272,21 @@ def _draw_drawer(context: PageContext) -> None:
 def _draw_file_drawer(context: PageContext, file_id: int) -> None:
     """Draw the drawer of a supply file."""
     with report_errors("The file", effect="Nothing was changed."):
-        one = context.clients.supply_files.get(file_id)
-        if one is None:
+        file = context.clients.supply_files.get(file_id)
+        if file is None:
             _close()
             st.warning("This file was removed, or imported again.", icon=":material/link_off:")
             return
         drawer = st.dialog(
-            plain(supply_files.title(one)), position="right", width=WIDTH, icon=":material/lan:",
+            plain(supply_files.title(file)), position="right", width=WIDTH, icon=":material/lan:",
             on_dismiss=_close,
         )  # fmt: skip
-        drawer(_draw_file)(context, one)
+        drawer(_draw_file)(context, file)
 
 
-def _draw_file(context: PageContext, one: ImportedFile) -> None:
+def _draw_file(context: PageContext, file: ImportedFile) -> None:
     with report_errors("The file", effect="Nothing was changed."):
-        if supply_files.draw_file(context, one):
+        if supply_files.draw_file(context, file):
             _close()
             st.rerun()
 
@@ -307,16 +307,17 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
             _draw_delete(open_list)
 
 
-def _draw_entries(one: OpenList, may_change: bool) -> None:
+def _draw_entries(open_list: OpenList, may_change: bool) -> None:
     """Draw the entries, with a search, a download, and a button that removes those chosen."""
-    entries, word = one.entries, one.kind.word
+    entries, word = open_list.entries, open_list.kind.word
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
             "Search entries", type="search", live="200ms", key=FIND, label_visibility="collapsed",
             placeholder=f"Search among {number(len(entries))} {word}",
         )  # fmt: skip
         st.download_button(
-            "Download", data="\r\n".join(entries), file_name=f"{one.entity}-{one.entry_list.id}.txt",
+            "Download", data="\r\n".join(entries),
+            file_name=f"{open_list.entity}-{open_list.entry_list.id}.txt",
             mime="text/plain", icon=":material/download:", on_click="ignore", key="list_download",
             disabled=not entries,
         )  # fmt: skip
@@ -330,7 +331,11 @@ def _draw_entries(one: OpenList, may_change: bool) -> None:
     if may_change and text and matches and len(matches) < len(entries):
         label = f"Remove these {number(len(matches))}"
         st.button(
-            label, icon=":material/remove:", key="list_remove", on_click=_remove, args=(one, tuple(matches))
+            label,
+            icon=":material/remove:",
+            key="list_remove",
+            on_click=_remove,
+            args=(open_list, tuple(matches)),
         )
 
 
@@ -339,14 +344,14 @@ def _draw_table(columns: dict[str, list[Any]], count: int, highest: int, alt: st
     st.dataframe(straighten(columns), hide_index=True, height=height, alt=alt)
 
 
-def _draw_paste(one: OpenList) -> None:
+def _draw_paste(open_list: OpenList) -> None:
     """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
     st.text_area(
-        f"Add {one.kind.word}", key=one.key("paste"), height=120, persist_state="session",
+        f"Add {open_list.kind.word}", key=open_list.key("paste"), height=120, persist_state="session",
         placeholder="Paste entries, one a line or separated by commas",
     )  # fmt: skip
-    paste = one.read_paste()
-    new, broken = paste.new(one.entries), paste.broken
+    paste = open_list.read_paste()
+    new, broken = paste.new(open_list.entries), paste.broken
     if broken:
         st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
         columns: dict[str, list[Any]] = {
@@ -361,58 +366,58 @@ def _draw_paste(one: OpenList) -> None:
     parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
     if sentence := ", ".join(filter(None, parts)):
         st.caption(sentence)
-    label = f"Add {number(len(new))} {one.kind.word}" if new else f"Add {one.kind.word}"
-    st.button(label, type="primary", key="list_add", on_click=_add, args=(one,))
+    label = f"Add {number(len(new))} {open_list.kind.word}" if new else f"Add {open_list.kind.word}"
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(open_list,))
 
 
-def _add(one: OpenList) -> None:
+def _add(open_list: OpenList) -> None:
     """Add the readable entries; the others stay in the field. A callback.
 
     It reads the field itself: what is pasted is known only once the click has left it.
     """
-    paste = one.read_paste()
-    new = paste.new(one.entries)
+    paste = open_list.read_paste()
+    new = paste.new(open_list.entries)
     if not new:
         notes.say("Paste new entries first")
-    elif one.change({one.kind.word: [*one.entries, *new]}, f"{number(len(new))} added"):
-        st.session_state[one.key("paste")] = paste.rest
+    elif open_list.change({open_list.kind.word: [*open_list.entries, *new]}, f"{number(len(new))} added"):
+        st.session_state[open_list.key("paste")] = paste.rest
 
 
-def _remove(one: OpenList, some: tuple[str, ...]) -> None:
+def _remove(open_list: OpenList, some: tuple[str, ...]) -> None:
     """Remove these entries. A callback."""
-    rest = [entry for entry in one.entries if entry not in set(some)]
-    if one.change({one.kind.word: rest}, f"{number(len(some))} removed"):
+    rest = [entry for entry in open_list.entries if entry not in set(some)]
+    if open_list.change({open_list.kind.word: rest}, f"{number(len(some))} removed"):
         st.session_state[FIND] = ""
 
 
-def _draw_name(one: OpenList) -> None:
-    st.session_state.setdefault(one.key("name"), one.entry_list.name or "")
+def _draw_name(open_list: OpenList) -> None:
+    st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key=one.key("name"), max_chars=200)
-        st.button("Rename", key="list_rename", on_click=_rename, args=(one,))
+        st.text_input("Name", key=open_list.key("name"), max_chars=200)
+        st.button("Rename", key="list_rename", on_click=_rename, args=(open_list,))
 
 
-def _rename(one: OpenList) -> None:
+def _rename(open_list: OpenList) -> None:
     """Rename the list to the content of the field. A callback."""
-    name = (st.session_state[one.key("name")] or "").strip()
+    name = (st.session_state[open_list.key("name")] or "").strip()
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
-    elif name != one.entry_list.name:
-        one.change({"name": name}, "Renamed")
+    elif name != open_list.entry_list.name:
+        open_list.change({"name": name}, "Renamed")
 
 
-def _draw_delete(one: OpenList) -> None:
+def _draw_delete(open_list: OpenList) -> None:
     """Draw the packages that depend on the list; without any, the button that deletes it."""
     popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
     if not popover.open:
         return
     with popover:
-        if users := dependants(one.context.deals, (one.entity, one.entry_list.id or 0)):
+        if users := dependants(open_list.context.deals, (open_list.entity, open_list.entry_list.id or 0)):
             st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
             st.markdown("\n".join(f"- {plain(user)}" for user in users))
             return
         st.markdown("This can't be undone.")
-        st.button("Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(one,))
+        st.button("Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(open_list,))
 
 
 def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
@@ -420,21 +425,25 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
     name, field = client.get(*key).name or "", KINDS[key[0]].targeting
     packages = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
     return [
-        f"{one.name} ({one.id})" for one in packages if any(part.id == key[1] for part in getattr(one, field))
+        f"{package.name} ({package.id})"
+        for package in packages
+        if any(target.id == key[1] for target in getattr(package, field))
     ]
 
 
-def _delete(one: OpenList) -> None:
+def _delete(open_list: OpenList) -> None:
     """Delete the list. A callback."""
     try:
-        one.context.deals.remove(one.entity, one.entry_list.id or 0, one.entry_list.etag)
+        open_list.context.deals.remove(
+            open_list.entity, open_list.entry_list.id or 0, open_list.entry_list.etag
+        )
     except TrancheError as error:
         if not isinstance(error, NotFound):
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
             return
     _close()
     catalog.forget()
-    notes.say(f"{one.entry_list.name} is deleted")
+    notes.say(f"{open_list.entry_list.name} is deleted")
     st.rerun()
 
 

@@ -37,12 +37,12 @@ WHAT = (
 def rows(context: PageContext, text: str, limit: int) -> tuple[int, list[ListRow]]:
     """How many files have this text in their domain or kind, and rows of the first of them."""
     count, files = context.clients.supply_files.files(text, limit)
-    return count, [ListRow(f"{ENTITY}-{one.id}", tuple(map(ListCell, _texts(one)))) for one in files]
+    return count, [ListRow(f"{ENTITY}-{file.id}", tuple(map(ListCell, _texts(file)))) for file in files]
 
 
-def title(one: ImportedFile) -> str:
+def title(file: ImportedFile) -> str:
     """`ads.txt of news.example`."""
-    return f"{one.kind} of {one.domain}" if one.domain else one.kind
+    return f"{file.kind} of {file.domain}" if file.domain else file.kind
 
 
 def draw_import(context: PageContext) -> None:
@@ -124,36 +124,36 @@ def _draw_outcome(outcome: ImportOutcome | None) -> None:
     st.success(what, icon=":material/check_circle:")
 
 
-def draw_file(context: PageContext, one: ImportedFile) -> bool:
+def draw_file(context: PageContext, file: ImportedFile) -> bool:
     """Draw a file's facts, the lines that were not read, and for who may the button that removes it; whether
     it was removed."""
-    st.caption(plain(f"{count_label('record', one.records)} · imported by {one.who}, {_day(one)}"))
-    if one.kind not in (SELLERS, APPS) and not one.records:
+    st.caption(plain(f"{count_label('record', file.records)} · imported by {file.who}, {_day(file)}"))
+    if file.kind not in (SELLERS, APPS) and not file.records:
         st.info("Without a record the file says nothing: its site stays unknown.", icon=":material/info:")
-    if one.problems:
-        what = count_label("seller" if one.kind == SELLERS else "line", one.problem_count)
-        more = f", the first {len(one.problems)} shown" if one.problem_count > len(one.problems) else ""
+    if file.problems:
+        what = count_label("seller" if file.kind == SELLERS else "line", file.problem_count)
+        more = f", the first {len(file.problems)} shown" if file.problem_count > len(file.problems) else ""
         st.markdown(f"**{what} could not be read**{more}")
         columns = {
-            "Seller" if one.kind == SELLERS else "Line": [each.line for each in one.problems],
-            "Text": [each.text for each in one.problems],
-            "Why": [each.why for each in one.problems],
+            "Seller" if file.kind == SELLERS else "Line": [each.line for each in file.problems],
+            "Text": [each.text for each in file.problems],
+            "Why": [each.why for each in file.problems],
         }
         st.dataframe(straighten(columns), hide_index=True, alt="Lines that could not be read")
     if not may_change(context):
         return False
     if not st.button("Remove file", icon=":material/delete:", key="supply_remove"):
         return False
-    context.clients.supply_files.remove([one.id])
+    context.clients.supply_files.remove([file.id])
     supply_path.forget()
-    notes.say(f"{title(one)} is removed")
+    notes.say(f"{title(file)} is removed")
     return True
 
 
-def _texts(one: ImportedFile) -> tuple[str, ...]:
-    unread = number(one.problem_count) if one.problem_count else ""
-    return one.domain or "–", one.kind, number(one.records), unread, _day(one), one.who
+def _texts(file: ImportedFile) -> tuple[str, ...]:
+    unread = number(file.problem_count) if file.problem_count else ""
+    return file.domain or "–", file.kind, number(file.records), unread, _day(file), file.who
 
 
-def _day(one: ImportedFile) -> str:
-    return facts.moment(one.at.astimezone(times.zone()))
+def _day(file: ImportedFile) -> str:
+    return facts.moment(file.at.astimezone(times.zone()))

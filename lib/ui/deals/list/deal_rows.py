@@ -79,7 +79,7 @@ ON_PHONE: Mapping[str, PhonePlace] = {
     "status": "top", "seat": "left", "price": "right", **dict.fromkeys(FIGURES, "below"),
     "start_date": "below", "health": "end",
 }  # fmt: skip
-RIGHT = ("price", "deals", "id", *FIGURES, *(one.name for one in FIELDS if one.kind.limits is not None))
+RIGHT = ("price", "deals", "id", *FIGURES, *(field.name for field in FIELDS if field.kind.limits is not None))
 FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date", *FIGURES})
 
 
@@ -140,7 +140,7 @@ class DealRow:
 def more(entity: str) -> tuple[str, ...]:
     """The plain fields with a column of which a row has no attribute."""
     return tuple(
-        one.name for one in fields.of(entity) if one.width is not None and one.name not in ATTRIBUTES
+        field.name for field in fields.of(entity) if field.width is not None and field.name not in ATTRIBUTES
     )
 
 
@@ -159,7 +159,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
         seats=tuple(dict.fromkeys(_seat(deal) for deal in deals)),
         dsps=tuple(dict.fromkeys(dsp for deal in deals if (dsp := _dsp(deal)))),
         prices=_prices(deals),
-        others=tuple(one.name or "" for one in package.demand_deals),
+        others=tuple(deal.name or "" for deal in package.demand_deals),
         more=_more(package),
         package=package,
     )
@@ -187,7 +187,7 @@ def of_deal(
         seats=(_seat(deal),),
         dsps=tuple(filter(None, (_dsp(deal),))),
         prices=_prices([deal]),
-        others=tuple(one.name or "" for one in deal.supply_deals),
+        others=tuple(package.name or "" for package in deal.supply_deals),
         deal_id=deal.deal_id or "",
         more=_more(deal),
         package=first if first is not None and first.id in packages else None,
@@ -288,7 +288,7 @@ def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
 def stored_columns(entity: str, names: Sequence[str]) -> list[str]:
     """Columns, without `name`, as they are stored (see read_columns)."""
     is_usual = {*COLUMNS[entity]} <= {MAIN, *names}
-    return [one for one in names if one in OPTIONAL[entity]] if is_usual else [MAIN, *names]
+    return [name for name in names if name in OPTIONAL[entity]] if is_usual else [MAIN, *names]
 
 
 def list_columns(

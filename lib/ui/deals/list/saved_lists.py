@@ -42,8 +42,8 @@ def draw(context: PageContext, entity: str, does: Abilities, options: Options) -
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "The list is kept as it was.")
         return
-    entry = next((one for one in views if one.id == st.session_state.get(OPEN)), None)
-    entry = entry or next((one for one in views if one.body == now), None)
+    entry = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
+    entry = entry or next((view for view in views if view.body == now), None)
     popover = st.popover(
         _label(entry, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
@@ -86,32 +86,32 @@ def _content(
             _update(context, entry, now)
             st.button("Open as saved", key="view_list_restore", on_click=opens, args=(entry,))
     entries.new(LISTS, "Save this list as", partial(_save, context, now))
-    for one in views:
-        link = ("link", "link", f"Link to {one.name}", partial(LISTS.show, one, "link"))
-        entries.row(LISTS, one, one == entry, opens, (link, *entries.changes(context, LISTS, one)))
+    for view in views:
+        link = ("link", "link", f"Link to {view.name}", partial(LISTS.show, view, "link"))
+        entries.row(LISTS, view, view == entry, opens, (link, *entries.changes(context, LISTS, view)))
     if not views:
         st.caption("Nobody has saved a list for you yet.")
     entries.note_storage(context.clients.deals_address)
 
 
-def _panel(context: PageContext, one: DealEntry, now: dict[str, Any], options: Options) -> None:
+def _panel(context: PageContext, view: DealEntry, now: dict[str, Any], options: Options) -> None:
     """Draw the panel that was opened: edit, link or delete."""
-    entries.head(LISTS, one)
+    entries.head(LISTS, view)
     panel = st.session_state.get(LISTS.state("panel"), "edit")
-    if panel == "link" or not entries.may_change(context, one):
+    if panel == "link" or not entries.may_change(context, view):
         st.caption("Link to this list")
-        st.code(share.address(PAGE, params(one.body, options)), language=None, wrap_lines=True)
+        st.code(share.address(PAGE, params(view.body, options)), language=None, wrap_lines=True)
     elif panel == "delete":
-        entries.deletion(context, LISTS, one)
+        entries.deletion(context, LISTS, view)
     else:
-        entries.edit(context, LISTS, one)
-        if one.body != now:
-            _update(context, one, now)
+        entries.edit(context, LISTS, view)
+        if view.body != now:
+            _update(context, view, now)
 
 
-def go(does: Abilities, options: Options, one: DealEntry) -> None:
+def go(does: Abilities, options: Options, view: DealEntry) -> None:
     """Show this list, as far as its filters are there for the person. A callback."""
-    state, body = st.session_state, one.body
+    state, body = st.session_state, view.body
     entity = body["kind"] if body["kind"] in PLURALS else "supply_deals"
     state[KIND], state[FIND] = entity, body["find"]
     missing = 0
@@ -124,7 +124,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
         state[health.ONLY] = body["attention"]
     state[supply_path.ONLY] = bool(body.get(supply_path.ONLY))
     list_state.start_over(body["order"])
-    state[OPEN], state[POPOVER] = one.id, False
+    state[OPEN], state[POPOVER] = view.id, False
     if missing:
         notes.say(f"{missing} of its filters {'is' if missing == 1 else 'are'} not there for you")
 
@@ -158,12 +158,12 @@ def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:
     return "Views" if entry is None else entries.label(entry, entry.body != now)
 
 
-def _update(context: PageContext, one: DealEntry, now: dict[str, Any]) -> None:
+def _update(context: PageContext, view: DealEntry, now: dict[str, Any]) -> None:
     """Draw the button that stores the list on screen in place of this one."""
-    if entries.may_change(context, one):
+    if entries.may_change(context, view):
         st.button(
             "Update view", key="view_list_update", on_click=LISTS.attempt,
-            args=(lambda: context.clients.view_store.deal_lists.update(one.id, now),),
+            args=(lambda: context.clients.view_store.deal_lists.update(view.id, now),),
         )  # fmt: skip
 
 

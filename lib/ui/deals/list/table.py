@@ -205,7 +205,7 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
     if name == "media_type":
         return list(MEDIA_TYPES), str.capitalize
     several = catalog.seats(context) if name == "seat" else catalog.dsps(context)
-    names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
+    names = {str(entity.id): entity.name or f"{name} {entity.id}" for entity in several.values()}
     duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
@@ -271,7 +271,7 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
             on_change=_keep_columns, args=(context, entity), label_visibility="collapsed",
         )  # fmt: skip
         st.caption("Beside the name. Kept for you.")
-    return [one for one in options if one in columns]
+    return [name for name in options if name in columns]
 
 
 def _own_columns(context: PageContext, entity: str) -> list[str]:
@@ -319,7 +319,7 @@ def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
     by_status = catalog.statuses(context, search) if count else {}
-    parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
+    parts = [f"{numbers.number(by_status[status])} {status}" for status in STATUSES if by_status.get(status)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
     statuses = dict(search.filters).get("status")
     if statuses:

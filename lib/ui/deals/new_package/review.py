@@ -268,7 +268,7 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
         icon=":material/check_circle:",
     )
     if result.gaps:
-        lines = "\n".join(f"- {plain(one)}" for one in result.gaps)
+        lines = "\n".join(f"- {plain(gap)}" for gap in result.gaps)
         st.warning(
             f"Some of it is not as you entered it. Fix this in Deals:\n\n{lines}", icon=":material/warning:"
         )

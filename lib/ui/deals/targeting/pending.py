@@ -174,9 +174,9 @@ def _draw(
 
 def add(place: Place, odd: str, value: str) -> None:
     """Choose this value instead of the pending input `odd`; an empty one drops it. A callback."""
-    values = [value if one == odd else one for one in picker_values(place)]
+    values = [value if other == odd else other for other in picker_values(place)]
     _hold(place, list(dict.fromkeys(filter(None, values))))
-    _wait(place, [one for one in _waiting(place) if one != odd])
+    _wait(place, [other for other in _waiting(place) if other != odd])
     st.session_state[_before(place)] = settled_values(place)
 
 

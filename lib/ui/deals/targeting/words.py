@@ -83,7 +83,7 @@ def marks(
     several, ends = [*targetings], time.monotonic() + MOST_SECONDS
     marks_of: dict[str, dict[str, str]] = {}
     for kind in KINDS:
-        codes = list(dict.fromkeys(kind.value(target) for one in several for target in kind.of(one)))
+        codes = list(dict.fromkeys(kind.value(target) for package in several for target in kind.of(package)))
         if codes and not kind.is_list and (with_gaps or time.monotonic() < ends):
             marks_of[kind.name] = _marks(context, query, kind, codes, with_gaps)
     return marks_of
