@@ -217,13 +217,13 @@ def test_bulk(visit: Visit, deals: Deals) -> None:
     assert desk.button(key="deals_pause").label == "Pause 2"
     clean(desk.button(key="deals_pause").click().run())
     assert deals.get(DemandDeal, 1).is_active is True, "nothing happens before it is confirmed"
-    clean(desk.button(key="job_start").click().run())
+    clean(desk.button(key="job_save").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
     assert "2 deals paused" in desk.success[0].value
     desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-3", "demand_deals-4")
     assert desk.button(key="deals_resume").label == "Resume 2"
     clean(desk.button(key="deals_resume").click().run())
-    clean(desk.button(key="job_start").click().run())
+    clean(desk.button(key="job_save").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [True, False, True, True]
     assert "2 deals resumed" in desk.success[0].value
 
@@ -234,7 +234,7 @@ def test_bulk_of_everything_found(visit: Visit, deals: Deals) -> None:
     clean(desk.button(key="deals_choose_all").click().run())
     assert desk.button(key="deals_pause").label == "Pause all 3"
     clean(desk.button(key="deals_pause").click().run())
-    clean(desk.button(key="job_start").click().run())
+    clean(desk.button(key="job_save").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
 
 
@@ -244,7 +244,7 @@ def test_bulk_of_what_a_search_finds(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", find="morning")
     assert desk.button(key="deals_pause").label == "Pause all 3"
     clean(desk.button(key="deals_pause").click().run())
-    clean(desk.button(key="job_start").click().run())
+    clean(desk.button(key="job_save").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
 
 
@@ -261,12 +261,13 @@ def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
     desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-2")
     deals.remove(DemandDeal, 1)
     clean(desk.button(key="deals_pause").click().run())
-    clean(desk.button(key="job_start").click().run())
+    clean(desk.button(key="job_save").click().run())
     assert "1 deal paused, 1 failed" in desk.warning[0].value
     failures = desk.table[-1].value.iloc[0].to_dict()
     assert failures == {
         "Name": "Morning News - Alpha Buying",
-        "Why": "It is not there any more, or you can't see it.",
+        "Result": "Failed",
+        "Note": "It is not there any more, or you can't see it.",
     }
     assert deals.get(DemandDeal, 2).is_active is False
 

@@ -221,7 +221,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", deals_kind="Deals")
     keys = ["demand_deals-1", "demand_deals-2"]
     desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
-    desk = press(clean(desk.run()), "deals_pause", "job_start")
+    desk = press(clean(desk.run()), "deals_pause", "job_save")
     assert [one for one in desk.button if one.key == "undo_last"]
     deals.change(DemandDeal, 2, {"is_active": True})
     desk = press(visit("deals"), "deals_undo_open")
@@ -243,7 +243,7 @@ def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", deals_kind="Deals")
     keys = ["demand_deals-1", "demand_deals-2"]
     desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
-    desk = press(clean(desk.run()), "deals_pause", "job_start")
+    desk = press(clean(desk.run()), "deals_pause", "job_save")
     assert desk.success[0].value == "2 deals paused."
     assert not deals.get(DemandDeal, 1).is_active
     desk = press(desk, "undo_last")

@@ -6,18 +6,18 @@ import streamlit as st
 
 from lib.deals.bulk_actions import BulkActions
 from lib.ui.deals import catalog
-from lib.ui.deals.changes import edit_dialog, plan_steps
-from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange, with_full_stop
-from lib.ui.deals.changes.plan_steps import count_label, number
+from lib.ui.deals.changes import edit_dialog
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number
 from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, DealRow
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 PLAN = "deals_job"
+EFFECTS = {False: "They can't be bought until they are resumed.", True: "They can be bought again."}
 VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_arrow")}
 
 
@@ -47,7 +47,9 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
         )  # fmt: skip
     edit_dialog.draw(context, search, count, selection, is_all)
     if (plan := st.session_state.get(PLAN)) is not None:
-        title = f"{VERBS[plan.source.is_active][0]} {_count(plan)}"
+        title = (
+            f"{VERBS[plan.source.is_active][0]} {count_label(KINDS[search.entity], len(plan.source.rows))}"
+        )
         st.dialog(title, on_dismiss=_close)(_dialog)(context, plan)
 
 
@@ -75,8 +77,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
         reason = with_full_stop(error.reason)
     st.session_state[PLAN] = active_plan(context.clients.bulk_actions, search.entity, is_active, rows or [])
     if reason:
-        plan = st.session_state[PLAN]
-        plan.outcomes, plan.phase = [Outcome(PlannedChange((search.entity, 0), "The list"), reason)], "done"
+        st.session_state[PLAN].changes = [PlannedChange((search.entity, 0), "The list", refusal=reason)]
 
 
 def active_plan(
@@ -92,51 +93,13 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
     return row.is_active is not is_active and row.status != "complete"
 
 
-def _count(plan: ChangePlan[ActiveSource]) -> str:
-    return count_label(KINDS[plan.source.entity], len(plan.source.rows))
-
-
 def _dialog(context: PageContext, plan: ChangePlan[ActiveSource]) -> None:
     """Draw the confirmation, then the progress, then the result."""
+    verb, state, _ = VERBS[plan.source.is_active]
     with st.empty().container():
-        if plan.phase == "preview":
-            _confirm(plan)
-        elif plan.is_running:
-            plan_steps.run(context, plan)
-        else:
-            _result(plan)
-
-
-def _confirm(plan: ChangePlan[ActiveSource]) -> None:
-    (verb, state, _), rows = VERBS[plan.source.is_active], plan.source.rows
-    if not rows:
-        st.markdown(f"Nothing to do: none of them can be {state}.")
-        return
-    is_active = plan.source.is_active
-    effect = "They can be bought again." if is_active else "They can't be bought until they are resumed."
-    st.markdown(f"**{_count(plan)}** will be {state}. {effect}")
-    with st.expander("Which"):
-        names = [row.name for row in rows[:20]]
-        more = f"\n- and {number(len(rows) - 20)} more" if len(rows) > len(names) else ""
-        st.markdown("\n".join(f"- {plain(name)}" for name in names) + more)
-    st.button(f"{verb} {_count(plan)}", type="primary", key="job_start", on_click=plan.start)
-
-
-def _result(plan: ChangePlan[ActiveSource]) -> None:
-    count = sum(not outcome.reason for outcome in plan.outcomes) - len(plan.same)
-    sentence = f"{count_label(KINDS[plan.source.entity], count)} {VERBS[plan.source.is_active][1]}"
-    if plan.same:
-        sentence += f", {number(len(plan.same))} {'was' if len(plan.same) == 1 else 'were'} so already"
-    plan_steps.draw_verdict(plan, sentence)
-    if plan.failures:
-        names, reasons = zip(
-            *((failure.change.name, failure.reason) for failure in plan.failures), strict=True
-        )
-        plan_steps.draw_table({"Name": names, "Why": reasons}, "What failed")
-    with st.container(horizontal=True):
-        plan_steps.close_button("job_", _close)
-        if count:
-            plan_steps.offer_undo(plan.record, _close)
+        PlanSteps(
+            "job_", lambda changes: {}, _close, verb=verb, done=state, effect=EFFECTS[plan.source.is_active]
+        ).draw(context, plan)
 
 
 def _close() -> None:

@@ -31,9 +31,9 @@ class PlanSteps:
 
     `columns` are those of some entities between the result and the note. `close` closes the dialog, `back`
     leads to what is to change and `retry` to a preview of what was not saved, where there are such ways; all
-    are callbacks. `verb` is the button's, `done` what is said afterwards; a preview that `is_wide` has more
-    columns than fit, and scrolls. `after` follows what was sent last, and `rest` is said where something was
-    not saved.
+    are callbacks. `verb` is the button's, `done` what is said afterwards, `effect` what it means; a preview
+    that `is_wide` has more columns than fit, and scrolls. `after` follows what was sent last, and `rest` is
+    said where something was not saved.
     """
 
     prefix: str
@@ -45,6 +45,7 @@ class PlanSteps:
     rest: str = ""
     verb: str = "Save"
     done: str = "saved"
+    effect: str = ""
     is_wide: bool = False
 
     def draw(self, context: PageContext, plan: ChangePlan[Any]) -> None:
@@ -64,7 +65,7 @@ class PlanSteps:
         amount = count_changes(changes)
         same = len(plan.changes) - len(changes) - len(refusals)
         nothing = f"**Nothing** to {self.verb.lower()}."
-        sentences = [f"**{amount}** will be {self.done}." if amount else nothing]
+        sentences = [f"**{amount}** will be {self.done}. {self.effect}".rstrip() if amount else nothing]
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
@@ -86,8 +87,10 @@ class PlanSteps:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
 
     def _result(self, plan: ChangePlan[Any]) -> None:
-        amount = count_changes([outcome.change for outcome in plan.outcomes if not outcome.reason])
-        draw_verdict(plan, f"{amount} {self.done}" if amount else f"Nothing {self.done}", self.rest)
+        saved = [outcome.change for outcome in plan.outcomes if not outcome.reason]
+        amount = count_changes([change for change in saved if change.key not in plan.same])
+        same = f", {number(len(plan.same))} so already" if plan.same else ""
+        draw_verdict(plan, f"{amount or 'Nothing'} {self.done}{same}", self.rest)
         is_whole = plan.source.is_whole
         rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
         self._table(plan, rows, "The result of each change")
