@@ -239,9 +239,9 @@ def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list
     package_ids = [package.id for package in packages if package.demand_deals and package.id is not None]
     whole_deals: dict[int | None, DemandDeal] = {}
     for first in range(0, len(package_ids), BATCH_SIZE):
-        some = package_ids[first : first + BATCH_SIZE]
+        ids = package_ids[first : first + BATCH_SIZE]
         whole_deals |= {
-            deal.id: deal for deal in client.everything(DemandDeal, supply_deals=some, ordering="id")
+            deal.id: deal for deal in client.everything(DemandDeal, supply_deals=ids, ordering="id")
         }
     return {
         package.id or 0: [
@@ -287,8 +287,8 @@ def _rows(
 ) -> Iterator[DealRow]:
     packages = [entity for entity in entities if isinstance(entity, SupplyPackage)]
     deals = [entity for entity in entities if isinstance(entity, DemandDeal)]
-    of = deals_of(client, packages)
-    yield from (of_package(package, of[package.id or 0]) for package in packages)
+    deals_of_package = deals_of(client, packages)
+    yield from (of_package(package, deals_of_package[package.id or 0]) for package in packages)
     if deals:
         known_packages = _KnownPackages(client) if known_packages is None else known_packages
         known_packages.read(deals)

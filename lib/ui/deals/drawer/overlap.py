@@ -100,7 +100,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
         st.caption(f"The report has no data for {days}.")
         return
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
-    names = [f"{place} · {package.name or package.id}" for place, package in enumerate(packages, 1)]
+    names = [f"{number} · {package.name or package.id}" for number, package in enumerate(packages, 1)]
     st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
@@ -117,29 +117,29 @@ def matrix(
     names: list[str], single: list[Estimate], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
-    words = Numbers.of(st.context.locale)
-    cells = {(place, place): "–" for place in range(len(names))}
+    texts = Numbers.of(st.context.locale)
+    cells = {(index, index): "–" for index in range(len(names))}
     for pair in pairs:
-        cells[pair.first, pair.second] = _percent(pair.of_first, words)
-        cells[pair.second, pair.first] = _percent(pair.of_second, words)
-    columns = {numbers.title(field): [_volume(figure, words) for figure in single]}
-    columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
+        cells[pair.first, pair.second] = _percent(pair.of_first, texts)
+        cells[pair.second, pair.first] = _percent(pair.of_second, texts)
+    columns = {numbers.title(field): [_volume(figure, texts) for figure in single]}
+    columns |= {f"{at + 1}": [cells[index, at] for index in range(len(names))] for at in range(len(names))}
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 
 
-def _percent(estimate: Estimate, words: Numbers) -> str:
+def _percent(estimate: Estimate, texts: Numbers) -> str:
     if estimate.value is None:
         return "no data"
     if estimate.value == 0 and estimate.is_exact:
         return "none"
-    return words.percent(estimate.value) + range_text(estimate, words.percent)
+    return texts.percent(estimate.value) + range_text(estimate, texts.percent)
 
 
-def _volume(estimate: Estimate, words: Numbers) -> str:
+def _volume(estimate: Estimate, texts: Numbers) -> str:
     return (
         "no data"
         if estimate.value is None
-        else words.rough(estimate.value) + range_text(estimate, words.rough)
+        else texts.rough(estimate.value) + range_text(estimate, texts.rough)
     )
 
 
@@ -161,23 +161,23 @@ def _two_prices(
 ) -> None:
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
-    of = catalog.deals_of(context.deals, packages)
-    conflicts = overlap.two_prices([of[package.id or 0] for package in packages], pairs)
+    deals_of_package = catalog.deals_of(context.deals, packages)
+    conflicts = overlap.two_prices([deals_of_package[package.id or 0] for package in packages], pairs)
     if not conflicts:
         st.caption(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
         )
         return
-    words = Numbers.of(st.context.locale)
+    texts = Numbers.of(st.context.locale)
     money = facts.prices_of(context)
-    rows = [_row(conflict, names, words, money) for conflict in conflicts]
+    rows = [_row(conflict, names, texts, money) for conflict in conflicts]
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
 def _row(
-    two_prices: TwoPrices, names: list[str], words: Numbers, money: facts.Prices
+    two_prices: TwoPrices, names: list[str], texts: Numbers, money: facts.Prices
 ) -> tuple[str, str, str, str]:
-    both = " and ".join(names[place] for place in (two_prices.pair.first, two_prices.pair.second))
+    both = " and ".join(names[index] for index in (two_prices.pair.first, two_prices.pair.second))
     prices = " and ".join(money.price(price, two_prices.currency) for price in two_prices.prices)
-    return two_prices.seat, both, prices, _volume(two_prices.pair.volume, words)
+    return two_prices.seat, both, prices, _volume(two_prices.pair.volume, texts)

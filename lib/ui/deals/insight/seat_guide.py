@@ -168,23 +168,23 @@ class SeatWords:
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 
-    def _figures(self, price: SeatPrice, of: SeatPrices) -> str:
-        if of.win_prices is None:
+    def _figures(self, price: SeatPrice, prices: SeatPrices) -> str:
+        if prices.win_prices is None:
             return "none."
         low, median, high = (
             self.numbers.short(value, field=self.field)
-            for value in (of.win_prices.low, of.win_prices.median, of.win_prices.high)
+            for value in (prices.win_prices.low, prices.win_prices.median, prices.win_prices.high)
         )
         parts = [f"quartiles {low}, {median} and {high}."]
         if price.amount is not None and self.money.unit.upper() == BY_CPM:
-            share = of.win_prices.share_from(price.amount)
+            share = prices.win_prices.share_from(price.amount)
             parts.append(
                 f"Your fixed price is at or below what {share} of these wins cost."
                 if price.is_fixed
                 else f"As a floor, your price lets through {share} of these wins."
             )
-        if of.win_rate is not None:
-            parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")
+        if prices.win_rate is not None:
+            parts.append(f"Win rate {self.numbers.percent(prices.win_rate)}.")
         return " ".join(parts)
 
 

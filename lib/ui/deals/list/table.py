@@ -204,8 +204,8 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return list(STATUSES), str.capitalize
     if name == "media_type":
         return list(MEDIA_TYPES), str.capitalize
-    several = catalog.seats(context) if name == "seat" else catalog.dsps(context)
-    names = {str(entity.id): entity.name or f"{name} {entity.id}" for entity in several.values()}
+    entities = catalog.seats(context) if name == "seat" else catalog.dsps(context)
+    names = {str(entity.id): entity.name or f"{name} {entity.id}" for entity in entities.values()}
     duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
