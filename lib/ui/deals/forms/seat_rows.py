@@ -157,8 +157,9 @@ class SeatRows:
                 look = self._look(name, title, is_labeled=True)
                 inputs.draw(name, self._for_all(name), look)
             st.space(SYNC_WIDTH)
-        if len(deals.seats) > 1:
-            with st.container():
+        # Always there: the rows below it would be mounted anew with a second seat, and lose what is typed.
+        with st.container():
+            if len(deals.seats) > 1:
                 self._draw_undo()
 
     def _draw_row(self, seat_id: int, deals: NewDeals) -> None:
