@@ -1,6 +1,7 @@
 """The rows of seats in a form: each seat's own terms, what they come to in all, and contacts."""
 
 from decimal import Decimal
+from typing import Any
 
 from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
@@ -67,3 +68,26 @@ def test_a_guarantee_beyond_the_budget_is_asked_about(visit: Visit, deals: Deals
     clean(desk.button(key="np_create_button").click().run())
     assert any("more than the budget of 5.00" in box.label for box in desk.checkbox)
     assert deals.list(SupplyPackage, name="Each its own").count == 0
+
+
+def path(block: Any, key: str) -> tuple[int, ...] | None:
+    """Where the widget of this key is on the screen: its index in each block on the way."""
+    for index, child in block.children.items():
+        if getattr(child, "key", None) == key:
+            return (index,)
+        if hasattr(child, "children") and (rest := path(child, key)) is not None:
+            return (index, *rest)
+    return None
+
+
+def test_no_field_moves_while_seats_are_chosen(visit: Visit) -> None:
+    """A first, a second and a third seat leave every field where it is: one that moves loses what is typed."""
+    desk = visit("new_package", slicer=SOLD)
+    terms = path(desk.main, "np_budget")
+    paths = []
+    for seats in ([1], [1, 2], [1, 2, 3]):
+        clean(desk.multiselect(key="np_seats").set_value(seats).run())
+        assert path(desk.main, "np_budget") == terms is not None
+        paths.append(path(desk.main, "np_price_1"))
+    assert paths[0] is not None
+    assert len(set(paths)) == 1

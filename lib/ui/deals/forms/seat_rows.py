@@ -108,24 +108,31 @@ class SeatRows:
             )
             beside(text for where, texts in problems.messages.items() if where == OPTIONS for text in texts)
         deals = self.read()
-        if deals.seats:
-            with st.container(key=f"{self.prefix}rows", gap="xxsmall"):
-                self._draw_head(deals)
-                for place, seat in enumerate(deals.seats):
-                    with st.container(gap="xxsmall"):  # its errors move no other row
-                        self._draw_row(seat, deals)
-                        beside(problems.inside(*OPTIONS, place).with_names())
-                        if guide := guides.get(seat):
-                            st.caption(plain(guide))
-            with st.container():
-                self._draw_totals(deals)
+        offer = [name for name in TERMS if does.is_own or not fields.BY_NAME[name].is_extension]
+        # Each part is in a container that is always there: a field that moves is mounted anew, and loses what
+        # is typed in it at that moment.
+        with st.container():
+            if deals.seats:
+                self._draw_rows(deals, problems, guides)
+        with st.container():
+            self._draw_totals(deals)
         with st.container():
             after()
-        offer = [name for name in TERMS if does.is_own or not fields.BY_NAME[name].is_extension]
-        if deals.seats:
-            self._choose_columns([*offer, "is_active"])
+        with st.container():
+            if deals.seats:
+                self._choose_columns([*offer, "is_active"])
         form = EntityForm(self.context, self.prefix, DEALS, self.is_closed)
         form.draw_terms(problems.inside(NEW), offer, self.columns if deals.seats else (), EACH)
+
+    def _draw_rows(self, deals: NewDeals, problems: FieldProblems, guides: Mapping[int, str]) -> None:
+        with st.container(key=f"{self.prefix}rows", gap="xxsmall"):
+            self._draw_head(deals)
+            for index, seat in enumerate(deals.seats):
+                with st.container(gap="xxsmall"):
+                    self._draw_row(seat, deals)
+                    beside(problems.inside(*OPTIONS, index).with_names())
+                    if guide := guides.get(seat):
+                        st.caption(plain(guide))
 
     def _choose_columns(self, offer: Sequence[str]) -> None:
         popover = st.popover(
@@ -157,7 +164,6 @@ class SeatRows:
                 look = self._look(name, title, is_labeled=True)
                 inputs.draw(name, self._for_all(name), look)
             st.space(SYNC_WIDTH)
-        # Always there: the rows below it would be mounted anew with a second seat, and lose what is typed.
         with st.container():
             if len(deals.seats) > 1:
                 self._draw_undo()
