@@ -105,7 +105,7 @@ def test_undo_after_the_dialog_was_closed(stocked: Deals, visit: Visit) -> None:
     assert list(listed(come(desk))) == [POLE]
     desk = press(visit("deals", slicer=SOLD), "deals_undo_open")
     assert any("**Removed dead targets of** 1 package" in one.value for one in desk.markdown)
-    press(desk, "undo_1", "undo_start")
+    press(desk, "undo_1", "undo_save")
     assert sorted(places(stocked, 3)) == ["AQ", "US"]
 
 
@@ -122,9 +122,9 @@ def test_what_changed_since_is_kept(stocked: Deals, visit: Visit) -> None:
         SupplyPackage, 3, {"geo_targetings": [{"type": "country", "value": "DE", "is_excluded": False}]}
     )
     desk = press(desk, "undo_last")
-    assert desk.button(key="undo_start").disabled
+    assert desk.button(key="undo_save").disabled
     assert places(stocked, 3) == ["DE"]
-    assert table(desk)["Icy"]["Why"] == ("Changed since: Places now DE, set to US by the action. It stays.")
+    assert table(desk)["Icy"]["Note"] == ("Changed since: Places now DE, set to US by the action. It stays.")
 
 
 def test_who_may_only_read(stocked: Deals, visit: Visit, own_deals_home: Path) -> None:

@@ -311,7 +311,7 @@ def test_what_the_other_kind_has_is_offered(visit: Visit) -> None:
 
 def undo_all(desk: AppTest) -> str:
     """Undo the only action by the list's dialog; what is said in the end."""
-    for key in ("deals_undo_open", "undo_1", "undo_start"):
+    for key in ("deals_undo_open", "undo_1", "undo_save"):
         desk = clean(desk.button(key=key).click().run())
     return desk.success[0].value
 

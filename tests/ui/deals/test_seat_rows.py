@@ -81,7 +81,7 @@ def path(block: Any, key: str) -> tuple[int, ...] | None:
 
 
 def test_no_field_moves_while_seats_are_chosen(visit: Visit) -> None:
-    """A first, a second and a third seat leave every field in its place: one that moves loses what is typed."""
+    """A first, a second and a third seat leave every field where it is: a move would lose what is typed."""
     desk = visit("new_package", slicer=SOLD)
     terms = path(desk.main, "np_budget")
     paths = []

@@ -228,13 +228,14 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     assert any(one.value == "**Paused** 2 deals" for one in desk.markdown)
     assert any(one.value.startswith("manager, ") for one in desk.caption)
     desk = press(desk, "undo_1")
-    assert table_rows(desk, "What is put back") == [
-        {"Name": "Morning News - Alpha Buying", "Change": "Active: no → yes"}
+    assert table_rows(desk, "What changes, before and after") == [
+        {"Name": "Morning News - Alpha Buying", "Change": "Active: no → yes", "Note": ""},
+        {"Name": "Morning News - Beta Media", "Change": "", "Note": "It is as it was before."},
     ]
-    desk = press(desk, "undo_start")
+    desk = press(desk, "undo_save")
     assert "1 deal put back" in desk.success[0].value
     assert active(deals)[1]
-    desk = press(desk, "undo_back")
+    desk = press(desk, "undo_close", "deals_undo_open")
     assert any("undone by manager" in one.value for one in desk.caption)
 
 
@@ -249,7 +250,7 @@ def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
     desk = press(desk, "undo_last")
     assert desk.success[0].value == "2 deals put back."
     assert all(deals.get(DemandDeal, number).is_active for number in (1, 2))
-    desk = press(desk, "undo_back")
+    desk = press(desk, "undo_close", "deals_undo_open")
     assert any("undone by manager" in text.value for text in desk.caption)
 
 

@@ -94,11 +94,13 @@ class ChangeSource(ABC):
 
     With `is_whole` one refusal keeps all from being saved, and each batch is saved whole or not at all. With
     `is_renewed` entities are read again just before they are sent, instead of being sent with the ETag of the
-    preview: what others change in their other fields meanwhile is no reason to refuse.
+    preview: what others change in their other fields meanwhile is no reason to refuse. With `is_asked` what
+    is unusual has to be confirmed; nothing is asked about what goes back to what it was.
     """
 
     is_whole: ClassVar[bool] = False
     is_renewed: ClassVar[bool] = False
+    is_asked: ClassVar[bool] = True
     batch_size: ClassVar[int] = 50
     to_read: dict[Key, set[Key]] = field(default_factory=dict)
     count: int = 0

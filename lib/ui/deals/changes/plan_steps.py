@@ -69,13 +69,14 @@ class PlanSteps:
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
+        unusual = changes if plan.source.is_asked else []
         if plan.questions is None:
-            plan.questions = confirmations.of_changes(context, changes)
+            plan.questions = confirmations.of_changes(context, unusual)
         questions = plan.questions
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
-        sentences = [*confirmations.sentences(changes, questions), *confirmations.of_all(context, changes)]
+        sentences = [*confirmations.sentences(unusual, questions), *confirmations.of_all(context, unusual)]
         is_sure = confirmations.confirm_all(sentences, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):

@@ -13,9 +13,9 @@ from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import merge, plan_steps
+from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, arrow, count_changes, count_label, number
+from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, count_label, number
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
@@ -36,6 +36,7 @@ class UndoSource(ChangeSource):
     """
 
     is_renewed: ClassVar[bool] = True
+    is_asked: ClassVar[bool] = False
     actions: BulkActions
     action: BulkAction
     rows: Mapping[Key, ActionRow]
@@ -182,12 +183,14 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
     with st.empty().container():
         if undo_view.begins is not None or plan is None:
             _draw_actions(context, undo_view)
-        elif plan.is_running:
-            plan_steps.run(context, plan, _end)
-        elif plan.phase == "preview":
-            _preview(undo_view, facts.prices_of(context), plan)
         else:
-            _result(undo_view, plan)
+            action = plan.source.action
+            PlanSteps(
+                "undo_", partial(_columns, facts.prices_of(context)), close, after=_end,
+                back=partial(setattr, undo_view, "plan", None),
+                verb="Put back", done="put back",
+                effect=plain(f"{action.title} by {action.who}, {facts.moment(action.at)}."),
+            ).draw(context, plan)  # fmt: skip
 
 
 def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
@@ -235,56 +238,13 @@ def _state(action: BulkAction) -> str:
     return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
 
 
-def _preview(undo_view: UndoView, money: Prices, plan: ChangePlan[UndoSource]) -> None:
-    back = [change for change in plan.changes if change.is_change]
-    stays = [change for change in plan.changes if change.refusal]
-    same, action = len(plan.changes) - len(back) - len(stays), plan.source.action
-    sentence = f"**{count_changes(back)}** will be put back." if back else "**Nothing** to put back."
-    sentence += f" {number(same)} as before already." if same else ""
-    st.markdown(f"{plain(action.title)} by {plain(action.who)}, {facts.moment(action.at)}. {sentence}")
-    if stays:
-        st.markdown(f"**{number(len(stays))} stay{'s' if len(stays) == 1 else ''} as now**")
-        _draw_table([(change, change.refusal) for change in stays], "Why", "What stays as it is now")
-    if back:
-        st.markdown(f"**{number(len(back))} put back**")
-        _draw_table([(change, _arrows(change, money)) for change in back], "Change", "What is put back")
-    with st.container(horizontal=True):
-        st.button(
-            f"Put back {count_changes(back)}".strip(), type="primary", key="undo_start", disabled=not back,
-            on_click=plan.start,
-        )  # fmt: skip
-        _back_button(undo_view)
-
-
-def _result(undo_view: UndoView, plan: ChangePlan[UndoSource]) -> None:
-    amount = count_changes([outcome.change for outcome in plan.outcomes if not outcome.reason])
-    stays = [*plan.failures, *plan.to_send]
-    sentence = f"{amount} put back" if amount else "Nothing put back"
-    if stays:
-        rest = f" {number(len(plan.to_send))} not sent: undo again to continue." if plan.to_send else ""
-        st.warning(f"{sentence}, {number(len(stays))} not.{rest}", icon=":material/info:")
-    else:
-        st.success(f"{sentence}.", icon=":material/check_circle:")
-    with st.container(horizontal=True):
-        plan_steps.close_button("undo_", close)
-        _back_button(undo_view)
-    if plan.failures:
-        _draw_table(
-            [(failure.change, failure.reason) for failure in plan.failures], "Why", "What was not put back"
-        )
-
-
-def _draw_table(texts: Sequence[tuple[PlannedChange, str]], column: str, alt: str) -> None:
-    names, cells = zip(*((change.name, text) for change, text in texts), strict=True)
-    plan_steps.draw_table({"Name": names, column: cells}, alt)
-
-
-def _arrows(change: PlannedChange, money: Prices) -> str:
+def _columns(money: Prices, changes: Sequence[PlannedChange]) -> Columns:
     """`Price: 2.75 → 2.50`."""
-    arrows = (f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
-    return "Deleted" if change.is_removal else "; ".join(arrows)
-
-
-def _back_button(undo_view: UndoView) -> None:
-    """Draw the way back to the list."""
-    st.button("Back", key="undo_back", on_click=setattr, args=(undo_view, "plan", None))
+    return {
+        "Change": [
+            "Deleted"
+            if change.is_removal and change.is_change
+            else "; ".join(f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
+            for change in changes
+        ]
+    }
