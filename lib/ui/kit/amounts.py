@@ -79,7 +79,7 @@ def field(
     st.text_input(
         plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
         autocomplete="off", label_visibility="visible" if is_labeled else "collapsed", width=width,
-        on_change=mark_typed, args=(key,), help=help or None, live=PAUSE,
+        on_change=note_edit, args=(key,), help=help or None, live=PAUSE,
     )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def was_typed(key: str) -> bool:
     return bool(st.session_state.get(f"{key}{IS_TYPED}"))
 
 
-def mark_typed(key: str) -> None:
+def note_edit(key: str) -> None:
     """Note an edit. A callback."""
     st.session_state[f"{key}{IS_TYPED}"] = True
 

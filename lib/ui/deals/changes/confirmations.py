@@ -166,9 +166,9 @@ def of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> 
 
 def sentences(changes: Sequence[PlannedChange], questions: Mapping[Key, Sequence[str]]) -> list[str]:
     """What is to be confirmed; of several changes each with its label, unless all say the same."""
-    labeled = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
-    unique = dict.fromkeys(sentence for _, sentence in labeled)
-    return [*unique] if len(unique) <= 1 else [f"{label}: {sentence}" for label, sentence in labeled]
+    pairs = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
+    unique = dict.fromkeys(sentence for _, sentence in pairs)
+    return [*unique] if len(unique) <= 1 else [f"{label}: {sentence}" for label, sentence in pairs]
 
 
 def price_factor(before: Any, after: Any) -> str:

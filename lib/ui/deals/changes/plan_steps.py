@@ -88,8 +88,8 @@ class PlanSteps:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
 
     def _result(self, plan: ChangePlan[Any]) -> None:
-        saved = [outcome.change for outcome in plan.outcomes if not outcome.reason]
-        amount = count_changes([change for change in saved if change.key not in plan.same])
+        changes = [outcome.change for outcome in plan.outcomes if not outcome.reason]
+        amount = count_changes([change for change in changes if change.key not in plan.same])
         same = f", {number(len(plan.same))} so already" if plan.same else ""
         draw_verdict(plan, f"{amount or 'Nothing'} {self.done}{same}", self.rest)
         is_whole = plan.source.is_whole

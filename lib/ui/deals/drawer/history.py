@@ -161,7 +161,7 @@ def draw_evidence(
         _draw(context, key, changes, next(change for change in changes if change.id == selection))
 
 
-def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], chosen: EntityChange) -> None:
+def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subject: EntityChange) -> None:
     deals_context = report.of_deals(context)
     if deals_context is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
@@ -171,16 +171,16 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], chose
     last = report.period(deals_context, base)[1]
     first_date = deals_context.slicer.first_date
     earliest = None if first_date is None else date.fromisoformat(first_date)
-    around = evidence.days(chosen.at, hours, last, earliest)
+    around = evidence.days(subject.at, hours, last, earliest)
     if around is None:
-        ready = evidence.day_of(chosen.at, hours) + timedelta(days=evidence.FEWEST + 1)
+        ready = evidence.day_of(subject.at, hours) + timedelta(days=evidence.FEWEST + 1)
         st.info(
             f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
             f"{numbers.days(ready, ready)} on.",
             icon=":material/hourglass_empty:",
         )
         return
-    scope = _scope(context, key, changes, chosen, around, hours)
+    scope = _scope(context, key, changes, subject, around, hours)
     asking = report.deal_report(deals_context, deals_context.reporting)
     queries = evidence.questions(asking, base, scope.entity, scope.others, around)
     batch = report.query_batch(deals_context, PLACE, queries)
@@ -194,7 +194,7 @@ def _scope(
     context: PageContext,
     key: Key,
     changes: Sequence[EntityChange],
-    chosen: EntityChange,
+    subject: EntityChange,
     around: EvidenceDays,
     hours: int,
 ) -> EvidenceScope:
@@ -207,7 +207,7 @@ def _scope(
     also = [
         other
         for other in changes
-        if other is not chosen and first <= evidence.day_of(other.at, hours) <= last
+        if other is not subject and first <= evidence.day_of(other.at, hours) <= last
     ]
     others = evidence.control_group(entities, counterparts, entity, first, hours)
     beside = evidence.changed_with(entity, counterparts, first, hours)

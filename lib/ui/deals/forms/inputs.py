@@ -244,7 +244,7 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         hint = f"{times.FORM_HINT}{f' – {look.placeholder}' if look.placeholder else ''}" if is_time else ""
         st.text_input(
             **common,
-            **(_callback(look) or {"on_change": amounts.mark_typed, "args": (key,)}),
+            **(_callback(look) or {"on_change": amounts.note_edit, "args": (key,)}),
             placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
             type="email" if is_email else "default",
             validate="" if is_email else None,

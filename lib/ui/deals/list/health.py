@@ -322,7 +322,7 @@ def _is_current(context: PageContext, ids: Collection[int]) -> bool:
     return True
 
 
-def _draw_changed() -> None:
+def _draw_wait() -> None:
     st.caption(":material/hourglass_top: The last changes are not counted in yet: being computed.")
 
 
@@ -387,7 +387,7 @@ def follow(context: PageContext, entity: str, ids: Collection[int] = ()) -> None
     elif note_number(context):
         st.rerun()
     elif healths.is_changed(ids):
-        redraw.when(partial(_is_current, context, ids), "health_is_current", _draw_changed)
+        redraw.when(partial(_is_current, context, ids), "health_is_current", _draw_wait)
     elif note := healths.note():
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
