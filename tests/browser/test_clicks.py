@@ -25,7 +25,7 @@ from lib.demo.deals import date_back, seed
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.deals.forms.draft import Draft
-from lib.ui.deals.new_package.state import body_of
+from lib.ui.deals.new_package.templates import body_of
 
 TODAY, ROWS = dt.datetime.now(dt.UTC).date(), 300_000
 SEATS = 5
