@@ -66,7 +66,7 @@ def test_a_guarantee_beyond_the_budget_is_asked_about(visit: Visit, deals: Deals
     desk.text_input(key="np_budget").set_value("5")
     clean(desk.run())
     clean(desk.button(key="np_create_button").click().run())
-    assert any("more than the budget of 5.00" in box.label for box in desk.checkbox)
+    assert any("more than the budget of 5.00" in warning.value for warning in desk.warning)
     assert deals.list(SupplyPackage, name="Each its own").count == 0
 
 
