@@ -15,25 +15,24 @@ from lib.reporting.ingest import cells
 from lib.reporting.ingest.cells import Cells, NotPlain, words_like
 from lib.reporting.ingest.clock_changes import doubled_hours, local_times
 from lib.reporting.ingest.files import RawRows, Refuse
-from lib.reporting.ingest.layout import ALL, is_ruler, is_total, is_value
+from lib.reporting.ingest.layout import ALL, is_total
 from lib.reporting.ingest.layout import TOTAL as TOTAL_WORDS
 from lib.reporting.ingest.numbers import marks_of
-from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject
+from lib.reporting.ingest.rejects import TOTAL, Reason, Reasons
 from lib.reporting.ingest.times import HOUR, has_offsets, stored_times
 from lib.wire.errors import ImportRefused
 
-Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Sums = npt.NDArray[np.float64]
 Read = Callable[[pa.Array], Cells]
-Reason = Callable[[str], str]
 TOO_LONG = f"longer than {cells.LONGEST_VALUE:,} bytes in column '{{}}'"
 _TOTAL_SHARE = 0.8
 _DAYS_SHARE = 0.5
 _EMPTY_SHARE = 0.6  # of rows without a value: subtotals are at most half
 _FEWEST_TIMES = 3
 _MOST_HOURS = 1_000_000
-_MOST_CHARACTERS = 60
+ANY_CELL = "can't be read"
+"""The reason of a field that takes every cell."""
 
 
 class Normalizer:
@@ -71,7 +70,7 @@ class Normalizer:
         """
         columns = {name: _one_array(raw.table.column(name)) for name in raw.table.column_names}
         nothing = pa.nulls(raw.table.num_rows)
-        reasons = _Reasons(raw, columns, nothing, self.definition.time.sources)
+        reasons = Reasons(raw, columns, nothing, self.definition.time.sources)
         arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
         self._count_words(columns)
         if self.definition.totals == "drop":
@@ -80,7 +79,7 @@ class Normalizer:
             values = field.values(columns.get(field.source, nothing))
             arrays.append(values.values)
             reasons.note(values.bad, field.reason, field.source)
-            reasons.note(cells.too_long(values.values), _always(TOO_LONG.format(field.source)), field.source)
+            reasons.note(cells.too_long(values.values), TOO_LONG.format(field.source), field.source)
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
@@ -115,15 +114,15 @@ class Normalizer:
                 for count in words.value_counts().to_pylist():
                     self.missing_words[name, count["values"]] += count["counts"]
 
-    def _drop_totals(self, columns: dict[str, pa.Array], reasons: "_Reasons") -> None:
+    def _drop_totals(self, columns: dict[str, pa.Array], reasons: Reasons) -> None:
         """Refuse the rows of totals."""
         for name in self._texts:
             texts = columns.get(name)
             if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
                 rows = pc.is_in(texts, value_set=pa.array(words))
-                reasons.note(rows.to_numpy(zero_copy_only=False), _always(TOTAL), name)
+                reasons.note(rows.to_numpy(zero_copy_only=False), TOTAL, name)
 
-    def _times(self, columns: list[pa.Array], reasons: "_Reasons") -> pa.Array:
+    def _times(self, columns: list[pa.Array], reasons: Reasons) -> pa.Array:
         time = self.definition.time
         seconds, unreadable, missing = stored_times(columns, time, self.definition.timezone, self._missing)
         names = f"column '{time.sources[0]}'"
@@ -246,87 +245,6 @@ def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str], hours: Ints,
         sums[int(hours[group])] += [values[group] for values in increments]
 
 
-class _Reasons:
-    """Why rows of a batch can't be read: the first reason of each row counts."""
-
-    def __init__(
-        self, raw: RawRows, columns: dict[str, pa.Array], nothing: pa.Array, time_columns: tuple[str, ...]
-    ) -> None:
-        self._raw, self._columns, self._nothing = raw, columns, nothing
-        self._time_columns = time_columns
-        self._reasons: dict[int, tuple[Reason, str]] = {}
-
-    def note(self, bad: Flags | None, reason: Reason, column: str) -> None:
-        for position in np.flatnonzero(bad) if bad is not None else ():
-            self._reasons.setdefault(int(position), (reason, column))
-
-    def note_times(self, bad: Flags, reason: str, column: str) -> None:
-        """The same for rows without a time: totals, remarks and the header once more have none."""
-        for position in np.flatnonzero(bad):
-            certain = self._without_time(int(position), column) or reason
-            self._reasons.setdefault(int(position), (_always(certain), column))
-
-    def refuse(self, refuse: Refuse) -> Flags | None:
-        if not self._reasons:
-            return None
-        bad = np.zeros(len(self._nothing), bool)
-        for position, (reason, column) in sorted(self._reasons.items()):
-            bad[position] = True
-            cell = self._cell_text(position, column)
-            line, text, why = int(self._raw.lines[position]), self._raw.text(position), reason(cell)
-            at_end = None if why in LEFT_OUT else self._at_end(position, column)
-            refuse(Reject(line, why, cell, text, at_end))
-        return bad
-
-    def _without_time(self, position: int, column: str) -> str | None:
-        """The kind of a row without a time that is not data wherever it appears."""
-        cells, values = self._cells(position)
-        if cells[0].casefold() == column.casefold():
-            self._refuse_other_table(position, cells)
-            return HEADER
-        if values and is_total(values[0]):
-            return TOTAL
-        if is_ruler(cells):
-            return BELOW
-        is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
-        return BELOW if is_text else None
-
-    def _refuse_other_table(self, position: int, cells: list[str]) -> None:
-        """ImportRefused where a line of names has others than the header: another table begins there."""
-        names = dict.fromkeys([*self._time_columns, *self._columns])
-        other = next(
-            (cell for name, cell in zip(names, cells, strict=True) if cell.lower() not in name.lower()), ""
-        )
-        if other and not any(map(is_value, cells)):
-            line, text = int(self._raw.lines[position]), self._raw.text(position)
-            raise ImportRefused(
-                f"Another table begins in line {line:,}, where '{other}' is a name: "
-                f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
-            )
-
-    def _at_end(self, position: int, column: str) -> str | None:
-        """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
-        if column not in self._time_columns:
-            return None
-        (cells, values), time = self._cells(position), self._cell_text(position, column)
-        if not time:
-            return TOTAL if values and all(map(is_value, values)) else None
-        return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
-
-    def _cells(self, position: int) -> tuple[list[str], list[str]]:
-        """All cells of a row, the time's first, and those that have a value."""
-        names = dict.fromkeys([*self._time_columns, *self._columns])
-        cells = [self._cell_text(position, name) for name in names]
-        return cells, [cell for cell in cells if cell]
-
-    def _cell_text(self, position: int, column: str) -> str:
-        cells = self._columns.get(column, self._nothing)
-        if self._raw.as_text and pa.types.is_floating(cells.type):
-            cells = self._raw.as_text()[column]
-        value = cells[position].as_py()
-        return "" if value is None else str(value)
-
-
 class _Field(NamedTuple):
     """A field of the stored rows: how the cells of its column are read, and why one can't be."""
 
@@ -353,7 +271,10 @@ def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Ar
     if field.segmented:
         separator = field.segmented if isinstance(field.segmented, str) else None
         return _Field(
-            field.name, field.source, lambda column: Cells(cells.elements(column, separator, missing)), _never
+            field.name,
+            field.source,
+            lambda column: Cells(cells.elements(column, separator, missing)),
+            ANY_CELL,
         )
     if field.type == "text":
         return _text_field(field.name, field.source, missing)
@@ -364,7 +285,7 @@ def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Ar
         field.name,
         field.source,
         lambda column: cells.whole(column, marks, missing, field.spelling),
-        _always(reason),
+        reason,
     )
 
 
@@ -373,7 +294,7 @@ def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.
     if field.aggregate == "distinct":
         return _text_field(field.name, source, missing)
     if field.aggregate == "count":
-        return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), _never)
+        return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), ANY_CELL)
     return _Field(
         field.name, source, lambda column: cells.number(column, marks, missing), marks.reason(source)
     )
@@ -381,17 +302,8 @@ def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.
 
 def _text_field(name: str, source: str, missing: pa.Array) -> _Field:
     return _Field(
-        name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), _never
+        name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), ANY_CELL
     )
-
-
-def _always(reason: str) -> Reason:
-    return lambda value: reason
-
-
-def _never(value: str) -> str:
-    """The reason of a field that takes every cell."""
-    return "can't be read"
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -1,13 +1,25 @@
-"""Rows that can't be read: which, why, and their text, in a file that a spreadsheet opens."""
+"""Rows that can't be read: which, why, and their text, in a file that a spreadsheet opens.
+
+`Reasons` finds what kind of row it is, `Ending` whether it is below the table, `Rejects` collects them.
+"""
 
 import csv
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting.ingest.layout import is_ruler, is_total, is_value
+from lib.wire.errors import ImportRefused
 from lib.wire.text import escape
+
+if TYPE_CHECKING:
+    from lib.reporting.ingest.files import RawRows
 
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"
@@ -18,6 +30,8 @@ _COLUMNS = ("line", "reason", "value", "text")
 _BELOW_AT_MOST = 20
 _EXAMPLES = 3
 _MOST_CHARACTERS = 60
+Flags = npt.NDArray[np.bool_]
+Reason = str | Callable[[str], str]
 
 
 class Reject(NamedTuple):
@@ -31,6 +45,90 @@ class Reject(NamedTuple):
     value: str
     text: str
     at_end: str | None = None
+
+
+class Reasons:
+    """Why rows of a batch can't be read: the first reason of each row counts."""
+
+    def __init__(
+        self, raw: "RawRows", columns: dict[str, pa.Array], nothing: pa.Array, time_columns: tuple[str, ...]
+    ) -> None:
+        self._raw, self._columns, self._nothing = raw, columns, nothing
+        self._time_columns = time_columns
+        self._reasons: dict[int, tuple[Reason, str]] = {}
+
+    def note(self, bad: Flags | None, reason: Reason, column: str) -> None:
+        """Rows that are `bad` can't be read for this reason, which may need the cell's text."""
+        for position in np.flatnonzero(bad) if bad is not None else ():
+            self._reasons.setdefault(int(position), (reason, column))
+
+    def note_times(self, bad: Flags, reason: str, column: str) -> None:
+        """The same for rows without a time: totals, remarks and the header once more have none."""
+        for position in np.flatnonzero(bad):
+            certain = self._without_time(int(position), column) or reason
+            self._reasons.setdefault(int(position), (certain, column))
+
+    def refuse(self, refuse: Callable[[Reject], None]) -> Flags | None:
+        """Refuse the rows, in their order; returns which they are, None where all can be read."""
+        if not self._reasons:
+            return None
+        bad = np.zeros(len(self._nothing), bool)
+        for position, (reason, column) in sorted(self._reasons.items()):
+            bad[position] = True
+            cell = self._cell_text(position, column)
+            line, text = int(self._raw.lines[position]), self._raw.text(position)
+            why = reason if isinstance(reason, str) else reason(cell)
+            at_end = None if why in LEFT_OUT else self._at_end(position, column)
+            refuse(Reject(line, why, cell, text, at_end))
+        return bad
+
+    def _without_time(self, position: int, column: str) -> str | None:
+        """The kind of a row without a time that is not data wherever it appears."""
+        cells, values = self._cells(position)
+        if cells[0].casefold() == column.casefold():
+            self._refuse_other_table(position, cells)
+            return HEADER
+        if values and is_total(values[0]):
+            return TOTAL
+        if is_ruler(cells):
+            return BELOW
+        is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
+        return BELOW if is_text else None
+
+    def _refuse_other_table(self, position: int, cells: list[str]) -> None:
+        """ImportRefused where a line of names has others than the header: another table begins there."""
+        names = dict.fromkeys([*self._time_columns, *self._columns])
+        other = next(
+            (cell for name, cell in zip(names, cells, strict=True) if cell.lower() not in name.lower()), ""
+        )
+        if other and not any(map(is_value, cells)):
+            line, text = int(self._raw.lines[position]), self._raw.text(position)
+            raise ImportRefused(
+                f"Another table begins in line {line:,}, where '{other}' is a name: "
+                f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
+            )
+
+    def _at_end(self, position: int, column: str) -> str | None:
+        """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
+        if column not in self._time_columns:
+            return None
+        (cells, values), time = self._cells(position), self._cell_text(position, column)
+        if not time:
+            return TOTAL if values and all(map(is_value, values)) else None
+        return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
+
+    def _cells(self, position: int) -> tuple[list[str], list[str]]:
+        """All cells of a row, the time's first, and those that have a value."""
+        names = dict.fromkeys([*self._time_columns, *self._columns])
+        cells = [self._cell_text(position, name) for name in names]
+        return cells, [cell for cell in cells if cell]
+
+    def _cell_text(self, position: int, column: str) -> str:
+        cells = self._columns.get(column, self._nothing)
+        if self._raw.as_text and pa.types.is_floating(cells.type):
+            cells = self._raw.as_text()[column]
+        value = cells[position].as_py()
+        return "" if value is None else str(value)
 
 
 class Ending:
