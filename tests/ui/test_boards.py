@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import rows_by_week
+from conftest import COUNTRIES, DEFINITION, LAST_DAY, rows_by_week, small_rows
 from keeping import Keeper, keeper
 from opening import Popover, opened
 from streamlit.testing.v1 import AppTest
 
+from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.audience.boards import blocks, board_list, screen
 from lib.views import Board, BoardCell
@@ -193,6 +194,21 @@ def test_what_a_view_has_of_another_slicer_is_said(signed_in: Desk, kept: Keeper
     (cell,) = cells(signed_in())
     missing = ("the filter on lost", "the column gone", "the data field old")
     assert all(f"Left out {what}" in cell for what in missing), cell
+
+
+def test_a_cell_follows_an_import(signed_in: Desk, kept: Keeper, own_home: Path) -> None:
+    """Once rows are imported, a board that is open has their figures with its next run."""
+    make(kept, ("headline", 4, ""))
+    desk = signed_in()
+    rows = small_rows(seed=1)
+    with Warehouse(own_home / "warehouse").writer(
+        "demo", "delivery", DEFINITION, {"country": COUNTRIES}, "replace"
+    ) as writer:
+        writer.write(rows)
+        writer.commit("made for the test", "another seed")
+    frame = rows.to_pandas()
+    frame = frame[(pd.Timestamp(LAST_DAY) - pd.to_datetime(frame["time"].dt.date)).dt.days < 7]
+    assert f"Impressions {frame['imps'].sum():,.0f}" in cells(desk.run())[0]
 
 
 def test_rows_hold_four_columns() -> None:

@@ -7,10 +7,13 @@ from typing import Any
 import boards
 import pandas as pd
 import pytest
-from conftest import LAST_DAY, rows_by_week
+from conftest import COUNTRIES, DEFINITION, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.reporting.definition import DataFieldDefinition
+from lib.reporting.warehouse import Warehouse
+from lib.ui.audience import records_tab
 from lib.ui.kit import rows as board_rows
 from lib.ui.query import clicks
 
@@ -123,3 +126,26 @@ def test_the_rows_as_a_file(visit: Visit) -> None:
     assert [button.proto.label for button in buttons if "rows as" in button.proto.label] == [
         "Download these rows as CSV", "Download these rows as XLSX",
     ]  # fmt: skip
+
+
+def test_only_what_rows_show_is_offered(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of different values, and formulas with one, are no columns; all that is offered works."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    counts = (
+        DataFieldDefinition(name="kinds", description="Kinds", aggregate="distinct", column="campaign_id"),
+        DataFieldDefinition(name="each", description="Each", formula="imps / kinds"),
+    )
+    definition = DEFINITION.model_copy(update={"data_fields": (*DEFINITION.data_fields, *counts)})
+    with Warehouse(own_home / "warehouse").writer(
+        "demo", "counts", definition, {"country": COUNTRIES}
+    ) as writer:
+        rows = small_rows(0)
+        rows = rows.append_column("kinds", rows["campaign_id"])
+        writer.write(rows.select(definition.schema().names))
+        writer.commit("made for the test", "with counts of different values")
+    desk = of_delivery(slicer="counts", lower="records")
+    (columns,) = (one for one in desk.multiselect if one.key.startswith(records_tab.COLUMNS))
+    assert {*columns.options}.isdisjoint({"Kinds", "Each", "Unique users"})
+    columns.set_value([COUNTRY, CAMPAIGN, "imps", "clicks", "ctr"]).run()
+    assert {"Impressions", "CTR"} <= {*columns.options}
+    assert len(shown(desk)) == min(len(week()), 1000)

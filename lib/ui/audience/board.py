@@ -258,9 +258,12 @@ class BoardAnswers:
         default_cards = None if page_state.view.cards else focus.read_own_cards(context)
         for act in (act for raw in request.acts for act in rows.parse(raw)):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)
-        # Browsers keep answers per version, so it tells which rows the person may see now.
-        version = " ".join((self._reports.version(*about), *map(repr, person.row_filters(*about))))
-        return _Turn(context, page_state, default_cards, deadline, answers, version)
+        return _Turn(context, page_state, default_cards, deadline, answers, self.version(person, *about))
+
+    def version(self, person: Person, project: str, slicer: str) -> str:
+        """A text that differs once the data do, or the rows that the person may see: the key of answers."""
+        row_filters = person.row_filters(project, slicer)
+        return " ".join((self._reports.version(project, slicer), *map(repr, row_filters)))
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
         """What the slicer is; of a remote service, as it was a minute ago at most."""

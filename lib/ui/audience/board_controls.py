@@ -1,4 +1,4 @@
-"""Controls over the board: metrics, values, download and notes in the chart's header, cards in the tabs'."""
+"""Controls over the board: metrics, download and more in the chart's header, cards in the tabs'."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -144,9 +144,8 @@ def draw(context: PageContext) -> None:
     with row(key=CONTROLS):
         _metrics(page_focus)
         if page_focus.grain is not None:
-            over_time.draw_table(page_focus)
             _download(page_focus)
-            over_time.draw_notes(page_focus)
+            over_time.draw_more(page_focus)
         if page_focus.view.tab == "cards":
             with row(key="card_controls", width="content"):
                 draw_leaderboard_picker(page_focus)

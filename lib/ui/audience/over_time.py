@@ -28,8 +28,7 @@ from lib.views import Note
 from lib.wire.errors import TrancheError
 from lib.wire.text import straight
 
-TWIN, TABLE_WIDTH = "time_table", 420
-POPOVER, WIDTH = "date_notes", 400
+POPOVER, WIDTH = "chart_more", 420
 
 
 def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[ChartLine]:
@@ -175,16 +174,25 @@ def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
     about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
-    about += "; its values are above the chart"
+    about += "; its values are in More, above the chart"
     return about + time_chart.notes_text(notes)
 
 
-def draw_table(focus: Focus) -> None:
-    """Draw the chart's values in a popover; it is asked for only while that is open."""
-    popover = st.popover("Values", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
-    if not popover.open:
-        return
-    with popover, problems.report_errors("The values"):
+def draw_more(focus: Focus) -> None:
+    """Draw the popover with notes on the days and the chart's values; both are read only while it is open."""
+    popover = st.popover(
+        "More", icon=":material/more_horiz:", type="tertiary", key=POPOVER, on_change="rerun"
+    )
+    if popover.open:
+        with popover, st.container(width=WIDTH):
+            st.markdown("**Notes**")
+            _draw_notes(focus)
+            st.markdown("**Values**")
+            _draw_table(focus)
+
+
+def _draw_table(focus: Focus) -> None:
+    with problems.report_errors("The values"):
         query = focus.over_time()
         now = ask.estimate(focus.context, query)
         values = fetch_value_lines(focus)
@@ -199,7 +207,7 @@ def draw_table(focus: Focus) -> None:
             straighten(table(str(focus.grain), data)).style.format(writes),
             hide_index=True,
             placeholder=numbers.NOTHING,
-            width=TABLE_WIDTH,
+            width="stretch",
             alt=_title(focus),
         )
 
@@ -260,29 +268,22 @@ def notes_of(focus: Focus) -> DayNotes:
         return DayNotes(trouble=error)
 
 
-def draw_notes(focus: Focus) -> None:
-    """Draw the popover; the notes are read only while it is open."""
-    popover = st.popover(
-        "Notes", icon=":material/sticky_note_2:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
-    if not popover.open:
-        return
+def _draw_notes(focus: Focus) -> None:
     day_notes, context = notes_of(focus), focus.context
-    with popover, st.container(width=WIDTH):
-        if day_notes.trouble is not None:
-            problems.show(day_notes.trouble, "The notes", "Your question is kept.")
-            return
-        place = NotePlace(
-            "date",
-            "note",
-            "What happened",
-            "Campaign began",
-            "Everybody who may see this slicer sees its notes.",
-            partial(context.clients.view_store.notes.add, context.project, context.slicer_name),
-            focus.period[1],
-            partial(_saved_text, focus),
-        )
-        note_list.draw(context, place, day_notes.notes, f"No notes on {numbers.days(*focus.period)}.")
+    if day_notes.trouble is not None:
+        problems.show(day_notes.trouble, "The notes", "Your question is kept.")
+        return
+    place = NotePlace(
+        "date",
+        "note",
+        "What happened",
+        "Campaign began",
+        "Everybody who may see this slicer sees its notes.",
+        partial(context.clients.view_store.notes.add, context.project, context.slicer_name),
+        focus.period[1],
+        partial(_saved_text, focus),
+    )
+    note_list.draw(context, place, day_notes.notes, f"No notes on {numbers.days(*focus.period)}.")
 
 
 def _saved_text(focus: Focus, day: date) -> str:

@@ -1,25 +1,29 @@
 """The tab of rows: the records behind a value, a point of the chart or the whole question, and their file."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from lib.reporting import formulas
 from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.models import TIME_KEY_FIELDS, Filter, Order, RecordsQuery
+from lib.reporting.models import TIME_KEY_FIELDS, DataField, Filter, Order, RecordsQuery
 from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.query import clicks, filters, focus, history, values
+from lib.ui.kit.session_cache import SessionCache
+from lib.ui.query import ask, clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.state import RecordsOf
 from lib.wire.text import straight
 
 COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"
+AVAILABLE, MOST = "records_available", 20
 LATEST, EARLIEST, HEIGHT = "", "asc", 420
 FILES: tuple[ExportFormat, ...] = ("csv", "xlsx")
 
@@ -78,7 +82,8 @@ def _draw(focus: Focus) -> None:
                 "All rows", icon=":material/close:", type="tertiary", key="records_all",
                 help="Show the rows of the whole question", on_click=_show_all, args=(focus.context,),
             )  # fmt: skip
-        columns, order = _columns(focus), _order(focus)
+        available = _available(focus)
+        columns, order = _columns(focus, available), _order(focus, available)
         query = records_query(focus, columns, order)
         records = focus.context.reporting.records(query, focus.slicer)
         _download(focus, query)
@@ -132,10 +137,25 @@ def _config(column: RecordColumn) -> Any:
     return st.column_config.NumberColumn(words, format=decimals)
 
 
-def _columns(focus: Focus) -> tuple[str, ...]:
+def _available(focus: Focus) -> dict[str, RecordColumn]:
+    """The columns that records have, as an answer without a choice of columns has them."""
+    context = focus.context
+    cache = context.cache(AVAILABLE, partial(SessionCache[dict[str, RecordColumn]], ask.SECONDS, MOST))
+
+    def fetch() -> dict[str, RecordColumn]:
+        query = records_query(focus, (), LATEST).model_copy(update={"limit": 1, "include_mappings": 0})
+        columns = context.reporting.records(query, focus.slicer).columns
+        return {column.name: column for column in columns}
+
+    return cache.get((*context.viewer, context.project, context.slicer_name), fetch)
+
+
+def _columns(focus: Focus, available: Mapping[str, RecordColumn]) -> tuple[str, ...]:
     fields = {field.name: filters.field(field.name, focus.slicer) for field in focus.slicer.key_fields}
-    users = {f"unique_{source.name}" for source in focus.slicer.audience_sources}
-    fields |= {field.name: title(field) for field in focus.slicer.data_fields if field.name not in users}
+    fields |= {
+        field.name: title(field) for field in focus.slicer.data_fields if _is_there(field, focus, available)
+    }
+    fields |= {name: column.description for name, column in available.items() if name not in fields}
     choice = st.multiselect(
         "Columns", list(fields), format_func=fields.__getitem__, placeholder="All columns", width=260,
         key=f"{COLUMNS}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
@@ -144,13 +164,20 @@ def _columns(focus: Focus) -> tuple[str, ...]:
     return tuple(choice)
 
 
-def _order(focus: Focus) -> str:
+def _is_there(field: DataField, focus: Focus, available: Mapping[str, RecordColumn]) -> bool:
+    """Whether records show a data field: its column, or those of all parts of its formula."""
+    if field.name in available or field.formula is None:
+        return field.name in available
+    parts = formulas.parse(field.formula).fields()
+    return all(_is_there(focus.slicer.data_field(name), focus, available) for name in parts)
+
+
+def _order(focus: Focus, available: Mapping[str, RecordColumn]) -> str:
     labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
-    users = {f"unique_{source.name}" for source in focus.slicer.audience_sources}
     labels |= {
         field.name: f"Most {title(field)} first"
         for field in focus.slicer.data_fields
-        if field.formula is None and field.name not in users
+        if field.name in available
     }
     choice: str = st.selectbox(
         "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",

@@ -33,7 +33,7 @@ from lib.ui.query import (
 from lib.ui.query.filter_editor import LIST, PASTE
 from lib.ui.query.share import Send
 
-ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
+ADD, FIELD, WAY, DRAFT = wording_field.POPOVER, "filter_add_field", "filter_add_way", "filter_draft"
 PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
@@ -54,7 +54,7 @@ class _Pill:
         return self.filters[0].name
 
 
-def draw_filter_picker(context: PageContext) -> None:
+def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
     """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all.
 
     The pills have a line of their own, in which they scroll: what is beside them stays where it is. Of many,
@@ -62,7 +62,7 @@ def draw_filter_picker(context: PageContext) -> None:
     """
     page_state = history.current(context)
     query = page_state.query
-    _add(context)
+    _add(context, with_words)
     pills: list[Callable[[], None]] = [
         *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
         *(partial(_draw_group, context, query, index) for index in range(len(query.any_of))),
@@ -170,11 +170,13 @@ def _texts(context: PageContext, pill: _Pill) -> None:
     filter_editor.draw_removal(pill.key, partial(_remove, context, filter_, pill.key))
 
 
-def _add(context: PageContext) -> None:
+def _add(context: PageContext, with_words: bool) -> None:
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
     with popover:
+        if with_words:
+            wording_field.draw(context)
         query = history.current(context).query
         figures = {FIGURE + field.name: field for field in context.slicer.data_fields}
         groups = [filter_form.ANY_OF] if filter_form.is_offered(context, query) else []
@@ -346,9 +348,7 @@ def _draw(
             if with_comparison:
                 dates_picker.draw_comparison(context)
         with row(key="question_filters"):
-            draw_filter_picker(context)
-            if with_comparison:
-                wording_field.draw(context)
+            draw_filter_picker(context, with_words=with_comparison)
             _draw_left_out()
         with row(key="question_more", width="content"):
             for draw_action in more:

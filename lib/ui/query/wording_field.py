@@ -13,18 +13,13 @@ from lib.ui.query import ask, filters, history, state, values, wording
 from lib.ui.query.state import MOST_ROWS, PageState
 from lib.ui.query.wording import Find, Match, Reading
 
-POPOVER, TEXT, ENTERED = "wording_menu", "wording_text", "wording_entered"
-MOST_FIELDS, WIDTH = 14, 460
+POPOVER, TEXT, ENTERED = "filter_add", "wording_text", "wording_entered"
+MOST_FIELDS = 14
 
 
 def draw(context: PageContext) -> None:
-    """Draw the popover with the field, and below it what the sentence may mean."""
-    popover = st.popover(
-        "Ask", icon=":material/chat_bubble:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
-    if not popover.open:
-        return
-    with popover, st.container(width=WIDTH), problems.report_errors("The values"):
+    """Draw the field, in the popover that adds filters, and below it what the sentence may mean."""
+    with problems.report_errors("The values"):
         text = st.text_input(
             "A question in words",
             key=TEXT,
@@ -33,7 +28,6 @@ def draw(context: PageContext) -> None:
             on_change=_enter,
         )
         if not text:
-            st.caption("Fields, values and days of this slicer, in any order. Several readings are listed.")
             return
         query = history.current(context).query
         readings = wording.read(text, context.slicer, ask.today(context, query), finder(context, query))

@@ -17,7 +17,7 @@ from lib.views import ViewStore
 
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
-NOTES = Popover("date_notes")
+NOTES = Popover("chart_more")
 START = datetime(2026, 11, 2)  # noqa: DTZ001
 
 
@@ -92,7 +92,7 @@ def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
     desk.date_input(key="date_note_day_0").set_value(LAST_DAY - timedelta(days=60))
     desk.text_input(key="date_note_text_0").set_value("Long ago")
     next(button for button in desk.button if button.label == "Add note").click()
-    desk.session_state["date_notes"] = True
+    desk.session_state["chart_more"] = True
     desk.run()
     assert "not among the days on screen" in str([one.value for one in desk.caption])
     assert len(stored(kept("manager"))) == 1

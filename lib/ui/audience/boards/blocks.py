@@ -84,6 +84,15 @@ class BoardSnapshots:
         facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
         return SnapshotBoard(straight(title), facts, address, blocks)
 
+    def version(self, person: Person, item: BoardItem) -> str:
+        """A text that differs once a cell's data do; empty where there are none."""
+        if item.is_missing or not person.may_see(item.project, item.slicer):
+            return ""
+        try:
+            return self._answers.version(person, item.project, item.slicer)
+        except TrancheError:
+            return ""
+
     def block(
         self, person: Person, item: BoardItem, board_params: Params, language: str = ""
     ) -> SnapshotBlock:

@@ -120,16 +120,16 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
 
 
 def _block(context: PageContext, item: BoardItem, board_params: question.Params) -> SnapshotBlock:
-    """The cell's figures, of two minutes ago at most; with the rights that the person has now."""
-    person = context.now()
+    """The cell's figures, of the data and with the rights of now; of a remote service, of minutes ago."""
+    person, settings = context.now(), Settings.current()
     cache = session_cache.of(BLOCKS, partial(SessionCache[SnapshotBlock], SECONDS, MOST))
     key = (
         person.username,
-        person.row_filters(item.project, item.slicer),
+        snapshots(settings).version(person, item),
         repr(item),
         repr(dict(board_params)),
     )
-    language, settings = st.context.locale or "", Settings.current()
+    language = st.context.locale or ""
     take = partial(snapshots(settings).block, person, item, board_params, language)
     return cache.get(key, take)
 
