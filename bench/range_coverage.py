@@ -1,16 +1,17 @@
 """How often the 95 % intervals of estimates hold the truth: many samples of slicers of several kinds.
 
-    python bench/range_coverage.py [draws]
+    python bench/range_coverage.py [draws] [seed]
 
 Every draw gives each record a new random number, takes the sample that the threshold draws, and compares the
-intervals of filtered totals and of groups with the true figures. `few` is the share of groups of a formula
-without an interval. Groups count where the sample met them, as on screen.
+intervals of filtered totals and of groups with the true figures. Groups count where the sample met them, as
+on screen. They are classed by how many light records a sample is expected to draw of them, which no sample
+decides: a class by an estimate of the same sample would favor those that look sure by chance.
 """
 
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ FORMULAS = {
 DEFINITION = Definition.model_validate(
     {
         "time": {"column": "time", "granularity": "day"},
-        "key_fields": [{"name": "site"}, {"name": "page"}],
+        "key_fields": [{"name": "site"}, {"name": "placement"}, {"name": "page"}],
         "data_fields": [
             {"name": "records", "aggregate": "count"},
             *({"name": name} for name in ("imps", "clicks", "conversions", "revenue", "profit")),
@@ -78,6 +79,12 @@ def dominated(draw: np.random.Generator) -> Floats:
     return sizes
 
 
+CLASSES = {
+    "totals": (0.0, np.inf), "below 3": (0.0, 3.0), "3 to 30": (3.0, 30.0), "from 30": (30.0, np.inf),
+}  # fmt: skip
+"""Filtered totals, and groups by the light records that a sample is expected to draw of them."""
+HEAVY_SHARE, HEAVY = 0.002, 40.0
+"""The share of records that have a profit or loss of so many times the mean revenue."""
 KINDS: dict[str, Callable[[np.random.Generator], Floats]] = {
     "heavy": heavy,
     "even": even,
@@ -87,7 +94,10 @@ KINDS: dict[str, Callable[[np.random.Generator], Floats]] = {
 
 @dataclass(frozen=True)
 class Population:
-    """A slicer's layout, the group of each record per split, and a slice of records per filter."""
+    """A slicer's layout, the group of each record per split, and a slice of records per filter.
+
+    The splits have about a dozen groups, 150 of all sizes, and 3,000 of some eight records each.
+    """
 
     layout: Layout
     groups: dict[str, Ints]
@@ -97,35 +107,34 @@ class Population:
 
 @dataclass
 class Coverage:
-    """Counts of one data field: intervals that held, and of how many; groups without one; least width."""
+    """Of one data field: which intervals held, by class (CLASSES); groups without one; the least width."""
 
-    totals: list[bool]
-    groups: list[bool]
-    sure_groups: list[bool]
-    few: list[bool]
+    held: dict[str, list[bool]] = field(default_factory=lambda: {name: [] for name in CLASSES})
+    without: list[bool] = field(default_factory=list)
     narrowest: float = np.inf
 
-    def shares(self) -> tuple[float, float, float, float]:
-        """The shares that held: filtered totals, groups, groups of 30 effective records; the share of few."""
-        parts = (self.totals, self.groups, self.sure_groups, self.few)
-        return tuple(float(np.mean(part)) if part else float("nan") for part in parts)  # type: ignore[return-value]
+    def shares(self) -> list[float]:
+        """The share of each class that held, then that of groups without an interval; NaN of none."""
+        return [float(np.mean(part)) if part else np.nan for part in (*self.held.values(), self.without)]
 
 
 def population(kind: str, folder: Path, seed: int = 20_261_121) -> Population:
-    """A slicer of that kind: twelve sites of very different sizes, three thousand small pages."""
+    """A slicer of that kind: sites and placements of all sizes, many small pages, rare heavy rows."""
     draw = np.random.default_rng(seed)
     imps = KINDS[kind](draw)
     clicks = draw.binomial(imps.astype(np.int64), 0.01).astype(np.float64)
     revenue = imps * draw.gamma(2, 0.001, RECORDS)
+    heavy_rows = (draw.random(RECORDS) < HEAVY_SHARE) * draw.normal(0, HEAVY * revenue.mean(), RECORDS)
     columns: Columns = {
         "time": np.full(RECORDS, "2026-11-01", dtype="datetime64[s]"),
         "site": np.char.add("site ", (draw.zipf(1.4, RECORDS) % 12).astype(str)),
+        "placement": np.char.add("placement ", (draw.zipf(1.4, RECORDS) % 150).astype(str)),
         "page": np.char.add("page ", draw.integers(0, 3_000, RECORDS).astype(str)),
         "imps": imps,
         "clicks": clicks,
         "conversions": draw.binomial(clicks.astype(np.int64), 0.05).astype(np.float64),
         "revenue": revenue,
-        "profit": revenue * draw.normal(0.2, 0.5, RECORDS),
+        "profit": revenue * draw.normal(0.2, 0.5, RECORDS) + heavy_rows,
         "bid": draw.gamma(2, 0.1, RECORDS),
     }
     warehouse = Warehouse(folder)
@@ -133,7 +142,7 @@ def population(kind: str, folder: Path, seed: int = 20_261_121) -> Population:
         writer.write(pa.table({n: pa.array(v) for n, v in columns.items()}).cast(DEFINITION.schema()))
         writer.commit("made", "0")
     layout = Layout(build(warehouse.open("bench", kind)))
-    groups = {name: layout.codes(name)[:].astype(np.int64) for name in ("site", "page")}
+    groups = {name: layout.codes(name)[:].astype(np.int64) for name in ("site", "placement", "page")}
     return Population(layout, groups, draw.integers(0, SLICES, RECORDS), list(measures(DEFINITION).values()))
 
 
@@ -141,14 +150,22 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
     """How often the intervals of each data field held, over so many samples of about `drawn` records."""
     draw = _draw(people, drawn)
     truth = {split: _values(people, *_all(people, draw, keys)) for split, keys in _keys(people).items()}
-    found = {measure.name: Coverage([], [], [], []) for measure in people.measures}
+    found = {measure.name: Coverage() for measure in people.measures}
     size = people.layout.size[:]
+    inclusion = np.minimum(1, draw.tau * size)
+    expected = {
+        split: np.bincount(keys, inclusion * (inclusion < 1)) for split, keys in _keys(people).items()
+    }
     for seed in range(draws):
         records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.tau)
         for split, keys in _keys(people).items():
+            if split == "page" and seed % 10:
+                continue  # three thousand of them: a tenth of the samples is enough
             there, sums = _sums(draw, records, keys)
             for name, ranges in _ranges(people, draw, draw.aggregate(sums)):
-                _count(found[name], split, ranges, truth[split][name][there])
+                _count(
+                    found[name], ranges, truth[split][name][there], expected[split][there] if split else None
+                )
     return found
 
 
@@ -194,20 +211,21 @@ def _ranges(people: Population, draw: Draw, aggregate: Aggregate) -> Iterator[tu
         yield measure.name, Ranges(*(np.where(unknown, np.inf, side) for side in vars(ranges).values()))
 
 
-def _count(into: Coverage, split: str, ranges: Ranges, truth: Floats) -> None:
-    """Add one sample. A value that the sample leaves unknown (0 / 0) is no estimate, and doesn't count."""
+def _count(into: Coverage, ranges: Ranges, truth: Floats, expected: Floats | None) -> None:
+    """Add one sample of totals, or of groups with so many `expected` light records. A value that the sample
+    leaves unknown (0 / 0) is no estimate, and doesn't count."""
     known = ~np.isnan(truth) & (ranges.n_eff < np.inf)
-    few = np.isnan(ranges.low)
-    rest = known & ~few
+    has_range = known & ~np.isnan(ranges.low)
     slack = 1e-9 * np.abs(truth)
     held = (ranges.low <= truth + slack) & (truth - slack <= ranges.high)
-    into.narrowest = min(into.narrowest, float((ranges.high[rest] - ranges.low[rest]).min(initial=np.inf)))
-    if not split:
-        into.totals += held[rest].tolist()
+    width = ranges.high[has_range] - ranges.low[has_range]
+    into.narrowest = min(into.narrowest, float(width.min(initial=np.inf)))
+    if expected is None:
+        into.held["totals"] += held[has_range].tolist()
         return
-    into.groups += held[rest].tolist()
-    into.sure_groups += held[rest & (ranges.n_eff >= 30)].tolist()
-    into.few += few[known].tolist()
+    for name, (least, most) in [*CLASSES.items()][1:]:
+        into.held[name] += held[has_range & (expected >= least) & (expected < most)].tolist()
+    into.without += (~has_range)[known].tolist()
 
 
 def changes(people: Population, draws: int) -> dict[str, tuple[float, float]]:
@@ -258,17 +276,15 @@ def main() -> None:
     """Print a table for each kind of slicer."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
     print(f"Intervals that hold the truth, in percent; {draws:,} samples of {DRAWN:,} of {RECORDS:,} records")
-    for kind in sys.argv[2:] or KINDS:
+    for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            people = population(kind, Path(folder))
+            people = population(kind, Path(folder), *map(int, sys.argv[2:]))
             found, changed = coverage(people, draws), changes(people, draws)
-        titles = f"{'groups':>10}{'of 30 records':>16}{'few':>8}{'changes':>10}{'A/A':>8}"
-        print(f"\n{kind:14}{'filtered totals':>16}{titles}")
+        titles = "".join(f"{title:>10}" for title in (*CLASSES, "without", "changes", "A/A"))
+        print(f"\n{kind:14}{titles}")
         for name, counted in found.items():
-            total, groups, sure, few = (100 * share for share in counted.shares())
-            held, claimed = (100 * share for share in changed.get(name, (np.nan, np.nan)))
-            figures = f"{total:16.1f}{groups:10.1f}{sure:16.1f}{few:8.1f}{held:10.1f}{claimed:8.1f}"
-            print(f"{name:14}{figures}")
+            shares = (*counted.shares(), *changed.get(name, (np.nan, np.nan)))
+            print(f"{name:14}{''.join(f'{100 * share:10.1f}' for share in shares)}")
     for share in (0.03, 0.1, 0.3):
         held_users = ", ".join(f"{count:,}: {100 * part:.1f}" for count, part in users(draws, share).items())
         print(f"\nunique users, counted on {share:.0%} of them: {held_users}")

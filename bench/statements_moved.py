@@ -1,6 +1,6 @@
 """How often What moved names a value where nothing happened, and how often the cause comes first.
 
-    python bench/statements_moved.py [slicers]
+    python bench/statements_moved.py [slicers] [seed]
 
 Slicers are answered from memory: three key fields with 4 to 30 values over ten weeks. Each cell has a level
 of its own, the noise of its values and of the market on a logarithmic scale, and Poisson's.
@@ -148,12 +148,13 @@ def rates(noise: Noise, slicers: int, seed: int, name: str = "imps") -> dict[str
 def main() -> None:
     """Print the table."""
     slicers = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else SEED
     print(f"{slicers} slicers each; a cause takes 60 % of one value, a uniform change 30 % of everything\n")
     print("| noise | figure | claim in noise | cause first | cause named | alike | values named if alike |")
     print("|---|---|--:|--:|--:|--:|--:|")
     for kind, noise in NOISES.items():
         for name in ("imps", "win_rate"):
-            found = rates(noise, slicers, SEED, name)
+            found = rates(noise, slicers, seed, name)
             print(
                 f"| {kind} | {name} | {' | '.join(f'{value:.1%}' for value in found.values())} |", flush=True
             )

@@ -69,6 +69,26 @@ class Expression(ABC):
     def substitute(self, replacements: Mapping[str, "Expression"]) -> "Expression":
         """The same tree with those fields replaced, all at once."""
 
+    def fraction(self) -> tuple["Expression", "Expression"]:
+        """The same as what stands above the line and below it; below is 1 where it divides by nothing."""
+        match self:
+            case BinaryOperation("*" | "/" as operator, left, right):
+                (above, below), (more, under) = left.fraction(), right.fraction()
+                if operator == "/":
+                    more, under = under, more
+                return _product(above, more), _product(below, under)
+            case Negation(operand):
+                above, below = operand.fraction()
+                return _negate(above), below
+        return self, ONE
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether its values of disjoint records add up where those of its fields do."""
+        zeros = dict.fromkeys(self.fields(), 0.0)
+        is_linear = not any(self.derivative(name).fields() for name in zeros)
+        return bool(zeros) and is_linear and bool(self.evaluate(zeros) == 0)
+
     @property
     def parts(self) -> tuple["Expression", ...]:
         """The expressions that it is directly made of."""

@@ -8,33 +8,32 @@ far too wide for sizes this uneven; here it is what a light record of the layout
 of few records hold too often, as exact ones of counts do; mid-p (Lancaster 1961) has half of the record that
 decides on either side. bench/range_coverage.py measures how often the intervals hold.
 
-Formulas, and sums with negative values, get the normal interval by linearisation, with that record's moments
-added to those of the group. A formula's variance rests on few, skewed contributions: it is raised by the mean
-leverage 1/n of n effective records (MacKinnon and White 1985, HC3), and the interval is Student's t for n/2
-degrees of freedom, as many as a variance of contributions with a kurtosis of 5 is worth (Satterthwaite 1946).
+Sums with negative values get Student's t: n drawn contributions of one size make a variance with 2n degrees
+of freedom (Satterthwaite 1946). A formula is a quotient of two such figures, and has the interval that their
+own intervals and their correlation leave it (Donner and Zou 2012, "Closed-form confidence intervals for
+functions of the normal mean and standard deviation", MOVER).
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.special import bdtrin, chdtri, stdtrit
 
 from lib.reporting.answers import NORMAL, TAIL, slack
 from lib.reporting.engines.sums import Aggregate, Numbers, Sample
-from lib.reporting.formulas import Field
-from lib.reporting.measures import Measure, is_additive
+from lib.reporting.formulas import Expression
+from lib.reporting.measures import RECORDS, Measure, is_additive
 
-UNSEEN = -float(np.log(TAIL))
 MANY = 100.0
-TOO_FEW = 3.0
-SKEW = 2.0
 
 
 @dataclass(frozen=True)
 class Ranges:
     """The 95 % interval of each of G values, and the effective records behind it; each of shape (G,).
 
-    A formula of fewer than TOO_FEW effective records has none where it would be wider than the value: NaN.
+    A quotient has none (NaN) where what it divides by may be zero.
     """
 
     low: Numbers
@@ -45,15 +44,13 @@ class Ranges:
 def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sample | None) -> Ranges:
     """The intervals of a data field's values over an aggregate; an exact value has one of no width, and one
     that float64 can't hold to the last digit that of its digits."""
-    atom = measure.additive_atom
-    if atom is not None:
-        return _sum(atom, aggregate, sample)
-    parts = [part for part in measure.atoms if not _is_exact(part, aggregate)]
-    if not parts:
-        return Ranges(value, value, aggregate.records)
-    if isinstance(measure.expression, Field) and not is_additive(parts[0]):
-        return _users(parts[0], aggregate)
-    return _within(measure, _formula(measure, value, aggregate, sample), value, sample)
+    inexact = [atom for atom in measure.atoms if not _is_exact(atom, aggregate)]
+    if not inexact:
+        off = slack(value) if measure.additive_atom is not None else 0.0
+        return Ranges(value - off, value + off, aggregate.records)
+    found = _quotient(measure.expression, aggregate, sample)
+    low, high = np.fmin(found.low, value), np.fmax(found.high, value)
+    return _within(measure, replace(found, low=low, high=high), value, sample)
 
 
 def relative(ranges: Ranges, value: Numbers) -> Numbers:
@@ -71,31 +68,155 @@ def _is_exact(atom: str, aggregate: Aggregate) -> bool:
     return aggregate.exact if is_additive(atom) else aggregate.share.get(atom, 1.0) == 1.0
 
 
-def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
-    value = aggregate.estimate[atom]
-    if aggregate.exact or sample is None:
-        off = slack(value)
-        return Ranges(value - off, value + off, aggregate.records)
-    certain, variance, more = (
-        aggregate.certain[atom],
-        aggregate.moments[atom, atom],
-        sample.contribution[atom],
+@dataclass(frozen=True)
+class _Side:
+    """What stands above or below the line of a quotient: its interval, and how it changes with each atom."""
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+    slopes: dict[str, Numbers]
+
+
+def _quotient(expression: Expression, aggregate: Aggregate, sample: Sample | None) -> Ranges:
+    """The interval of a formula as a quotient; below the line of most is 1."""
+    above, below = (_side(side, aggregate, sample) for side in expression.fraction())
+    joint, *own = (
+        _covariance(first.slopes, second.slopes, aggregate, sample, 1)
+        for first, second in ((above, below), (above, above), (below, below))
     )
-    light, n_eff = value - certain, _effective(atom, aggregate, sample)
+    correlation = np.clip(_divide(joint, np.sqrt(own[0] * own[1])), -1, 1)
+    slopes = _slopes(expression, aggregate)
+    # what of both sides is not in step has a variance of few records
+    apart = (1 - correlation**2) * (_student(slopes, aggregate, sample) / NORMAL) ** 2
+    correlation = np.sign(correlation) * np.sqrt(np.maximum(1 - apart, 0))
+    opposite = _Side(-above.value, -above.high, -above.low, above.slopes)
+    low, high = _least(above, below, correlation), -_least(opposite, below, -correlation)
+    return Ranges(low, high, _effective(slopes, aggregate, sample))
+
+
+def _side(expression: Expression, aggregate: Aggregate, sample: Sample | None) -> _Side:
+    """One side of a quotient; of a sum of sums that can't be negative it is that of Poisson counts."""
+    value, slopes = _broadcast(expression, aggregate), _slopes(expression, aggregate)
+    signed = () if sample is None else sample.signed
+    is_count = expression.is_sum and all(map(is_additive, slopes)) and expression.is_nonnegative(signed)
+    if sample is not None and is_count:
+        light = _sum(
+            slope * (aggregate.estimate[atom] - aggregate.certain[atom]) for atom, slope in slopes.items()
+        )
+        more = _sum(slope * sample.contribution[atom] for atom, slope in slopes.items())
+        low, high = _poisson(light, _covariance(slopes, slopes, aggregate, sample), more)
+        return _Side(
+            value, value - light + np.minimum(low, light), value - light + np.maximum(high, light), slopes
+        )
+    [atom, *more_atoms] = slopes or [""]
+    if not more_atoms and expression.is_sum and not is_additive(atom) and not _is_exact(atom, aggregate):
+        users = _users(atom, aggregate)
+        ends = [slopes[atom] * end for end in (users.low, users.high)]
+        return _Side(value, np.minimum(*ends), np.maximum(*ends), slopes)
+    variance = np.maximum(_covariance(slopes, slopes, aggregate, sample, 1), 0)
+    half = _student(slopes, aggregate, sample) * np.sqrt(variance)
+    return _Side(value, value - half, value + half, slopes)
+
+
+def _least(above: _Side, below: _Side, correlation: Numbers) -> Numbers:
+    """The lower end of a quotient N / D: the least R for which N - R·D may be zero.
+
+    (N - RD)² = a² + R²b² - 2ρRab, with a and b what N may be less and D more by; where N may be negative,
+    what both may be less by.
+    """
+    sign = np.where(below.value < 0, -1.0, 1.0)
+    n, d = sign * above.value, sign * below.value
+    least_n = np.where(sign > 0, above.low, -above.high)
+    least_d, most_d = (
+        np.where(sign > 0, *ends) for ends in ((below.low, -below.high), (below.high, -below.low))
+    )
+    a, b = n - least_n, np.where(least_n >= 0, most_d - d, d - least_d)
+    square, half, rest = d**2 - b**2, n * d - correlation * a * b, n**2 - a**2
+    with np.errstate(all="ignore"):
+        root = np.sqrt(np.maximum(half**2 - square * rest, 0))
+        least = np.where(
+            least_n > 0, rest / (half + root), np.where(least_n < 0, (half - root) / square, 0.0)
+        )
+    return np.where(least_d > 0, least, np.nan)
+
+
+def _slopes(expression: Expression, aggregate: Aggregate) -> dict[str, Numbers]:
+    """How an expression changes with each of its atoms, at the sums."""
+    return {atom: _broadcast(expression.derivative(atom), aggregate) for atom in sorted(expression.fields())}
+
+
+def _covariance(
+    first: Mapping[str, Numbers],
+    second: Mapping[str, Numbers],
+    aggregate: Aggregate,
+    sample: Sample | None,
+    usual: int = 0,
+) -> Numbers:
+    """g'Mh, by the slopes of two expressions; M has the moments of so many usual light records more."""
+    total = np.zeros(len(aggregate.records))
+    for one, slope in first.items():
+        for other, other_slope in second.items():
+            pair = (min(one, other), max(one, other))
+            if pair in aggregate.moments and sample is not None:
+                moment = aggregate.moments[pair] + usual * sample.moments[pair]
+            elif one == other and aggregate.share.get(one, 1.0) < 1.0:
+                moment = _user_variance(one, aggregate)
+            else:
+                continue
+            total = total + slope * other_slope * moment
+    return total
+
+
+def _student(slopes: Mapping[str, Numbers], aggregate: Aggregate, sample: Sample | None) -> Numbers:
+    """The quantile of Student's t for the variance of an expression.
+
+    Of n normal contributions Σ w(w-1)y² has about as many degrees of freedom as there are effective records
+    (Satterthwaite 1946), and more by the part that is the usual record's, which is known.
+    """
+    drawn, whole = (_covariance(slopes, slopes, aggregate, sample, count) for count in (0, 1))
+    known = _divide(whole, np.maximum(drawn, 1e-9 * whole))
+    freedom = np.minimum(_effective(slopes, aggregate, sample), 1e9) * known**2
+    quantile: Numbers = np.where(whole > 0, stdtrit(np.clip(freedom, 1, 1e9), 1 - TAIL), NORMAL)
+    return quantile
+
+
+def _effective(slopes: Mapping[str, Numbers], aggregate: Aggregate, sample: Sample | None) -> Numbers:
+    """The effective records behind an expression: those of its atoms, by what each adds to its variance."""
+    variances = {
+        atom: _covariance({atom: slope}, {atom: slope}, aggregate, sample, 1)
+        for atom, slope in slopes.items()
+    }
+    inverse = _sum(variance / _records(atom, aggregate, sample) for atom, variance in variances.items())
+    infinite = np.full(len(aggregate.records), np.inf)
+    count: Numbers = np.divide(_sum(variances.values()), inverse, out=infinite, where=inverse > 0)
+    return count
+
+
+def _records(atom: str, aggregate: Aggregate, sample: Sample | None) -> Numbers:
+    """How many effective records an atom rests on, (Σ w|y|)² / Σ w(w-1)y², the one that may be missing
+    included; of users, how many were counted.
+
+    Where values may be negative, Σ w|y| is what so many records usually have: their own sum is near zero
+    or far from it by chance.
+    """
+    if sample is None or not is_additive(atom):
+        return np.maximum(aggregate.estimate[atom] * aggregate.share.get(atom, 1.0), 1.0)
+    volume, more = aggregate.estimate[atom] - aggregate.certain[atom], sample.contribution[atom]
     if atom in sample.signed:
-        half = NORMAL * np.sqrt(variance + more**2)
-        return Ranges(value - half, value + half, n_eff)
-    low, high = _poisson(light, variance, more)
-    return Ranges(certain + np.minimum(low, light), certain + np.maximum(high, light), n_eff)
+        volume = (aggregate.records - aggregate.certain[RECORDS]) * sample.moments[atom, atom] / (more or 1.0)
+    return np.maximum(1.0, _divide((volume + more) ** 2, aggregate.moments[atom, atom] + more**2))
 
 
-def _effective(atom: str, aggregate: Aggregate, sample: Sample) -> Numbers:
-    """Effective records of the light part of a sum, with the variance of one more."""
-    light = aggregate.estimate[atom] - aggregate.certain[atom]
-    return _divide(light**2, aggregate.moments[atom, atom] + sample.contribution[atom] ** 2)
+def _broadcast(expression: Expression, aggregate: Aggregate) -> Numbers:
+    return np.broadcast_to(expression.evaluate(aggregate.estimate), aggregate.records.shape)
 
 
-def _poisson(light: Numbers, variance: Numbers, more: float) -> tuple[Numbers, Numbers]:
+def _sum(parts: Iterable[Numbers]) -> Numbers:
+    return np.asarray(sum(parts, np.float64(0.0)))
+
+
+def _poisson(light: Numbers, variance: Numbers, more: Numbers) -> tuple[Numbers, Numbers]:
     """The interval of a weighted sum of Poisson counts: mid-p, between the gamma quantiles with and without
     the record that may be missing. Of nothing at all, as many are missing as are in 5 of 100 samples.
     """
@@ -142,38 +263,6 @@ def _score(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
     return (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
 
 
-def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sample | None) -> Ranges:
-    """By the gradient at the sums: g'Mg for sampled sums, g²·var for users (independent of each other)."""
-    expression = measure.expression
-    slope = {atom: expression.derivative(atom).evaluate(aggregate.estimate) for atom in expression.fields()}
-    variance, n_eff, unseen = np.zeros(len(value)), np.full(len(value), np.inf), np.zeros(len(value))
-    freedom = np.full(len(value), np.inf)
-    sums = sorted(atom for atom in slope if is_additive(atom))
-    if sample is not None and not aggregate.exact:
-        for index, first in enumerate(sums):
-            n_eff = np.fmin(n_eff, _effective(first, aggregate, sample))
-            freedom = np.fmin(freedom, _records(first, aggregate, sample))
-            for second in sums[index:]:
-                twice = 1 if first == second else 2
-                moment = aggregate.moments[first, second] + sample.moments[first, second]
-                variance = variance + twice * slope[first] * slope[second] * moment
-    for atom in (atom for atom in slope if aggregate.share.get(atom, 1.0) < 1.0):
-        counts = aggregate.estimate[atom] * aggregate.share[atom]
-        variance = variance + slope[atom] ** 2 * _user_variance(atom, aggregate)
-        n_eff = np.fmin(n_eff, counts)
-        unseen = np.where(counts == 0, unseen + np.abs(slope[atom]) * UNSEEN / aggregate.share[atom], unseen)
-    spread = np.sqrt(np.maximum(variance, 0)) / (1 - 1 / np.maximum(freedom, 2))
-    half = np.where(variance > 0, _student(freedom / SKEW) * spread, unseen)
-    half = np.where((freedom < np.inf) & (n_eff < TOO_FEW) & ~(half <= np.abs(value)), np.nan, half)
-    return Ranges(value - half, value + half, n_eff)
-
-
-def _records(atom: str, aggregate: Aggregate, sample: Sample) -> Numbers:
-    """How many effective records the light part of a sum rests on, the one that may be missing included."""
-    light, more = aggregate.estimate[atom] - aggregate.certain[atom], sample.contribution[atom]
-    return np.maximum(1.0, _divide((light + more) ** 2, aggregate.moments[atom, atom] + more**2))
-
-
 def _within(measure: Measure, ranges: Ranges, value: Numbers, sample: Sample | None) -> Ranges:
     """The intervals within what the data field can be at all."""
     fields = measure.expression.fields()
@@ -199,18 +288,19 @@ def _gamma(probability: float, shape: Numbers, scale: Numbers) -> Numbers:
 
 
 def _chi2(probability: float, freedom: Numbers) -> Numbers:
-    """The χ² quantile; by Wilson and Hilferty (1931) where there are many degrees of freedom, to 5 digits."""
+    """The χ² quantile, of few degrees of freedom from a table; by Wilson and Hilferty (1931) where there are
+    many. Both to 5 digits: the exact one would take longer than all sums of an answer."""
     z = NORMAL if probability > 0.5 else -NORMAL
     spread = 2 / (9 * freedom)
-    near = freedom * (1 - spread + z * np.sqrt(spread)) ** 3
-    few = freedom < 2 * MANY
-    near[few] = chdtri(freedom[few], 1 - probability)
-    return near
+    few = np.exp(np.interp(np.log(freedom), *_chi2_table(probability)))
+    return np.where(freedom < 2 * MANY, few, freedom * (1 - spread + z * np.sqrt(spread)) ** 3)
 
 
-def _student(freedom: Numbers) -> Numbers:
-    """The upper quantile of Student's t distribution; the normal one without an end of records."""
-    return np.where(freedom < np.inf, stdtrit(np.clip(freedom, 1, 1e9), 1 - TAIL), NORMAL)
+@cache
+def _chi2_table(probability: float) -> tuple[Numbers, Numbers]:
+    """Logarithms of degrees of freedom, and of the quantile at each."""
+    freedom = np.geomspace(1e-9, 2 * MANY, 10_000)
+    return np.log(freedom), np.log(np.maximum(chdtri(freedom, 1 - probability), 1e-300))
 
 
 def _divide(above: Numbers, below: Numbers) -> Numbers:

@@ -221,6 +221,25 @@ def test_derivatives_are_simplified(text: str, field: str, derivative: str) -> N
     assert parse(text).derivative(field) == parse(derivative)
 
 
+@pytest.mark.parametrize(
+    ("text", "above", "below", "adds_up"),
+    [
+        ("1000 * cost / imps", "1000 * cost", "imps", (True, True)),
+        ("cost / (imps / 1000)", "cost * 1000", "imps", (True, True)),
+        ("-(cost - 2 * fee) / imps / 2", "-(cost - 2 * fee)", "imps * 2", (True, True)),
+        ("cost / imps * (clicks / imps)", "cost * clicks", "imps * imps", (False, False)),
+        ("cost + fee / 2", "cost + fee / 2", "1", (True, False)),
+        ("cost / imps + 1", "cost / imps + 1", "1", (False, False)),
+        ("(cost + 7) / imps", "cost + 7", "imps", (False, True)),
+    ],
+)
+def test_fractions(text: str, above: str, below: str, adds_up: tuple[bool, bool]) -> None:
+    """A formula is what stands above the line over what stands below, sums or not, however it is written."""
+    sides = parse(text).fraction()
+    assert sides == (parse(above), parse(below))
+    assert (sides[0].is_sum, sides[1].is_sum) == adds_up
+
+
 def test_missing_values_and_zero_denominators() -> None:
     """0/0 and x/0 give NaN, never inf; NaN stays NaN; no warning is raised; too large for a float is NaN."""
     columns = {"a": np.array([1.0, 0.0, np.nan, 6.0, 1e308]), "b": np.array([0.0, 0.0, 2.0, 3.0, 1e-308])}

@@ -25,10 +25,11 @@ from lib.reporting.moved.quantity import (
     difference,
     leaves,
     quantity,
+    values,
 )
 
 DRAWS = 400
-CTR = Ratio(parse("clicks"), parse("imps"), 100.0)
+CTR = Ratio(parse("100 * clicks"), parse("imps"))
 IMPS = Additive(parse("imps"))
 FIELDS = {
     "imps": None,
@@ -160,9 +161,10 @@ def _quantity(name: str) -> Quantity:
 
 
 def test_constants_of_ratios() -> None:
-    """The constant is what the formula multiplies the ratio with, its sign included."""
+    """What the formula multiplies the ratio with stands above the line, its sign included."""
     found = [_quantity(name) for name in ("ctr", "cpm", "loss")]
-    assert [of.factor for of in found if isinstance(of, Ratio)] == pytest.approx([100, 1000, -0.5])
+    sums = pd.DataFrame({"clicks": [2.0], "imps": [4.0], "cost": [8.0]})
+    assert [values(ratio, sums)[0] for ratio in found] == pytest.approx([50, 2_000, -3])
     sides = pair({"cost": [8.0], "imps": [2000.0]}, {"cost": [9.0], "imps": [1000.0]})
     assert difference(found[1], sides) == pytest.approx(9 - 4)
 

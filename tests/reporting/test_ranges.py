@@ -1,19 +1,24 @@
 """The intervals hold the truth as often as they say, over many samples of slicers of several kinds."""
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
-from range_coverage import DEFINITION, FORMULAS, KINDS, Coverage, Population, coverage, population
+from range_coverage import CLASSES, DEFINITION, FORMULAS, KINDS, Coverage, Population, coverage, population
 from scipy.stats import binom, gamma
+from scipy.stats import t as student
 
 from lib.reporting import intervals
+from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.sums import Aggregate, Sample
 from lib.reporting.measures import measures
 
 DRAWS = 250
 USER_SAMPLES = 1_000
 KNOWN = measures(DEFINITION)
-RARE = {"conversions", "cpa"}
+EXACT = "conversions"
+"""Rare and large: every record that has one is drawn."""
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -28,22 +33,24 @@ def covered(people: Population) -> dict[str, Coverage]:
     return coverage(people, DRAWS)
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name not in RARE])
+@pytest.mark.parametrize("name", [name for name in KNOWN if name != EXACT])
 def test_filtered_totals(covered: dict[str, Coverage], name: str) -> None:
     """The interval of a filtered total holds the truth in 93 to 97 of 100 samples, whatever the field."""
-    assert 0.93 <= np.mean(covered[name].totals) <= 0.97
+    assert 0.93 <= np.mean(covered[name].held["totals"]) <= 0.97
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_groups(covered: dict[str, Coverage], name: str) -> None:
-    """In groups of whatever size an interval that is given holds the truth in 93 of 100 samples or more."""
-    assert np.mean(covered[name].groups) >= 0.93
+@pytest.mark.parametrize("size", [name for name in CLASSES if name != "totals"])
+def test_groups(covered: dict[str, Coverage], name: str, size: str) -> None:
+    """In groups of whatever size it does so in 92 of 100 samples or more: of sums, of profits with rare heavy
+    rows, and of ratios of these."""
+    assert np.mean(covered[name].held[size]) >= 0.92
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name not in RARE])
-def test_groups_of_many_records(covered: dict[str, Coverage], name: str) -> None:
-    """In groups of 30 effective records or more it does so in 93 of 100 samples or more, too."""
-    assert np.mean(covered[name].sure_groups) >= 0.93
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_group_has_an_interval(covered: dict[str, Coverage], name: str) -> None:
+    """What a sample met has an interval, also the cost per conversion of few conversions."""
+    assert not any(covered[name].without)
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -78,10 +85,10 @@ def usual(**contributions: float) -> Sample:
 
 def test_a_lone_record_is_not_certain() -> None:
     """A group of one record whose weight is just above 1 may have lost others as large as the usual one."""
-    process_lock = aggregate(**{"sum:imps": (100.0, 0.0, 1e-6 * 100**2)})
-    found = intervals.ranges(KNOWN["imps"], np.array([100.0]), process_lock, usual(**{"sum:imps": 400.0}))
+    lone = aggregate(**{"sum:imps": (100.0, 0.0, 1e-6 * 100**2)})
+    found = intervals.ranges(KNOWN["imps"], np.array([100.0]), lone, usual(**{"sum:imps": 400.0}))
     assert found.high[0] > 500
-    assert found.n_eff[0] < 1
+    assert found.n_eff[0] < 2
 
 
 def test_a_group_that_shows_nothing_may_hold_the_usual_record() -> None:
@@ -98,18 +105,65 @@ def test_few_records_have_the_range_of_a_count() -> None:
     two = aggregate(**{"sum:imps": (4.0, 0.0, 8.0)})
     found = intervals.ranges(KNOWN["imps"], np.array([4.0]), two, usual(**{"sum:imps": 2.0}))
     low, high = (gamma([2, 3]).ppf(tail) for tail in (0.025, 0.975))
-    assert found.low[0] == pytest.approx(2 * np.cbrt(low[0] ** 2 * low[1]))
-    assert found.high[0] == pytest.approx(high.sum())
+    assert found.low[0] == pytest.approx(2 * np.cbrt(low[0] ** 2 * low[1]), rel=1e-5)
+    assert found.high[0] == pytest.approx(high.sum(), rel=1e-5)
 
 
-def test_a_ratio_of_too_few_records_has_no_interval() -> None:
-    """A ratio on less than three effective records has no interval where it would say nothing."""
-    few = aggregate(**{"sum:clicks": (2.0, 0.0, 4.0), "sum:imps": (100.0, 0.0, 100.0**2)})
-    found = intervals.ranges(
-        KNOWN["ctr"], np.array([2.0]), few, usual(**{"sum:clicks": 2.0, "sum:imps": 100.0})
+def test_a_ratio_has_the_interval_that_its_sides_leave() -> None:
+    """Where both sides vary on their own, R is possible while (N - RD)² ≤ a² + R²b², a and b being how far
+    each side reaches in that direction."""
+    sides = {"sum:clicks": (40.0, 0.0, 80.0), "sum:imps": (900.0, 100.0, 30_000.0)}
+    group, sample = aggregate(**sides), usual(**{"sum:clicks": 2.0, "sum:imps": 30.0})
+    group.moments["sum:clicks", "sum:imps"][:] = 0.0
+    clicks, imps = (
+        intervals.ranges(KNOWN[name], np.array([value]), group, sample)
+        for name, value in (("clicks", 40.0), ("imps", 900.0))
     )
-    assert np.isnan(found.low[0])
-    assert np.isnan(found.high[0])
+    found = intervals.ranges(KNOWN["ctr"], np.array([100 * 40 / 900]), group, sample)
+    for ratio, reach in (
+        (found.low[0] / 100, (40 - clicks.low[0], imps.high[0] - 900)),
+        (found.high[0] / 100, (clicks.high[0] - 40, 900 - imps.low[0])),
+    ):
+        assert (40 - 900 * ratio) ** 2 == pytest.approx(reach[0] ** 2 + (ratio * reach[1]) ** 2)
+
+
+def test_a_ratio_over_an_exact_sum_has_the_interval_of_what_stands_above() -> None:
+    """Three conversions whose records were certain to be drawn: what they cost is as uncertain as the cost,
+    and the usual record, which has a hundredth of a conversion, hardly matters."""
+    group = aggregate(**{"sum:revenue": (30.0, 0.0, 100.0), "sum:conversions": (3.0, 3.0, 0.0)})
+    sample = usual(**{"sum:revenue": 3.0, "sum:conversions": 1e-6})
+    found = intervals.ranges(KNOWN["cpa"], np.array([10.0]), group, sample)
+    revenue = intervals.ranges(KNOWN["revenue"], np.array([30.0]), group, sample)
+    assert found.low[0] == pytest.approx(revenue.low[0] / 3, rel=1e-3)
+    assert found.high[0] == pytest.approx(revenue.high[0] / 3, rel=1e-3)
+
+
+def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
+    """Profit may be zero here, and revenue per profit then be anything."""
+    definition = DEFINITION.model_dump(exclude_unset=True)
+    definition["data_fields"] = [
+        *definition["data_fields"], {"name": "per_profit", "formula": "revenue / profit"}
+    ]  # fmt: skip
+    measure = measures(DEFINITION.model_validate(definition))["per_profit"]
+    group = aggregate(**{"sum:revenue": (30.0, 0.0, 100.0), "sum:profit": (10.0, 0.0, 400.0)})
+    sample = replace(
+        usual(**{"records": 2.0, "sum:revenue": 3.0, "sum:profit": 5.0}), signed=frozenset({"sum:profit"})
+    )
+    group.certain["records"] = np.zeros(1)
+    found = intervals.ranges(measure, np.array([3.0]), group, sample)
+    assert np.isnan(found.low[0]) and np.isnan(found.high[0])
+
+
+def test_a_profit_has_students_range_by_its_records() -> None:
+    """Eight light records of 5 each in absolute value, of which the sum is -2: t by the design, not by a sum
+    near zero. V = 8 · 25, of the usual record 25 more: n = (8·5 + 5)² / 225 = 9, (225 / 200)² · 9 degrees."""
+    group = replace(aggregate(**{"sum:profit": (-2.0, 0.0, 200.0)}), records=np.array([8.0]))
+    group.certain["records"] = np.zeros(1)
+    sample = replace(usual(**{"records": 2.0, "sum:profit": 5.0}), signed=frozenset({"sum:profit"}))
+    found = intervals.ranges(KNOWN["profit"], np.array([-2.0]), group, sample)
+    side = student.ppf(0.975, 9 * (225 / 200) ** 2) * np.sqrt(225)
+    assert (found.low[0], found.high[0]) == pytest.approx((-2 - side, -2 + side))
+    assert found.n_eff[0] == pytest.approx(9)
 
 
 def test_a_rate_stays_between_its_limits() -> None:
@@ -132,6 +186,18 @@ def test_limits_are_those_of_single_records(people: Population) -> None:
     assert tuple(bounds["ctr"]) == pytest.approx((ctr.min(), ctr.max()))
     assert bounds["cpa"][1] is None
     assert set(FORMULAS) | {"bid"} == set(bounds)
+
+
+def test_what_is_always_drawn_adds_next_to_nothing(people: Population) -> None:
+    """Of n reference records with conversions none is light: one of n + 2 may be (rule of succession), with
+    the largest weight."""
+    layout = people.layout
+    sample = Draw(layout, 0.2, ["records", "sum:conversions"], [("sum:conversions",) * 2]).sample()
+    conversions = layout.block(layout.lane["sum:conversions"][0])[:, layout.lane["sum:conversions"][1]]
+    weight = 1 / (0.2 * layout.contents.smallest_size)
+    typical = layout.contents.typical[layout.contents.lanes.index("sum:conversions")]
+    assert sample.contribution["sum:conversions"] <= weight * typical / 100
+    assert sample.contribution["sum:conversions"] >= weight * typical / (2 + np.count_nonzero(conversions))
 
 
 @pytest.fixture(scope="module")

@@ -89,8 +89,8 @@ def _divergence(before: Numbers, now: Numbers) -> Numbers:
 
 
 def _shares(parts: Numbers) -> Numbers:
-    """Shares of the sum; what is below zero has none."""
-    positive = np.clip(np.nan_to_num(parts), 0, None)
+    """Shares of the sum; what has the other sign has none."""
+    positive: Numbers = np.clip(np.nan_to_num(parts) * np.sign(np.nansum(parts)), 0, None)
     return positive / positive.sum() if positive.sum() > 0 else positive
 
 

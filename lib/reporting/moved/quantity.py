@@ -1,7 +1,7 @@
 """The kinds of figures, and how the difference of one between two periods is divided among values.
 
 Additive    a sum, or sums added and subtracted: a value contributes its own difference
-Ratio       factor · Σy / Σx: a value contributes by its share of Σx (mix) and by its own ratio (rate)
+Ratio       Σy / Σx: a value contributes by its share of Σx (mix) and by its own ratio (rate)
 Formula     any other arithmetic of sums: what leaving the value out would change
 Own         not made of sums (unique users, means): values have figures of their own, and no contributions
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import formulas
-from lib.reporting.formulas import BinaryOperation, Expression, Field, Negation, Number
+from lib.reporting.formulas import BinaryOperation, Expression, Field
 from lib.reporting.models import DataField, Slicer
 from lib.wire.errors import BadDefinition, BadRequest
 
@@ -30,18 +30,15 @@ class Additive:
 
 @dataclass(frozen=True)
 class Ratio:
-    """factor · above / below, both of them sums."""
+    """above / below, both of them sums."""
 
     above: Expression
     below: Expression
-    factor: float = 1.0
 
     @property
     def expression(self) -> Expression:
-        """The whole; without the factor's sign, which a Number can't have."""
-        factor: Expression = Number(abs(self.factor))
-        constant = Negation(factor) if self.factor < 0 else factor
-        return BinaryOperation("*", constant, BinaryOperation("/", self.above, self.below))
+        """The whole."""
+        return BinaryOperation("/", self.above, self.below)
 
 
 @dataclass(frozen=True)
@@ -71,9 +68,10 @@ def quantity(field: DataField, slicer: Slicer, additive: Collection[str]) -> Qua
     expression = _expression(field, slicer)
     if not expression.fields() or not expression.fields() <= set(additive):
         return Own(Field(field.name))
-    if _is_linear(expression):
+    if expression.is_sum:
         return Additive(expression)
-    return _ratio(expression) or Formula(expression)
+    above, below = expression.fraction()
+    return Ratio(above, below) if above.is_sum and below.is_sum else Formula(expression)
 
 
 def values(quantity: Quantity, sums: pd.DataFrame) -> np.ndarray:
@@ -92,49 +90,6 @@ def _expression(field: DataField, slicer: Slicer) -> Expression:
         return formulas.expand(expressions)[field.name]
     except (BadRequest, BadDefinition):
         return Field(field.name)
-
-
-def _ratio(expression: Expression) -> Ratio | None:
-    """One sum over another times a constant, however it is written; None for anything else."""
-    above, below, factor = _factors(expression)
-    if len(above) != 1 or len(below) != 1 or not factor:
-        return None
-    if not _is_linear(above[0]) or not _is_linear(below[0]):
-        return None
-    return Ratio(above[0], below[0], factor)
-
-
-def _factors(expression: Expression) -> tuple[list[Expression], list[Expression], float]:
-    """A product as its factors above and below the line, and its constant; 0 where that has no value."""
-    match expression:
-        case Negation(operand):
-            above, below, factor = _factors(operand)
-            return above, below, -factor
-        case BinaryOperation("*", left, right):
-            (above, below, factor), (more, under, second) = _factors(left), _factors(right)
-            return above + more, below + under, factor * second
-        case BinaryOperation("/", left, right):
-            (above, below, factor), (under, more, second) = _factors(left), _factors(right)
-            return above + more, below + under, factor / second if second else 0.0
-    if not expression.fields():
-        return [], [], float(expression.evaluate({}))
-    return [expression], [], 1.0
-
-
-def _is_linear(expression: Expression) -> bool:
-    """Whether its values of disjoint records add up where those of its fields do."""
-    match expression:
-        case Field():
-            return True
-        case Negation(operand):
-            return _is_linear(operand)
-        case BinaryOperation("+" | "-", left, right):
-            return _is_linear(left) and _is_linear(right)
-        case BinaryOperation("*", left, right):
-            return (_is_linear(left) and not right.fields()) or (not left.fields() and _is_linear(right))
-        case BinaryOperation("/", left, right):
-            return _is_linear(left) and not right.fields()
-    return False
 
 
 @dataclass(frozen=True)
@@ -195,7 +150,7 @@ def beyond(quantity: Quantity, pair: Pair, contribution: Numbers, is_segmented: 
             share1, _, now, _ = _side(quantity, pair.now, pair.whole_now)
             share = np.nan_to_num(share0 + share1) / 2
             alike = _usual_change(before, now, share) * share * np.nan_to_num(before)
-            return contribution - quantity.factor * alike
+            return contribution - alike
     return contribution
 
 
@@ -228,7 +183,7 @@ def _ratio_contributions(ratio: Ratio, pair: Pair) -> Contributions:
     first, second = np.where(np.isnan(r0), r1, r0), np.where(np.isnan(r1), r0, r1)
     mix = np.nan_to_num((s1 - s0) * ((first + second) / 2 - middle))
     whole = np.nan_to_num(whole)
-    return Contributions(ratio.factor * whole, ratio.factor * mix, ratio.factor * (whole - mix))
+    return Contributions(whole, mix, whole - mix)
 
 
 def _side(ratio: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Numbers, Numbers, Numbers, float]:
