@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lib.insight.estimate import Estimate
 from lib.reporting import intervals
+from lib.reporting.answers import Estimate
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.accumulate import product

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pandas as pd
 
-from lib.insight.estimate import Estimate
 from lib.python_client import Answer
+from lib.reporting.answers import Estimate
 
 Json = dict[str, Any]
 MOST_TOKENS, CHARACTERS_PER_TOKEN = 2_000, 3

@@ -10,7 +10,7 @@ from lib.agents.answers import ESTIMATE, EXACT, Json, figure, number, text
 from lib.agents.deals import NO_REPORT, link, report_of_deals, require
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
-from lib.insight import estimate, forecast, overlap, seat_prices, win_prices
+from lib.insight import forecast, overlap, seat_prices, win_prices
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, Translation, entries, report_filters
 from lib.insight.seat_prices import SeatPrices
@@ -178,7 +178,7 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     answers = [report.ask(base.model_copy(update={"filters": filters})) for filters in sets]
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
     deals = [_deals(desk, package) for package in packages]
-    is_exact = all(estimate.total(answer, field.name).is_exact for answer in answers)
+    is_exact = all(answer.total_of(field.name).is_exact for answer in answers)
     return {
         "slicer": f"{report.project}/{report.name}",
         "days": [day.isoformat() for day in report.period(DAYS)],

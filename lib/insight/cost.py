@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from lib.deals.models import Targeting
 from lib.insight import estimate
-from lib.insight.estimate import Estimate
 from lib.insight.filters import Lists, Translation, report_filters
 from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import Filter, Slicer
 
 MOST_OF_A_SIDE, MOST = 8, 40
@@ -107,9 +106,9 @@ def costs(all_trials: Trials, answers: Sequence[Audience], field: str) -> list[T
 
     `answers` are those to the filters of the whole and then of each trial, in this order.
     """
-    volume = estimate.total(answers[0], field)
+    volume = answers[0].total_of(field)
     target_costs = [
-        _cost(trial, volume, estimate.total(answer, field))
+        _cost(trial, volume, answer.total_of(field))
         for trial, answer in zip(all_trials.each, answers[1:], strict=True)
     ]
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))

@@ -115,14 +115,14 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
     for query, answer in zip(queries, answers, strict=True):
         if query.split_by:
             values.setdefault(query.split_by[0], set()).update(_alive(answer, query.split_by[0], field))
-        elif query.filters and not estimate.total(answer, field).value:
+        elif query.filters and not answer.total_of(field).value:
             empty.add(query.filters[0].name)
     return BidValues(
         {name: frozenset(with_bids) for name, with_bids in values.items()},
         has_data=estimate.has_data(answers[0]),
         days=len(answers[0].total.dates),
         empty=frozenset(empty),
-        is_exact=not any(map(estimate.is_sampled, answers)),
+        is_exact=not any(answer.is_sampled for answer in answers),
     )
 
 
@@ -158,7 +158,7 @@ def last_days(
             if bids > 0:
                 at = date.fromisoformat(day[:10])
                 last[name, value] = max(at, last.get((name, value), at))
-    is_exact = not any(map(estimate.is_sampled, answers))
+    is_exact = not any(answer.is_sampled for answer in answers)
     return [
         DeadTarget(
             target, max((last[at] for at in _target_names(target) if at in last), default=None), is_exact

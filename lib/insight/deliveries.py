@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta, timezone
 from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DEAL, DealReport
-from lib.insight.estimate import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of, has_data, is_sampled
+from lib.insight.estimate import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of, has_data
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import Slicer
@@ -34,10 +34,10 @@ class Deliveries:
         self._report, fields = report, delivery_fields(report.slicer)
         self._measures = {days: _measures(answer, fields) for days, answer in answers.items()}
         self._nothing = {
-            days: dict.fromkeys(fields, 0.0) if has_data(answer) and not is_sampled(answer) else {}
+            days: dict.fromkeys(fields, 0.0) if has_data(answer) and not answer.is_sampled else {}
             for days, answer in answers.items()
         }
-        self.is_estimate = any(map(is_sampled, answers.values()))
+        self.is_estimate = any(answer.is_sampled for answer in answers.values())
 
     def figures(self, deal: DemandDeal, packages: Sequence[SupplyPackage]) -> Figures:
         """The figures of a deal by name, those of FIGURES; None where the report or the deal can't say one,

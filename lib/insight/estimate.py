@@ -1,10 +1,9 @@
-"""A figure of an answer with its 95 % range, and figures made of two such."""
+"""What the fields of a report are called that have a role, and figures made of two of an answer."""
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import DataField, KeyField, Slicer
 
 REQUESTS, BIDS, IMPRESSIONS = ("bid_requests", "requests"), ("bids",), ("imps", "impressions")
@@ -19,34 +18,6 @@ ROLES = {
     "creative": CREATIVE, "spend": SPEND,
 }  # fmt: skip
 """The usual names of the fields with a role; a definition's `roles` say it where they have other names."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure; None where the report has no data. Without a range (None) it is exact; a range that is NaN is
-    not known."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every record was read for it."""
-        return self.low is None or self.high is None
-
-    @property
-    def side(self) -> float:
-        """The larger side of the range: 0 without one, infinite where it is not known."""
-        if self.value is None or self.low is None or self.high is None:
-            return 0.0
-        side = max(self.high - self.value, self.value - self.low)
-        return side if math.isfinite(side) else math.inf
-
-    def times(self, factor: float) -> "Estimate":
-        """The same as a multiple of itself."""
-        sides = (self.value, self.low, self.high)
-        return Estimate(*(None if side is None else side * factor for side in sides))
 
 
 def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
@@ -68,48 +39,9 @@ def _by_role(fields: Iterable[DataField | KeyField], names: tuple[str, ...]) -> 
     return [roles[role] for role, usual in ROLES.items() if set(usual) <= set(names) and role in roles]
 
 
-def total(audience: Audience, field: str) -> Estimate:
-    """The total of a data field."""
-    total = audience.total
-    value = total.values.get(field)
-    if value is None:
-        return Estimate(None)
-    if field in total.low:
-        low, high = (math.nan if side is None else side for side in (total.low[field], total.high.get(field)))
-        return Estimate(value) if low == high == value else Estimate(value, low, high)
-    if total.confidence_range is not None:
-        side = abs(value) * float(total.confidence_range) / 100 if value else math.nan
-        return Estimate(value, value - side, value + side)
-    is_sampled = audience.precision is not None and audience.precision.is_sampled
-    return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)
-
-
-def of_rows(audience: Audience, field: str) -> list[Estimate]:
-    """The rows' values of a data field; None where there is none, NaN ranges where they are not known."""
-    values = [None if math.isnan(value) else float(value) for value in audience.values[field]]
-    if audience.low is None or audience.high is None or field not in audience.low:
-        unknown = (math.nan, math.nan) if is_sampled(audience) else ()
-        return [Estimate(value, *(() if value is None else unknown)) for value in values]
-    sides = zip(values, audience.low[field], audience.high[field], strict=True)
-    return [
-        Estimate(value) if value is None or low == high == value else Estimate(value, low, high)
-        for value, low, high in sides
-    ]
-
-
 def has_data(audience: Audience) -> bool:
     """Whether the days that were asked for have data at all, whatever the filters."""
     return bool(audience.total.dates) or any(audience.total.values.values())
-
-
-def is_sampled(audience: Audience) -> bool:
-    """Whether any figure is an estimate.
-
-    Fewer records were read than there are, or all of them but not all users; a plain service says so by a
-    confidence range alone.
-    """
-    read = audience.precision is not None and audience.precision.is_sampled
-    return read or audience.confidence_range is not None or audience.total.confidence_range is not None
 
 
 def share(part: Estimate, rest: Estimate) -> Estimate:

@@ -15,9 +15,7 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import numpy.typing as npt
 
-from lib.insight import estimate
-from lib.insight.estimate import Estimate
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import time_key_field
 
@@ -60,7 +58,7 @@ def track_record(hits: int, tests: int, days: int) -> str:
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
     """Every one of the days, from an answer that is split by day."""
-    figures = dict(zip(map(str, audience.names[DAY]), estimate.of_rows(audience, field), strict=True))
+    figures = dict(zip(map(str, audience.names[DAY]), audience.rows_of(field), strict=True))
     nothing = dict.fromkeys(audience.total.dates, Estimate(0.0))
     every = (days[0] + number * ONE for number in range((days[1] - days[0]).days + 1))
     return tuple(DayFigure(day, (nothing | figures).get(day.isoformat(), Estimate(None))) for day in every)

@@ -11,7 +11,6 @@ import numpy as np
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import Numbers
 from lib.insight.deal_report import KEY_FIELDS, DealReport, Entity
-from lib.insight.estimate import is_sampled
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter, time_key_field
 
@@ -61,7 +60,7 @@ class FunnelDays:
         fields = fields or self.fields
         answer = self.ask(HISTORY, tuple(fields.values()), (*((by,) if by else ()), DAY), filters)
         series: Series = {}
-        if is_sampled(answer):
+        if answer.is_sampled:
             return series
         first = self.first_day
         without_rows = np.full(HISTORY, np.nan)

@@ -12,8 +12,8 @@ from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
-from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, Estimate, field_of, is_sampled
-from lib.reporting.answers import Audience
+from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, field_of
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import Slicer
 
 STEPS = (
@@ -137,7 +137,7 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
         for place, deal in enumerate(answer.names[DEAL])
     }
     has_data = bool(answer.total.dates) or bool(rows)
-    return Funnels(rows, tuple(fields), last, has_data, not is_sampled(answer))
+    return Funnels(rows, tuple(fields), last, has_data, not answer.is_sampled)
 
 
 def health(deal: DemandDeal, context: DealContext, funnels: Funnels | None) -> DealHealth:

@@ -12,8 +12,7 @@ from itertools import combinations
 
 from lib.deals.models import DemandDeal
 from lib.insight import estimate
-from lib.insight.estimate import Estimate
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import Filter
 
 MOST = 12
@@ -57,7 +56,7 @@ def overlaps(
     answers: Sequence[Audience], count: int, field: str
 ) -> tuple[list[Estimate], list[SharedInventory]]:
     """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
-    estimates = [estimate.total(answer, field) for answer in answers]
+    estimates = [answer.total_of(field) for answer in answers]
     single = estimates[:count]
     pairs = [
         SharedInventory(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from lib.deals.models import ListTarget, Targeting
 from lib.deals.supply.states import STATES, State, SupplyIndex, SupplyState
-from lib.insight import estimate
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists
 from lib.insight.funnel_days import PATIENCE
@@ -83,7 +82,7 @@ def supply_path(
     rows = [InventoryRow(*entry, index.state(*entry), bids) for entry, bids in bids_of.items()]
     rows.sort(key=lambda row: (STATES.index(row.state.state), not row.state.doubt, -row.bids, row.name))
     total = None if answer is None else sum(row.bids for row in rows)
-    return SupplyPath(tuple(rows), total, answer is None or not estimate.is_sampled(answer))
+    return SupplyPath(tuple(rows), total, answer is None or not answer.is_sampled)
 
 
 def unauthorized_shares(
@@ -114,7 +113,7 @@ def unauthorized_shares(
             for value, count in ask(by, some, *(() if is_app else no_app)):
                 wrong_bids[value] = wrong_bids.get(value, 0.0) + (count if count > 0 else 0.0)
     whole = dict(ask(by)) if wrong_bids else {}
-    if any(map(estimate.is_sampled, answers)):
+    if any(answer.is_sampled for answer in answers):
         return None
     return {value: 100 * count / whole[value] for value, count in wrong_bids.items() if count}
 

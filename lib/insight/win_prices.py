@@ -90,11 +90,7 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     low, median, high = quartiles(cpm[has_price], wins[has_price])
     whole = answer.total.values.get(fields.wins) or 0.0
     coverage = min(100.0, 100 * float(wins[has_price].sum()) / whole) if whole else 100.0
-    is_sampled = answer.precision.is_sampled if answer.precision is not None else False
-    is_sampled = (
-        is_sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
-    )
-    return WinPrices(low, median, high, int(has_price.sum()), coverage, not is_sampled)
+    return WinPrices(low, median, high, int(has_price.sum()), coverage, not answer.is_sampled)
 
 
 def lost_between(

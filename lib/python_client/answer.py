@@ -8,10 +8,8 @@ from typing import Any, TypedDict, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from lib.insight import estimate
-from lib.insight.estimate import Estimate
 from lib.reporting import dates, requests
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import (
     AudienceQuery,
@@ -183,9 +181,7 @@ class Answer:
     @property
     def is_exact(self) -> bool:
         """Whether every record in range was read."""
-        read = self.audience.precision
-        is_sampled = read is not None and read.is_sampled
-        return not (is_sampled or self.audience.total.confidence_range)
+        return not self.audience.is_sampled
 
     @property
     def total(self) -> dict[str, float | None]:
@@ -194,7 +190,7 @@ class Answer:
 
     def estimate(self, field: str) -> Estimate:
         """The total of a data field with its 95 % range."""
-        return estimate.total(self.audience, field)
+        return self.audience.total_of(field)
 
 
 @dataclass(frozen=True)

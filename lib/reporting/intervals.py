@@ -8,14 +8,14 @@ far too wide for sizes this uneven; here it is what a light record of the layout
 of few records hold too often, as exact ones of counts do; mid-p (Lancaster 1961) has half of the record that
 decides on either side. bench/range_coverage.py measures how often the intervals hold.
 
-Sums with negative values get Student's t: n drawn contributions of one size make a variance with 2n degrees
-of freedom (Satterthwaite 1946). A formula is a quotient of two such figures, and has the interval that their
-own intervals and their correlation leave it (Donner and Zou 2012, "Closed-form confidence intervals for
-functions of the normal mean and standard deviation", MOVER).
+Sums with negative values get Student's t, with about as many degrees of freedom as there are effective
+records (Satterthwaite 1946). A formula is a quotient of two such figures, and has the interval that their own
+intervals and their correlation leave it (Donner and Zou 2012, "Closed-form confidence intervals for functions
+of the normal mean and standard deviation", MOVER).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -48,9 +48,8 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
     if not inexact:
         off = slack(value) if measure.additive_atom is not None else 0.0
         return Ranges(value - off, value + off, aggregate.records)
-    found = _quotient(measure.expression, aggregate, sample)
-    low, high = np.fmin(found.low, value), np.fmax(found.high, value)
-    return _within(measure, replace(found, low=low, high=high), value, sample)
+    quotient = _quotient(measure.expression, aggregate, sample)
+    return _within(measure, quotient, value, sample)
 
 
 def relative(ranges: Ranges, value: Numbers) -> Numbers:
@@ -155,16 +154,16 @@ def _covariance(
 ) -> Numbers:
     """g'Mh, by the slopes of two expressions; M has the moments of so many usual light records more."""
     total = np.zeros(len(aggregate.records))
-    for one, slope in first.items():
-        for other, other_slope in second.items():
-            pair = (min(one, other), max(one, other))
+    for atom, slope in first.items():
+        for second_atom, second_slope in second.items():
+            pair = (min(atom, second_atom), max(atom, second_atom))
             if pair in aggregate.moments and sample is not None:
                 moment = aggregate.moments[pair] + usual * sample.moments[pair]
-            elif one == other and aggregate.share.get(one, 1.0) < 1.0:
-                moment = _user_variance(one, aggregate)
+            elif atom == second_atom and aggregate.share.get(atom, 1.0) < 1.0:
+                moment = _user_variance(atom, aggregate)
             else:
                 continue
-            total = total + slope * other_slope * moment
+            total = total + slope * second_slope * moment
     return total
 
 
@@ -174,9 +173,9 @@ def _student(slopes: Mapping[str, Numbers], aggregate: Aggregate, sample: Sample
     Of n normal contributions Σ w(w-1)y² has about as many degrees of freedom as there are effective records
     (Satterthwaite 1946), and more by the part that is the usual record's, which is known.
     """
-    drawn, whole = (_covariance(slopes, slopes, aggregate, sample, count) for count in (0, 1))
-    known = _divide(whole, np.maximum(drawn, 1e-9 * whole))
-    freedom = np.minimum(_effective(slopes, aggregate, sample), 1e9) * known**2
+    own, whole = (_covariance(slopes, slopes, aggregate, sample, count) for count in (0, 1))
+    growth = _divide(whole, np.maximum(own, 1e-9 * whole))
+    freedom = np.minimum(_effective(slopes, aggregate, sample), 1e9) * growth**2
     quantile: Numbers = np.where(whole > 0, stdtrit(np.clip(freedom, 1, 1e9), 1 - TAIL), NORMAL)
     return quantile
 

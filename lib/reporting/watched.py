@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib.reporting import named_days, noise
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Slicer, time_key_field
 
@@ -22,13 +22,6 @@ BASE, MOST, CONFIDENCE, NEGLIGIBLE = 4, 16, 0.99, 1e-12
 noise; the part of a figure below which it has not varied."""
 DAY, ONE, WEEK = time_key_field("day"), timedelta(days=1), timedelta(weeks=1)
 Ask = Callable[[AudienceQuery], Audience]
-
-
-class Figure(NamedTuple):
-    """A figure, and the larger side of its 95 % range: 0 if exact, infinite where it is not known."""
-
-    value: float
-    side: float = 0.0
 
 
 class Judgment(NamedTuple):
@@ -51,7 +44,7 @@ class FigureHistory:
     """
 
     days: Sequence[Days]
-    figures: Sequence[Figure]
+    figures: Sequence[Estimate]
     season: int = 1
 
     def judge(self, rule: str, bound: float | None, index: int = -1) -> Judgment:
@@ -61,14 +54,17 @@ class FigureHistory:
         and for `changed` where too little is known of earlier figures.
         """
         index %= len(self.figures)
-        value, side = self.figures[index]
-        if not math.isfinite(value):
+        figure = self.figures[index]
+        value, side = figure.value, figure.side
+        if value is None:
             raise FigureUnavailable("The figure has no value on these days.")
         if math.isinf(side):
             raise FigureUnavailable("The figure is based on too few records.")
         if rule == "changed":
             earlier = self.figures[max(0, index - MOST * self.season) : index]
-            bounds = usual([figure.value for figure in earlier], self.season)
+            bounds = usual(
+                [math.nan if figure.value is None else figure.value for figure in earlier], self.season
+            )
             if bounds is None:
                 raise FigureUnavailable(
                     f"Too little to compare with: the same weekdays of more than {BASE} earlier periods are "
@@ -98,14 +94,16 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     FigureUnavailable where there are no complete days, or no figure.
     """
     days = complete_days(query, slicer)
-    now = figure(ask(total_query(query, field, days)), field)
+    now = ask(total_query(query, field, days)).total_of(field)
+    if now.value is None:
+        raise FigureUnavailable("The figure has no value on these days.")
     if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
         first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
         span = [first + number * ONE for number in range((days[0] - first).days)]
         figures = _daily(query, field, span, ask) if span else []
         return FigureHistory([*((day, day) for day in span), days], [*figures, now], season=7)
     periods = earlier(days, slicer, weeks)
-    figures = [_figure_or_nothing(ask(total_query(query, field, period)), field) for period in periods]
+    figures = [ask(total_query(query, field, period)).total_of(field) for period in periods]
     return FigureHistory([*periods, days], [*figures, now])
 
 
@@ -173,43 +171,11 @@ def total_query(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
     return query.model_copy(update=changes)
 
 
-def figure(answer: Audience, field: str) -> Figure:
-    """The total of an answer with its range; FigureUnavailable where it has none."""
-    total = answer.total
-    reading = _figure(answer, total.values.get(field), total.low.get(field), total.high.get(field))
-    if not math.isfinite(reading.value):
-        raise FigureUnavailable("The figure has no value on these days.")
-    return reading
-
-
-def _figure_or_nothing(answer: Audience, field: str) -> Figure:
-    try:
-        return figure(answer, field)
-    except FigureUnavailable:
-        return Figure(math.nan)
-
-
-def _daily(query: AudienceQuery, field: str, days: Sequence[date], ask: Ask) -> list[Figure]:
-    """The figure of each of these days, by one question; NaN where it has none."""
+def _daily(query: AudienceQuery, field: str, days: Sequence[date], ask: Ask) -> list[Estimate]:
+    """The figure of each of these days, by one question."""
     answer = ask(total_query(query, field, (days[0], days[-1])).model_copy(update={"split_by": (DAY,)}))
-    sides = [None if side is None else side.get(field) for side in (answer.low, answer.high)]
-    figures = {
-        str(name)[:10]: _figure(answer, value, *(None if side is None else side.iloc[row] for side in sides))
-        for row, (name, value) in enumerate(zip(answer.names[DAY], answer.values[field], strict=True))
-    }
+    figures = dict(zip(answer.names[DAY].astype(str).str[:10], answer.rows_of(field), strict=True))
     # A day with data and no row of the query has a sum of zero, and no ratio.
-    without_row = Figure(0.0 if field in answer.percents else math.nan)
+    without_row = Estimate(0.0 if field in answer.percents else None)
     nothing = dict.fromkeys(answer.total.dates, without_row)
-    return [(nothing | figures).get(day.isoformat(), Figure(math.nan)) for day in days]
-
-
-def _figure(answer: Audience, value: float | None, low: float | None, high: float | None) -> Figure:
-    """A value with its range; the latter is not known where records were read in part and none came."""
-    if value is None or not math.isfinite(value):
-        return Figure(math.nan)
-    if low is None or high is None:
-        precision, total = answer.precision, answer.total
-        is_sampled = total.confidence_range is not None if precision is None else precision.is_sampled
-        return Figure(value, math.inf if is_sampled else 0.0)
-    side = max(high - value, value - low)
-    return Figure(float(value), float(side) if math.isfinite(side) else math.inf)
+    return [(nothing | figures).get(day.isoformat(), Estimate(None)) for day in days]

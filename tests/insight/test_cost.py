@@ -17,9 +17,8 @@ from lib.connect import Clients
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.insight import cost, estimate
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
-from lib.insight.estimate import Estimate
 from lib.insight.query_batch import CONCURRENCY, QueryBatch
-from lib.reporting.answers import Audience, Total
+from lib.reporting.answers import Audience, Estimate, Total
 from lib.reporting.models import AudienceQuery
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
@@ -113,7 +112,7 @@ def test_days_without_data(of: Clients) -> None:
     assert not estimate.has_data(asked(of, (), start_date="2020-01-01", end_date="2020-01-31"))
     none = tried(of, Targeting(geo_targetings=(GeoTarget(type="country", value="XX"),))).whole.filters
     assert estimate.has_data(asked(of, none))
-    assert estimate.total(asked(of, none), "bids").value == 0
+    assert asked(of, none).total_of("bids").value == 0
 
 
 def test_what_filters_cannot_say(own_home: Path) -> None:
@@ -173,9 +172,7 @@ def test_a_sample_says_so(own_home: Path) -> None:
     assert change.low < lost < change.high
     assert share.low < 100 * lost / there["bids"].sum() < share.high
     without = [one for one in questions.whole.filters if one.name != "browser"]
-    two = [
-        estimate.total(asked(of, one, audience_rows_limit=10_000), "bids") for one in (without, filters[0])
-    ]
+    two = [asked(of, one, audience_rows_limit=10_000).total_of("bids") for one in (without, filters[0])]
     assert change.high - change.low < sum(one.high - one.low for one in two) / 1.5
 
 

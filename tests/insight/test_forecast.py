@@ -20,11 +20,10 @@ from statements import CASES, NOISES, forecast_rates
 
 from lib.connect import Clients
 from lib.insight import seat_prices
-from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure, daily, forecast, weekdays
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
-from lib.reporting.answers import Audience, Total
+from lib.reporting.answers import Audience, Estimate, Total
 from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import bars

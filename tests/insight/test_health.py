@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.insight.estimate import Estimate
 from lib.insight.health import (
     DealContext,
     DealHealth,
@@ -17,7 +16,7 @@ from lib.insight.health import (
     rates,
     step_fields,
 )
-from lib.reporting.answers import Audience, Precision, Total
+from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.reporting.models import DataField, Slicer
 
 NOW = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)

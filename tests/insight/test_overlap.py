@@ -11,9 +11,9 @@ from standin.state import TOKEN, State
 
 from lib.connect import Clients
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SizeTarget, Targeting, ValueTarget
-from lib.insight.estimate import Estimate
 from lib.insight.filters import report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices, overlaps, questions, two_prices
+from lib.reporting.answers import Estimate
 from lib.settings import Settings
 
 PACKAGES = (

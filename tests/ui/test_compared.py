@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from lib.insight.estimate import Estimate, of_rows
-from lib.reporting.answers import Audience, Precision, Total
+from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui.charts.change import Change, change, of_total
+from lib.ui.charts.change import Change, change
 from lib.ui.query import compared_answers
 from lib.ui.query.compared_answers import ComparedAnswers
 
@@ -48,18 +47,21 @@ def test_an_unknown_range_is_not_exact(low: float | None) -> None:
         pd.DataFrame({"site": ["1"]}), frame, frame, total, low=frame * math.nan, high=frame * math.nan,
         precision=Precision(10, 1000),
     )  # fmt: skip
-    assert not change(of_total(sampled, "imps"), Estimate(1.0)).is_certain
-    assert not change(of_rows(sampled, "imps")[0], Estimate(1.0)).is_certain
+    assert not change(sampled.total_of("imps"), Estimate(1.0)).is_certain
+    assert not change(sampled.rows_of("imps")[0], Estimate(1.0)).is_certain
 
 
-def test_a_sample_without_ranges_is_not_exact() -> None:
-    """Of a sample whose service sends no ranges no change can be told."""
+def test_a_total_of_a_plain_service_has_its_confidence_range() -> None:
+    """Where a service sends nothing but a confidence range, 100 ± 1 differs from 98 and not from 99.5. A row
+    without one is not exact."""
     frame = pd.DataFrame({"imps": [100.0]})
     sampled = Audience(
         pd.DataFrame({"site": ["1"]}), frame, frame, Total({"imps": 100.0}, 1, confidence_range="1.0")
     )
-    assert not change(of_total(sampled, "imps"), Estimate(1.0)).is_certain
-    assert change(of_total(answer(100, 1, 1), "imps"), Estimate(1.0)).is_certain
+    assert change(sampled.total_of("imps"), Estimate(98.0)).is_certain
+    assert not change(sampled.total_of("imps"), Estimate(99.5)).is_certain
+    assert not change(sampled.rows_of("imps")[0], Estimate(1.0)).is_certain
+    assert change(answer(100, 1, 1).total_of("imps"), Estimate(1.0)).is_certain
 
 
 def test_a_change_has_a_range_of_its_own() -> None:

@@ -6,8 +6,7 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from lib.insight.estimate import Estimate
-from lib.reporting.answers import Audience, Precision, Total
+from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change, change

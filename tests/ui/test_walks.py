@@ -12,7 +12,6 @@ from walks import Check, Oracle, Walk
 
 from lib import connect
 from lib.front.board_route import BoardRequest
-from lib.insight.estimate import is_sampled
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.settings import Settings
@@ -47,7 +46,7 @@ def precisions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
     original = ComparedAnswers.__init__
 
     def noting(self: ComparedAnswers, now: Any, before: Any, *rest: Any, **more: Any) -> None:
-        sides.append((is_sampled(now), is_sampled(before)))
+        sides.append((now.is_sampled, before.is_sampled))
         original(self, now, before, *rest, **more)
 
     monkeypatch.setattr(ComparedAnswers, "__init__", noting)

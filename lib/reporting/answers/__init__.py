@@ -6,6 +6,7 @@ ordered and exported: a filter by the figure that an answer had keeps its row. I
 confidence: `TAIL` on each side, in words `LEVEL`.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -63,6 +64,34 @@ class Precision:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A figure of an answer; None where the report has no data. Without a range (None) it is exact; a range
+    that is NaN is not known."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every record was read for it."""
+        return self.low is None or self.high is None
+
+    @property
+    def side(self) -> float:
+        """The larger side of the range: 0 without one, infinite where it is not known."""
+        if self.value is None or self.low is None or self.high is None:
+            return 0.0
+        side = max(self.high - self.value, self.value - self.low)
+        return side if math.isfinite(side) else math.inf
+
+    def times(self, factor: float) -> "Estimate":
+        """The same as a multiple of itself."""
+        sides = (self.value, self.low, self.high)
+        return Estimate(*(None if side is None else side * factor for side in sides))
+
+
+@dataclass(frozen=True)
 class Audience:
     """Rows and their total. All frames have one row per result row, in the order of the answer.
 
@@ -84,6 +113,43 @@ class Audience:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether any figure is an estimate.
+
+        Fewer records were read than there are, or all of them but not all users; a plain service says so by a
+        confidence range alone.
+        """
+        has_range = self.confidence_range is not None or self.total.confidence_range is not None
+        return has_range or (self.precision is not None and self.precision.is_sampled)
+
+    def total_of(self, field: str) -> Estimate:
+        """The total of a data field; of a plain service with its confidence range."""
+        total = self.total
+        value = total.values.get(field)
+        if value is None or not math.isfinite(value):
+            return Estimate(None)
+        if field in total.low or total.confidence_range is None:
+            return self._estimate(value, total.low.get(field), total.high.get(field))
+        side = abs(value) * float(total.confidence_range) / 100 if value else math.nan
+        return Estimate(value, value - side, value + side)
+
+    def rows_of(self, field: str) -> list[Estimate]:
+        """The rows' values of a data field."""
+        nothing = [None] * len(self)
+        sides = (
+            nothing if side is None or field not in side else side[field] for side in (self.low, self.high)
+        )
+        return [self._estimate(*row) for row in zip(self.values[field], *sides, strict=True)]
+
+    def _estimate(self, value: float, low: float | None, high: float | None) -> Estimate:
+        """A figure that may be an estimate; a range that is missing then is not known."""
+        if math.isnan(value):
+            return Estimate(None)
+        if low is None or high is None:
+            return Estimate(float(value), *((math.nan, math.nan) if self.is_sampled else ()))
+        return Estimate(float(value)) if low == high == value else Estimate(float(value), low, high)
 
 
 def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.DataFrame:

@@ -144,21 +144,20 @@ def _side(answer: Audience, about: About, weight: float = 1.0) -> Side:
     sums = answer.values.reindex(columns=list(about.leaves)).set_axis(codes, axis=0).fillna(0.0)
     texts = answer.descriptions
     words = {} if texts is None else dict(zip(codes, texts.iloc[:, 0].astype(str), strict=True))
-    is_sampled = answer.precision.is_sampled if answer.precision else answer.confidence_range is not None
     return Side(
         weight * sums,
-        weight * _errors(answer, about, is_sampled).set_axis(codes, axis=0),
+        weight * _errors(answer, about).set_axis(codes, axis=0),
         words,
         answer.total.records_found <= len(answer),
-        is_sampled,
+        answer.is_sampled,
     )
 
 
-def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
+def _errors(answer: Audience, about: About) -> pd.DataFrame:
     """From the 95 % ranges; of an exact answer, none."""
     leaves = list(about.leaves)
     if answer.low is None or answer.high is None:
-        return pd.DataFrame(np.nan if is_sampled else 0.0, index=answer.values.index, columns=leaves)
+        return pd.DataFrame(np.nan if answer.is_sampled else 0.0, index=answer.values.index, columns=leaves)
     widths = answer.high.reindex(columns=leaves) - answer.low.reindex(columns=leaves)
     return (widths / WIDTH).where(answer.values.reindex(columns=leaves).notna(), 0.0)
 

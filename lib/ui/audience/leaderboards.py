@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lib.insight.estimate import is_sampled
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Order
 from lib.ui.audience import split_levels
@@ -446,7 +445,7 @@ def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
     Only for fields that add up, where both answers have every value, each exactly.
     """
     is_whole = not focus.view.data_filters and all(
-        len(side) >= side.total.records_found and not is_sampled(side) for side in (answer, both.before)
+        len(side) >= side.total.records_found and not side.is_sampled for side in (answer, both.before)
     )
     if focus.field.name not in answer.percents or not is_whole or both.now is not answer:
         return answer, both

@@ -9,7 +9,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Orde
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn, compared_column, compared_name
-from lib.ui.charts.change import Change, of_total
+from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows
 from lib.ui.query.compared_answers import ComparedAnswers
@@ -102,7 +102,7 @@ class Cross:
         if path:
             sides = None if level.split.pair is None else level.split.pair.figures(self.field).get(path)
         elif whole is not None:
-            sides = of_total(whole.now, self.field.name), of_total(whole.before, self.field.name)
+            sides = whole.now.total_of(self.field.name), whole.before.total_of(self.field.name)
         else:
             sides = None
         visible_keys = [(*path, code) for code in self.labels]

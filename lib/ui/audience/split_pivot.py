@@ -8,12 +8,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from lib.insight.estimate import is_sampled
 from lib.reporting.models import AudienceQuery, DataField, Direction, Order
 from lib.ui.audience import split_table
 from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.change import Change, of_total
+from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
@@ -336,7 +335,7 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
         for name, whole in wholes.items()
         if whole is not None
     }
-    is_estimate = is_sampled(answer)
+    is_estimate = answer.is_sampled
     return {name: max(0.0, value) for name, value in rest.items() if value >= 0 or not is_estimate}
 
 
@@ -368,7 +367,7 @@ def _other_change(pivot: Pivot, above: Path, field: DataField) -> Change:
         return Change(None)
     name, paths = field.name, pivot.below.get(above, [])
     if not above:
-        return below.rest(field, (of_total(whole.now, name), of_total(whole.before, name)), paths)
+        return below.rest(field, (whole.now.total_of(name), whole.before.total_of(name)), paths)
     upper = pivot.levels[len(above) - 1].split.pair
     sides = None if upper is None else upper.figures(field).get(above)
     return Change(None) if sides is None else below.rest(field, sides, paths)

@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from lib.insight.estimate import Estimate, is_sampled
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Estimate
 from lib.reporting.models import DataField
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.views import Alert, AlertRule
@@ -52,15 +51,6 @@ def change(now: Estimate, before: Estimate) -> Change:
 def _side(side: float | None, value: float) -> float:
     """An end of a range; the value itself of an exact figure."""
     return value if side is None else side
-
-
-def of_total(audience: Audience, field: str) -> Estimate:
-    """The total of a data field, with its range."""
-    total = audience.total
-    if field not in total.low and not is_sampled(audience):
-        return Estimate(total.values.get(field))
-    sides = (total.low.get(field), total.high.get(field))
-    return Estimate(total.values.get(field), *(math.nan if side is None else side for side in sides))
 
 
 def _is_there(value: float | None) -> bool:

@@ -92,10 +92,11 @@ def _watch(context: PageContext, view: SavedView, field: DataField) -> tuple[Fig
         return None, str(unavailable)
     except TrancheError as error:
         return None, f"The figure could not be loaded: {error.reason.rstrip('.')}."
-    (value, side), reader = history.figures[-1], Numbers.of(st.context.locale)
-    off = " (an estimate from too few records)" if math.isinf(side) else ""
-    if side and value and not off:
-        off = f" ± {reader.percent(100 * side / abs(value))}"
+    now, reader = history.figures[-1], Numbers.of(st.context.locale)
+    value = now.value or 0.0
+    off = " (an estimate from too few records)" if math.isinf(now.side) else ""
+    if now.side and value and not off:
+        off = f" ± {reader.percent(100 * now.side / abs(value))}"
     days = numbers.days(*history.days[-1])
     return history, f"Now {reader.full(value, field)}{off}, {days}: the view's complete days."
 

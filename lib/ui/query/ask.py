@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from datetime import date
 from functools import partial
 
-from lib.insight.estimate import is_sampled
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import for_service
@@ -41,7 +40,7 @@ def estimate(context: PageContext, query: AudienceQuery) -> Audience:
     if (answer := answers.peek(key)) is not None:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
-    if is_sampled(quick):
+    if quick.is_sampled:
         answers.start(key, _refining(context, query, quick))
     return quick
 

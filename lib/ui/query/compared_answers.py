@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from lib.insight.estimate import Estimate, is_sampled, of_rows
-from lib.reporting.answers import TAIL, Audience
+from lib.reporting.answers import TAIL, Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, change, of_total
+from lib.ui.charts.change import Change, change
 from lib.ui.charts.numbers import unit
 from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus
@@ -42,7 +41,7 @@ class ComparedAnswers:
 
     def total(self, field: DataField) -> Change:
         """The change of a data field's total."""
-        return self._change(field, of_total(self.now, field.name), of_total(self.before, field.name))
+        return self._change(field, self.now.total_of(field.name), self.before.total_of(field.name))
 
     def rows(self, field: DataField) -> dict[Key, Change]:
         """The change of each row's value; missing for rows that did not exist before."""
@@ -71,7 +70,7 @@ class ComparedAnswers:
         """Each row's value of a data field, now and before."""
         if name not in self._values:
             now, before = (
-                dict(zip(answer.names.itertuples(index=False, name=None), of_rows(answer, name), strict=True))
+                dict(zip(_keys(answer), answer.rows_of(name), strict=True))
                 for answer in (self.now, self.before)
             )
             self._values[name] = now, before
@@ -99,7 +98,7 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
     days_now, days_before = focus.comparison
     before = ask.estimate(focus.context, focus.in_days(query, days_before))
     now = whole if days_now == focus.period else ask.estimate(focus.context, focus.in_days(query, days_now))
-    if is_sampled(now) != is_sampled(before):
+    if now.is_sampled != before.is_sampled:
         # One of them was there already, exact: an estimate is never divided by an exact figure.
         now, before = (
             ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
@@ -171,6 +170,10 @@ def _rest(
 
 def _is_ratio(field: DataField) -> bool:
     return field.formula is not None and "/" in field.formula
+
+
+def _keys(audience: Audience) -> list[Key]:
+    return list(audience.names.itertuples(index=False, name=None))
 
 
 class Style(NamedTuple):

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from lib.insight.estimate import is_sampled
 from lib.reporting.answers import DIGITS, LARGEST_WHOLE, Audience
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.numbers import Numbers, title
@@ -70,12 +69,12 @@ def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> st
     A sample misses groups, mostly small ones: their number in it is a lower bound.
     """
     text = numbers.number(audience.total.records_found if groups is None else groups)
-    return f"at least {text}" if is_sampled(audience) else text
+    return f"at least {text}" if audience.is_sampled else text
 
 
 def others(audience: Audience, numbers: Numbers, label: str, count: int) -> str:
     """The label of the rows that are not shown, with their number: `Others (14)`, `Others (≥ 14)`."""
-    return f"{label} ({'≥ ' if is_sampled(audience) else ''}{numbers.number(count)})"
+    return f"{label} ({'≥ ' if audience.is_sampled else ''}{numbers.number(count)})"
 
 
 def half_range(low: float | None, high: float | None, value: float | None) -> float:

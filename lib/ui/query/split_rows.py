@@ -13,7 +13,7 @@ from lib.reporting.dates import Days
 from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
-from lib.ui.charts.change import Change, of_total
+from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
@@ -197,7 +197,7 @@ def others_change(split: SplitRows) -> Change:
     """The change of the rows that are not shown, where their volume means something."""
     if split.whole is None or split.pair is None or others(split) is None:
         return Change(None)
-    sides = of_total(split.whole.now, split.field.name), of_total(split.whole.before, split.field.name)
+    sides = split.whole.now.total_of(split.field.name), split.whole.before.total_of(split.field.name)
     keys = [*split.answer.names.itertuples(index=False, name=None)]
     return split.pair.rest(split.field, sides, keys)
 

@@ -6,9 +6,10 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.insight import estimate, overlap
-from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices
+from lib.reporting.answers import Estimate
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers

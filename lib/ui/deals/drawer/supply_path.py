@@ -13,7 +13,7 @@ from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.insight import supply_path
 from lib.insight.assessor import DAYS
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data, is_sampled
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
 from lib.insight.filters import Lists, entries, report_filters
 from lib.insight.supply_path import InventoryRow, SupplyPath
 from lib.reporting.answers import Audience
@@ -208,4 +208,4 @@ def _share(share: float, path: SupplyPath, texts: Numbers) -> str:
 def _precision(answer: Audience) -> str:
     if not has_data(answer):
         return "The report has no data for these days"
-    return "Estimated from a sample" if is_sampled(answer) else "Exact"
+    return "Estimated from a sample" if answer.is_sampled else "Exact"

@@ -10,12 +10,12 @@ import streamlit as st
 from lib.deals.models import Targeting
 from lib.insight import cost, estimate, forecast, seat_prices, win_prices
 from lib.insight.cost import Element, TargetCost, Trials
-from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists
 from lib.insight.forecast import DayFigure, Forecast
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
@@ -257,7 +257,7 @@ def _draw_trials(
 
 def precision_of(answers: list[Audience], field: DataField) -> str:
     """Whether the figures of these answers are exact."""
-    if all(estimate.total(answer, field.name).is_exact for answer in answers):
+    if all(answer.total_of(field.name).is_exact for answer in answers):
         return "Exact"
     return "Estimates, with their 95 % ranges"
 
