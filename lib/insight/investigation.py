@@ -20,7 +20,7 @@ from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import SALES, FieldChange
 from lib.insight.deal_report import DEAL, Entity
-from lib.insight.diagnosis import PRICE_DAYS, Break, Diagnosis, Losses, Witnesses
+from lib.insight.diagnosis import PRICE_DAYS, Break, Losses, Witnesses
 from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.insight.fall_witnesses import FallWitnesses
 from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
@@ -59,9 +59,10 @@ class Investigation:
         """The health of the deals that are broken, were repaired, or ended without having won anything, with
         what is known of the cause."""
         breaks = self._breaks()
-        is_broken = {
-            deal for deal, its_health in self._healths.items() if its_health.state == "attention"
-        } | {*breaks}
+        attention = [
+            number for number, its_health in self._healths.items() if its_health.state == "attention"
+        ]
+        is_broken = {*attention, *breaks}
         broken = [deal for deal in self._running if deal.id in is_broken and str(deal.id) in self.series]
         broken += [deal for deal in self._ended if self._ended_unsold(deal)]
         losses = self._losses(broken)
@@ -114,10 +115,6 @@ class Investigation:
             )
             for name, series in self.groups.items()
         }
-
-    def step_before(self, step: str) -> str:
-        """The step that a step is a part of; "" for the first."""
-        return self._steps[self._steps.index(step) - 1] if step in self._steps[1:] else ""
 
     def _breaks(self) -> dict[int, Break]:
         """The deepest fall of each deal that has one, by id."""
@@ -172,18 +169,14 @@ class _Case:
         losses: Mapping[str, Numbers],
         is_looked_into: bool,
     ) -> None:
-        self._investigation, self._deal, self._health, self._break = (
-            investigation,
-            deal,
-            its_health,
-            its_break,
-        )
+        self._investigation, self._deal = investigation, deal
+        self._health, self._break = its_health, its_break
         self._days, self._report = investigation.days, investigation.days.report
         self._own, self._losses = investigation.series[str(deal.id)], losses
         self._packages = health.packages_of(deal, investigation.context)
         missing = next((step.name for step in its_health.steps if step.value == 0), "")
         self._step = missing if its_break is None else its_break.step
-        self._base = investigation.step_before(self._step)
+        self._base = {step: base for base, step in pairwise(self._days.fields)}.get(self._step, "")
         self._is_fixed = (deal.price_type or self._days.price_type) == "fixed"
         self._is_looked_into = is_looked_into
 
@@ -202,9 +195,15 @@ class _Case:
             return replace(self._health, findings=(*self._health.findings, *result.findings))
         repair = self._repair(cause)
         change = diagnosis.carrying_change(self._break, witnesses, self._is_fixed)
-        if repair is not None and change is not None and self._is_undone(change, repair):
-            result = replace(result, cause=cause, title=STILL_DOWN, advice="")
-        return self._with_diagnosis(result, () if repair is None else (self._after_repair(repair),))
+        title, advice, findings = result.title, result.advice, result.findings
+        if repair is not None:
+            findings = (self._after_repair(repair), *findings)
+            if change is not None and self._is_undone(change, repair):
+                title, advice = STILL_DOWN, ""
+        # A step that is missing is the title unless a cause is known.
+        if not title or (not result.cause and self._health.state == "attention"):
+            title = self._health.words
+        return replace(self._health, state="attention", words=title, findings=findings, advice=advice)
 
     def _is_undone(self, change: FieldChange, repair: FieldChange) -> bool:
         """Whether a repair left nothing of the change that was the cause."""
@@ -212,38 +211,21 @@ class _Case:
         is_same = (repair.entity, repair.field) == (change.entity, change.field)
         return is_same and not left.can_lower(self._step, not self._base, self._is_fixed)
 
-    def _with_diagnosis(self, result: Diagnosis, after_repair: tuple[str, ...]) -> DealHealth:
-        """With a diagnosis. A step that is missing is the title unless a cause is known."""
-        is_named = bool(result.title) and (bool(result.cause) or self._health.state != "attention")
-        title = result.title if is_named else self._health.words
-        findings = (*after_repair, *result.findings)
-        return replace(self._health, state="attention", words=title, findings=findings, advice=result.advice)
-
     def _witnesses(self) -> Witnesses:
         """What is known without asking for prices."""
         place = self._break.fall.place if self._break else 0
-        losses: tuple[Losses, ...] = ()
-        if self._base:
-            parts = {
-                why: _parts(counts, self._own[self._base], place)
-                for why, counts in self._losses.items()
-                if why
-            }
-            losses = tuple(Losses(why, *part) for why, part in parts.items())
+        losses = tuple(
+            Losses(reason, *_parts(counts, self._own[self._base], place))
+            for reason, counts in self._losses.items()
+            if reason and self._base
+        )
         if self._break is None:
             return Witnesses(losses=losses)
-        changes_around = (
-            None if self._changes is None else tuple(changes.around_fall(self._changes, self._break.day))
-        )
+        history = self._changes
+        changes_around = None if history is None else tuple(changes.around_fall(history, self._break.day))
         fall = FallWitnesses(
-            self._days,
-            self._deal,
-            self._break,
-            self._own,
-            self._packages,
-            self._changes or (),
-            self._is_fixed,
-        )
+            self._days, self._deal, self._break, self._own, self._packages, history or (), self._is_fixed
+        )  # fmt: skip
         groups = self._investigation.groups_of(self._deal)
         candidates = fall.candidates(self._is_looked_into)
         return Witnesses(
@@ -330,9 +312,7 @@ class _Case:
             why = Filter(name=reason, value=reasons, match="equals")
             answer = self._days.ask(PRICE_DAYS, (field.name,), (creative,), (*own, why))
             order = answer.values[field.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
-            return replace(
-                witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in order)
-            )
+            return replace(witnesses, creatives=tuple(answer.names[creative].iloc[order].astype(str)))
         return witnesses
 
     def _prices(self, fields: WinFields, filters: tuple[Filter, ...]) -> WinPrices | None:

@@ -60,8 +60,8 @@ def win_scales_query(report: DealReport, seats: Sequence[Seat]) -> tuple[Audienc
 
 def win_scales(answer: Audience, fields: WinFields) -> WinScales:
     """What an answer to `win_scales_query` says."""
-    cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
-    has_price = (np.nan_to_num(cpm) > 0) & np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    cpm, wins, has_price = fields.read(answer)
+    has_price &= np.nan_to_num(cpm) > 0
     cpm, wins = cpm[has_price], wins[has_price]
     seats = np.asarray(answer.names[SEAT], dtype=object)[has_price].astype(str)
     media = np.full(len(seats), "", dtype=object)

@@ -106,8 +106,7 @@ def daily_wins(
     with_data = {day for answer in answers for day in answer.total.dates}
     wins_by_day = dict.fromkeys(with_data, 0.0)
     for answer, price in zip(answers, prices.values(), strict=True):
-        cpm, wins = (answer.values[name].to_numpy(np.float64) for name in (fields.cpm, fields.wins))
-        wins = np.nan_to_num(wins)
+        cpm, wins, _ = fields.read(answer)
         whole = answer.total.values.get(fields.wins) or wins.sum()
         scale = whole / wins.sum() if wins.sum() and answer.total.records_found > len(wins) else 1.0
         reach = np.ones(len(wins), bool) if price.amount is None else cpm >= float(price.amount)

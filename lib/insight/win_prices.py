@@ -28,6 +28,12 @@ class WinFields:
     cpm: str
     wins: str
 
+    def read(self, answer: Audience) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """The win CPM and the wins of each row, and which rows have both."""
+        cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (self.cpm, self.wins))
+        wins = np.nan_to_num(wins)
+        return cpm, wins, np.isfinite(cpm) & (wins > 0)
+
 
 @dataclass(frozen=True)
 class WinPrices:
@@ -83,8 +89,7 @@ def win_question(query: AudienceQuery, slicer: Slicer, fields: WinFields) -> Aud
 
 def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     """The quartiles of an answer to `win_question`; None without any win."""
-    cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
-    has_price = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    cpm, wins, has_price = fields.read(answer)
     if not has_price.any():
         return None
     low, median, high = quartiles(cpm[has_price], wins[has_price])
@@ -101,8 +106,7 @@ def lost_between(
     A higher price is a floor: it lets through what cost as much or more. A lower one is fixed, and wins over
     what cost less. Of groups on these days (first and last); None where nothing got through at all.
     """
-    cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
-    is_counted = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    cpm, wins, is_counted = fields.read(answer)
     if DAY in answer.names:
         names = answer.names[DAY].astype(str).str[:10]
         is_counted &= ((names >= days[0].isoformat()) & (names <= days[1].isoformat())).to_numpy()

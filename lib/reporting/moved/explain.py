@@ -88,7 +88,8 @@ def explain(
         for field_sides in sides.ask_sides(ask, about, fields)
         if len(field_sides.codes) > 1
     ]
-    complete = sides.complete(ask, about, [candidate.sides for candidate in _strongest(first)])
+    strongest = sorted(first, key=lambda candidate: candidate.explanation.rank, reverse=True)[:TESTED_FIELDS]
+    complete = sides.complete(ask, about, [candidate.sides for candidate in strongest])
     candidates = [
         movers.candidate(quantity, field_sides, whole, field_sides.name in segmented)
         for field_sides in complete
@@ -123,11 +124,11 @@ def _figure(
     about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
     old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
-    of = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
-    weight = 1.0 if isinstance(of, Own) else _days(new, days[1]) / _days(old, days[0])
-    about = About(query, _by_volume(of), days, weight)
+    kind = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
+    weight = 1.0 if isinstance(kind, Own) else _days(new, days[1]) / _days(old, days[0])
+    about = About(query, _by_volume(kind), days, weight)
     before, now = sides.whole(old, about, weight), sides.whole(new, about)
-    return about, of, Pair(before, now, before, now)
+    return about, kind, Pair(before, now, before, now)
 
 
 def _by_volume(quantity: Quantity) -> tuple[str, ...]:
@@ -139,11 +140,6 @@ def _by_volume(quantity: Quantity) -> tuple[str, ...]:
 def _days(answer: Audience, days: Days) -> int:
     """The number of days with data; all of them if the service does not say."""
     return len(answer.total.dates) or (days[1] - days[0]).days + 1
-
-
-def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The key fields to analyze in detail."""
-    return sorted(candidates, key=lambda candidate: candidate.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
 def _moves(
@@ -247,7 +243,8 @@ def _moderate(earlier: Numbers, volume: Numbers, count: float) -> tuple[Numbers,
     rest = logs - (slope * sizes + level)
     more = float(np.sum(rest**2) / max(len(rest) - 2, 1) - polygamma(1, count / 2))
     weight = 2 * _inverse_trigamma(more) if more > 0 else np.inf
-    bias = np.log(count / 2) - digamma(count / 2) + (_bias(weight) if np.isfinite(weight) else 0.0)
+    bias = np.log(count / 2) - digamma(count / 2)
+    bias += digamma(weight / 2) - np.log(weight / 2) if np.isfinite(weight) else 0.0
     usual = np.exp(slope * np.log(np.maximum(volume, _least(volume))) + level + bias)
     if not np.isfinite(weight):
         return usual, np.inf
@@ -267,10 +264,6 @@ def _least(volume: Numbers) -> float:
     """The smallest volume above zero, for values that have none."""
     above = volume[volume > 0]
     return float(above.min()) if len(above) else 1.0
-
-
-def _bias(weight: float) -> float:
-    return float(digamma(weight / 2) - np.log(weight / 2))
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import rel_entr
 
 from lib.reporting.formulas import Expression, Field
 from lib.reporting.moved.quantity import (
@@ -51,10 +52,12 @@ class Explanation:
 
 def surprise(quantity: Quantity, pair: Pair) -> Numbers:
     """Per value its part of the divergence; of what is put together from sums, of those of all of them."""
-    sums = [Additive(part) for part in _sums(quantity)]
-    parts = [_divergence(values(part, pair.before), values(part, pair.now)) for part in sums]
-    every: Numbers = np.sum(parts, axis=0)
-    return every
+    divergence = np.zeros(len(pair.now))
+    for part in map(Additive, _sums(quantity)):
+        before, now = _shares(values(part, pair.before)), _shares(values(part, pair.now))
+        middle = (before + now) / 2
+        divergence += 0.5 * (rel_entr(before, middle) + rel_entr(now, middle))
+    return divergence
 
 
 def explanation(
@@ -82,22 +85,10 @@ def _sums(quantity: Quantity) -> list[Expression]:
             return [quantity.expression]
 
 
-def _divergence(before: Numbers, now: Numbers) -> Numbers:
-    p, q = _shares(before), _shares(now)
-    middle = (p + q) / 2
-    return 0.5 * (_information(p, middle) + _information(q, middle))
-
-
 def _shares(parts: Numbers) -> Numbers:
     """Shares of the sum; what has the other sign has none."""
     positive: Numbers = np.clip(np.nan_to_num(parts) * np.sign(np.nansum(parts)), 0, None)
     return positive / positive.sum() if positive.sum() > 0 else positive
-
-
-def _information(share: Numbers, middle: Numbers) -> Numbers:
-    """share · log(share / middle), 0 where there is no share."""
-    logs = np.log(np.divide(share, middle, out=np.ones_like(share), where=share > 0))
-    return share * logs
 
 
 @dataclass(frozen=True)

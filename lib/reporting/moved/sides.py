@@ -124,11 +124,11 @@ def complete(ask: Ask, about: About, known_sides: Sequence[Sides]) -> list[Sides
     complete = list(known_sides)
     for (index, which, codes), answer in zip(missing, answers, strict=True):
         more = _side(answer, about, about.weight if which == "before" else 1.0)
-        complete_sides = complete[index]
+        sides = complete[index]
         if which == "before":
-            complete[index] = replace(complete_sides, before=_join(complete_sides.before, more, codes))
+            complete[index] = replace(sides, before=_join(sides.before, more, codes))
         else:
-            complete[index] = replace(complete_sides, now=_join(complete_sides.now, more, codes))
+            complete[index] = replace(sides, now=_join(sides.now, more, codes))
     return complete
 
 
