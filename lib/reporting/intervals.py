@@ -48,7 +48,8 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
     if not inexact:
         off = slack(value) if measure.additive_atom is not None else 0.0
         return Ranges(value - off, value + off, aggregate.records)
-    quotient = _quotient(measure.expression, aggregate, sample)
+    # of a sampled answer a total can be exact: it has no moments
+    quotient = _quotient(measure.expression, aggregate, None if aggregate.exact else sample)
     return _within(measure, quotient, value, sample)
 
 

@@ -278,6 +278,23 @@ def counted_users(
     return Aggregate({atom: counted / share}, counted, share={atom: share}, users={atom: everybody})
 
 
+def test_a_figure_per_user_has_the_range_of_the_users() -> None:
+    """1,000 exact impressions of 67 to 146 users are 6.9 to 15 each, also in an answer of a sample."""
+    definition = DEFINITION.model_dump(exclude_unset=True) | {"audience_sources": [{"name": "users"}]}
+    definition["data_fields"] = [
+        *definition["data_fields"],
+        {"name": "frequency", "formula": "imps / unique_users"},
+    ]
+    measure = measures(DEFINITION.model_validate(definition))["frequency"]
+    counted = counted_users(np.array([20.0]), 0.2, 10**6)
+    both = replace(counted, estimate=counted.estimate | {"sum:imps": np.array([1_000.0])})
+    users = intervals.ranges(USERS, np.array([100.0]), counted, None)
+    for sample in (None, usual(**{"sum:imps": 3.0})):
+        found = intervals.ranges(measure, np.array([10.0]), both, sample)
+        assert (found.low[0], found.high[0]) == pytest.approx((1_000 / users.high[0], 1_000 / users.low[0]))
+        assert found.n_eff[0] == 20
+
+
 def test_unique_users_are_inverted_exactly() -> None:
     """Limits are numbers of users of which so many, or fewer, are counted in 2.5 % of samples (mid-p)."""
     found = intervals.ranges(USERS, np.array([20.0]), counted_users(np.array([4.0]), 0.2, 10**9), None)
