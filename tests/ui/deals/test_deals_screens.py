@@ -563,17 +563,17 @@ def test_clone_of_a_deal(visit: Visit, deals: Deals) -> None:
     assert not deals.list(DemandDeal, id=5).count
 
 
-@pytest.mark.parametrize("price", ["-3", "1e308", "12,50", "2.5.1", ""])
-def test_a_wrong_price_keeps_a_change_from_being_saved(visit: Visit, deals: Deals, price: str) -> None:
+def test_a_wrong_price_keeps_a_change_from_being_saved(visit: Visit, deals: Deals) -> None:
     """While the price is wrong nothing of the deal is saved; the field says why, and shows what was typed."""
     desk = section(opened(visit("deals"), "demand_deals-1"), "Change")
     desk.text_input(key="change-demand_deals-1-name").set_value("Renamed")
-    desk.text_input(key="change-demand_deals-1-price").set_value(price).run()
-    clean(desk.button(key="change-demand_deals-1-_save").click().run())
-    assert "Not saved. To fix: Price." in " ".join(faults(desk))
-    assert desk.text_input(key="change-demand_deals-1-price").value == price
-    kept = deals.get(DemandDeal, 1)
-    assert (kept.name, kept.price) == ("Morning News - Alpha Buying", Decimal("2.5"))
+    for price in ("-3", "1e308", "12,50", "2.5.1", ""):
+        desk.text_input(key="change-demand_deals-1-price").set_value(price).run()
+        clean(desk.button(key="change-demand_deals-1-_save").click().run())
+        assert "Not saved. To fix: Price." in " ".join(faults(desk))
+        assert desk.text_input(key="change-demand_deals-1-price").value == price
+        kept = deals.get(DemandDeal, 1)
+        assert (kept.name, kept.price) == ("Morning News - Alpha Buying", Decimal("2.5"))
     desk.text_input(key="change-demand_deals-1-price").set_value("4.345678").run()
     clean(desk.button(key="change-demand_deals-1-_save").click().run())
     kept = deals.get(DemandDeal, 1)
