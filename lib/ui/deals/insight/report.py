@@ -136,8 +136,8 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
         except TrancheError:
             forget(place)
             raise
-    count, of = batch.progress
-    st.caption(f":material/hourglass_top: Computing {what}: {count} of {of} questions answered.")
+    count, total = batch.progress
+    st.caption(f":material/hourglass_top: Computing {what}: {count} of {total} questions answered.")
     look_again(batch)
     return None
 

@@ -15,10 +15,9 @@ from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
-from lib.insight.win_prices import WinPrices
 from lib.reporting import links
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
@@ -128,26 +127,20 @@ def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: w
     if answers is None:
         return
     (answer,) = answers
-    days = numbers.days(*report.period(context, query))
-    of = win_prices.win_prices(answer, fields)
-    if of is None:
+    days, slicer = numbers.days(*report.period(context, query)), context.slicer
+    texts = Numbers.of(st.context.locale)
+    prices = win_prices.win_prices(answer, fields)
+    if prices is None:
         st.caption(f"Nothing was won in {days}.")
         return
-    _draw_answers(context.slicer, of, query, fields, days)
-
-
-def _draw_answers(
-    slicer: Slicer, of: WinPrices, query: AudienceQuery, fields: win_prices.WinFields, days: str
-) -> None:
-    numbers = Numbers.of(st.context.locale)
-    field = slicer.data_field(fields.cpm)
-    low, median, high = (numbers.short(value, field=field) for value in (of.low, of.median, of.high))
+    cpm = slicer.data_field(fields.cpm)
+    low, median, high = (texts.short(price, field=cpm) for price in (prices.low, prices.median, prices.high))
     st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
     names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
     wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if of.coverage >= 100 else f"{numbers.percent(of.coverage)} of the"
-    exactness = "Exact" if of.is_exact else "Estimated from a sample"
-    groups = f"{numbers.number(of.groups)} groups by {names.lower()}" if names else "one group"
+    share = "all" if prices.coverage >= 100 else f"{texts.percent(prices.coverage)} of the"
+    exactness = "Exact" if prices.is_exact else "Estimated from a sample"
+    groups = f"{texts.number(prices.groups)} groups by {names.lower()}" if names else "one group"
     st.caption(
         plain(
             f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
@@ -194,12 +187,11 @@ def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
     """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
     style = table(slicer, answers).style
     for figure in report.report_figures(slicer):
-        style = style.format(_words(figure, numbers), subset=pd.IndexSlice[[figure.title], :])
+        text: Callable[[Any], str] = (
+            numbers.number if figure.field is None else partial(numbers.short, field=figure.field)
+        )
+        style = style.format(text, subset=pd.IndexSlice[[figure.title], :])
     return style
-
-
-def _words(figure: report.ReportFigure, numbers: Numbers) -> Callable[[Any], str]:
-    return numbers.number if figure.field is None else partial(numbers.short, field=figure.field)
 
 
 def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
