@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
 from lib.ui.deals import facts
 from lib.ui.deals.changes import additions, bulk
@@ -334,6 +334,20 @@ def test_deals_are_added_to_a_package_that_exists(visit: Visit, deals: Deals) ->
     ]
     assert {change.action for change in deals.history(SupplyPackage, 2)[:1]} == {"changed"}
     assert undo_all(visit("deals")) == "2 deals put back."
+    assert deals.list(DemandDeal, supply_deals=2).count == 1
+
+
+def test_a_seat_that_is_gone_is_named_in_its_row(visit: Visit, deals: Deals) -> None:
+    """Where the service refuses one of several deals, none is created, and its row says why."""
+    fourth = deals.create(Seat, Seat(name="Delta", external_id="d", dsp=Dsp(id=1)))
+    number = fourth.id or 0
+    desk = section(opened(visit("deals"), "supply_deals-2"), "Add deals")
+    clean(desk.multiselect(key="add-2-seats").set_value([2, number]).run())
+    desk.text_input(key="add-2-price_2").set_value("2.50").run()
+    desk.text_input(key=f"add-2-price_{number}").set_value("3").run()
+    deals.remove(Seat, number)
+    clean(desk.button(key="add-2-add").click().run())
+    assert any("seat" in fault.lower() for fault in faults(desk))
     assert deals.list(DemandDeal, supply_deals=2).count == 1
 
 

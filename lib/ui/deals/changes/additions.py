@@ -272,7 +272,8 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     plan = _create(context, prefix, f"Added to {package.name or f'package {package.id}'}", creations)
     if plan.error is not None:
         if isinstance(plan.error, Invalid):
-            plan.error = _in_rows(plan, plan.error, len(creations), {"price", "deal_sync", *rows.columns})
+            common = {*fields.TERMS} - {*rows.columns}
+            plan.error = _in_rows(plan, plan.error, len(creations), common)
         state[prefix + ADD_PROBLEMS] = _problems(context, plan, {NEW: request.body()})
         return
     for name in [name for name in state if str(name).startswith(prefix)]:
@@ -280,18 +281,18 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     notes.say(f"{_count_label(deals)} added")
 
 
-def _in_rows(plan: CreationPlan, error: Invalid, count: int, own: Collection[str]) -> Invalid:
-    """What is wrong with some of the deals at the place of the form: the row, or the term of them all."""
+def _in_rows(plan: CreationPlan, error: Invalid, count: int, common: Collection[str]) -> Invalid:
+    """What is wrong with some of the deals at its place in the form: a row, or one of the terms `common`."""
     line = plan.failed.line if plan.failed is not None else 1
-    is_of_several = all(name.isdecimal() for name in error.fields)
-    parts = (
-        {int(name): part for name, part in error.fields.items()}
-        if is_of_several
-        else {line - 1: error.fields}
-    )
-    rows = [{name: part for name, part in parts.get(row, {}).items() if name in own} for row in range(count)]
-    common = {name: text for part in parts.values() for name, text in part.items() if name not in own}
-    return Invalid({NEW: {"demand_deals_options": rows, **common}})
+    by_row = {str(line - 1): error.fields}
+    if all(name.isdecimal() for name in error.fields):  # several were sent at once
+        by_row = error.fields
+    rows: list[dict[str, Any]] = [{} for _ in range(count)]
+    shared: dict[str, Any] = {}
+    for row, fields_of_row in by_row.items():
+        for name, part in fields_of_row.items():
+            (shared if name in common else rows[int(row)])[name] = part
+    return Invalid({NEW: {"demand_deals_options": rows, **shared}})
 
 
 def _prefix(package: SupplyPackage) -> str:
