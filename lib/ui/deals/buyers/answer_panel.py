@@ -132,7 +132,7 @@ def _draw_decision(
     if is_shared:
         st.caption(f":material/info: {SHARED_DAYS}")
     questions = confirmations.of_changes(context, changes)
-    is_sure = confirmations.confirm_all([*chain.from_iterable(questions.values())], prefix)
+    is_sure = confirmations.confirm([*chain.from_iterable(questions.values())], prefix)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changes:
             record = context.clients.bulk_actions.record(f"Taken over from the buyer of deal {deal.id}")

@@ -144,7 +144,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     amounts.field(facts.prices_of(context).of(deal.currency).title, PRICE)
     wrong = amounts.fault(state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    confirmations.confirm_all(confirmations.of_creations(context, [_clone(context, deal, seats)]), CLONE)
+    confirmations.confirm(confirmations.of_creations(context, [_clone(context, deal, seats)]), CLONE)
     state.setdefault(CLONE + KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.others([("seat",), ("price",)]))
@@ -245,7 +245,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     rows.draw(remaining, after=lambda: _warn_of_second(context, package, deals))
     beside(remaining.others([(NEW,)]))
     questions = confirmations.of_new_deals(context, package, deals)
-    confirmations.confirm_all(questions, prefix, "Not added: confirm this first." if is_tried else "")
+    confirmations.confirm(questions, prefix, "Not added: confirm this first." if is_tried else "")
     st.button(
         f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
         disabled=not deals.seats, on_click=add, args=(context, package),

@@ -179,16 +179,12 @@ def price_factor(before: Any, after: Any) -> str:
     return f"×{factor(new, old)}" if new > old else f"÷{factor(old, new)}"
 
 
-def confirm(doubt: str, prefix: str, refusal: str = "") -> bool:
-    """Draw the box that confirms a doubt, if there is one; whether nothing is left to confirm.
+def confirm(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
+    """Draw the box that confirms these, if there are any; whether nothing is left to confirm.
 
-    Another doubt has to be confirmed again. `refusal` is drawn under an empty box: why nothing was written.
+    Of several the first are a list above the box. Others have to be confirmed again. `refusal` is drawn under
+    an empty box: why nothing was written.
     """
-    return confirm_all([doubt] if doubt else [], prefix, refusal)
-
-
-def confirm_all(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
-    """The same for several sentences: the first of them are a list above the box."""
     if not sentences:
         return True
     if len(sentences) == 1:

@@ -77,7 +77,7 @@ class PlanSteps:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
         sentences = [*confirmations.sentences(unusual, questions), *confirmations.of_all(context, unusual)]
-        is_sure = confirmations.confirm_all(sentences, self.prefix)
+        is_sure = confirmations.confirm(sentences, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(

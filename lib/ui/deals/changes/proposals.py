@@ -243,7 +243,7 @@ def _outcome(proposal: Proposal) -> None:
 
 def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:
     may_write = context.now().deals.writes
-    is_sure = not may_write or confirmations.confirm_all(
+    is_sure = not may_write or confirmations.confirm(
         confirmations.of_proposal(context, proposal), f"proposal_{proposal.id}_"
     )
     if failure := st.session_state.get(PROBLEM):

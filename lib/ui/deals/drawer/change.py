@@ -75,8 +75,8 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             beside([_errors_text(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
-    doubt = change_form.doubt(form, edit.base)
-    confirmations.confirm(doubt, prefix, "Not saved: confirm this first." if is_tried else "")
+    questions = change_form.questions(form, edit.base)
+    confirmations.confirm(questions, prefix, "Not saved: confirm this first." if is_tried else "")
     if proposal_form.may_only_propose(context):
         proposal_form.draw(prefix, "Propose change", propose, (context, key))
         return
@@ -195,8 +195,8 @@ def _ready_edit(context: PageContext, key: Key) -> Edit | None:
         notes.say("No field was changed")
         return None
     form = _form(context, key)
-    doubt = change_form.doubt(form, edit.base)
-    if form.faults(edit.base).all or not confirmations.is_confirmed([doubt] if doubt else [], prefix):
+    questions = change_form.questions(form, edit.base)
+    if form.faults(edit.base).all or not confirmations.is_confirmed(questions, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return None
     return edit

@@ -66,19 +66,20 @@ def as_draft(form: EntityForm) -> Draft:
     )
 
 
-def doubt(form: EntityForm, base: Fields) -> str:
-    """Why a changed price or end has to be confirmed; empty for usual ones."""
+def questions(form: EntityForm, base: Fields) -> list[str]:
+    """What has to be confirmed of a changed price, of other terms, or of an end."""
     mine = form.read()
     if form.entity == SUPPLY:
         end = mine.get("end_date")
-        return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
+        is_new = isinstance(end, datetime) and end != base.get("end_date")
+        return [over] if is_new and (over := doubts.dates(end)) else []
     changes: Fields = {
         name: inputs.value(name, form.contents.get(name))
         for name in ("price", "currency", "units", "budget")
         if name in mine and mine[name] != base.get(name)
     }
     if not changes:
-        return ""
+        return []
     state = st.session_state
     packages = [*catalog.by_id(form.context, SupplyPackage, state.get(f"{form.prefix}supply_deals", ()))]
     of_price = ""
@@ -89,7 +90,7 @@ def doubt(form: EntityForm, base: Fields) -> str:
             changes["price"], mine.get("currency"), seat=state.get(f"{form.prefix}seat"), packages=packages
         )
     of_terms = term_questions.of_change(form.context, form.contents, packages)
-    return "; ".join(filter(None, [of_price, of_terms]))
+    return [of_price, *of_terms] if of_price else of_terms
 
 
 def draw(form: EntityForm, problems: FieldProblems) -> None:

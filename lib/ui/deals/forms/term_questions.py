@@ -72,11 +72,11 @@ def pasted_currencies(context: PageContext, deals: NewDeals) -> list[str]:
     ]
 
 
-def of_change(context: PageContext, terms: inputs.FormValues, packages: Sequence[SupplyPackage]) -> str:
+def of_change(context: PageContext, terms: inputs.FormValues, packages: Sequence[SupplyPackage]) -> list[str]:
     """What is to be confirmed of the terms of a deal, as typed, that is sold in these packages."""
     supply = Supply.of(packages[0]) if len(packages) == 1 else None
     term_doubts = of_deals(context, [_values(terms)], supply)
-    return "; ".join([*term_doubts.each[0], *_of_currency(context, terms), *term_doubts.in_all])
+    return [*term_doubts.each[0], *_of_currency(context, terms), *term_doubts.in_all]
 
 
 def _values(terms: inputs.FormValues) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def draw(
         beside(problems.others(OWN_PLACES))
     is_doubtful = _doubt()
     refusal = "Not created: confirm this first." if state.ATTEMPT in st.session_state else ""
-    confirmations.confirm_all(_questions(context, draft), state.PREFIX, refusal)
+    confirmations.confirm(_questions(context, draft), state.PREFIX, refusal)
     if proposal_form.may_only_propose(context):
         proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
         _why_not(faults, draft, context, problems)
