@@ -13,6 +13,7 @@ from lib.deals import moments, reading
 from lib.deals.models import (
     ENTITIES,
     FEE_TYPES,
+    BuyerSeat,
     CreateDemandDeals,
     DemandDeal,
     EntityChange,
@@ -21,7 +22,6 @@ from lib.deals.models import (
     WireModel,
 )
 from lib.deals.reading import OWN, Codec, Page, refusal
-from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, Forbidden, NotFound, Unsupported

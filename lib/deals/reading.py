@@ -12,8 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import httpx
 from pydantic import ValidationError
 
-from lib.deals.models import DemandDeal, EntityChange, Resource, WireModel
-from lib.deals.sync.models import BuyerSeat
+from lib.deals.models import BuyerSeat, DemandDeal, EntityChange, Resource, WireModel
 from lib.wire import exact
 from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (

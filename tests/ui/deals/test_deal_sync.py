@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.deals.client import PLAIN, Deals
-from lib.deals.models import DemandDeal
-from lib.deals.sync.models import BuyerSeat
+from lib.deals.models import BuyerSeat, DemandDeal
 from lib.people import DealsGrant
 from lib.settings import Settings
 from lib.ui.deals.drawer import details

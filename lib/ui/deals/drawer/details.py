@@ -8,9 +8,8 @@ from datetime import UTC, datetime, tzinfo
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
+from lib.deals.models import BuyerSeat, DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
-from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
 from lib.ui.deals.drawer import supply_path
