@@ -349,11 +349,6 @@ class EntityChange(WireModel):
     after: dict[str, Any] | None = None
 
 
-ENTITIES: dict[str, type[Resource]] = {
-    model.entity: model for model in (SupplyPackage, DemandDeal, Package, Seat, Dsp, DomainList, AppList)
-}
-
-
 class StatusReport(WireModel):
     """When a status was reported, with which token, and why."""
 
@@ -395,3 +390,8 @@ class BuyerSeat(WireModel):
     id: str
     buyerstatus: tuple[BuyerStatus, ...] = ()
     ext: Delivery = Delivery()
+
+
+ENTITIES: dict[str, type[Resource]] = {
+    model.entity: model for model in (SupplyPackage, DemandDeal, Package, Seat, Dsp, DomainList, AppList)
+}

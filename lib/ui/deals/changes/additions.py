@@ -288,11 +288,11 @@ def _in_rows(plan: CreationPlan, error: Invalid, count: int, common: Collection[
     if all(name.isdecimal() for name in error.fields):  # several were sent at once
         by_row = error.fields
     rows: list[dict[str, Any]] = [{} for _ in range(count)]
-    shared: dict[str, Any] = {}
+    for_all: dict[str, Any] = {}
     for row, fields_of_row in by_row.items():
         for name, part in fields_of_row.items():
-            (shared if name in common else rows[int(row)])[name] = part
-    return Invalid({NEW: {"demand_deals_options": rows, **shared}})
+            (for_all if name in common else rows[int(row)])[name] = part
+    return Invalid({NEW: {"demand_deals_options": rows, **for_all}})
 
 
 def _prefix(package: SupplyPackage) -> str:
