@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
-from lib.deals.service import ListPart
+from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT, ListPage
 from lib.deals.store.work import DealsScope, Fields
 from lib.deals.values import LARGEST_ID
 from lib.tokens.access import Access
@@ -258,7 +257,7 @@ async def body_of(request: Request, deadline: Deadline) -> Any:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
 
 
-def list_page(request: Request, part: ListPart) -> Fields:
+def list_page(request: Request, part: ListPage) -> Fields:
     """`count`, `next`, `previous`, `results`; the links are whole addresses, or null. `counts`, if wanted."""
 
     def link(offset: int) -> str:

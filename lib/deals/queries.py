@@ -1,4 +1,4 @@
-"""Parses the query parameters of a request, and reports all errors at once."""
+"""Parses the query parameters of a request, all errors at once; and the page of a list that answers them."""
 
 import re
 import unicodedata
@@ -18,6 +18,18 @@ MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
 Parameters = Sequence[tuple[str, str]]
 VALUES = ("browser", "device", "operating_system")
 KINDS = (*GEO_TYPES, *VALUES, "size", "media_type")
+
+
+@dataclass(frozen=True)
+class ListPage:
+    """A page of a list: the total count, the requested part, and its entities."""
+
+    count: int
+    limit: int
+    offset: int
+    results: list[dict[str, Any]]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ from lib.deals.endpoints import (
     parameters_of,
     scope_of,
 )
+from lib.deals.queries import ListPage
 from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, WARNING_LIST, page_of, with_warnings
-from lib.deals.service import DealsService, EntityResponse, ListPart, WriteRequest
+from lib.deals.service import DealsService, EntityResponse, WriteRequest
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
@@ -431,7 +432,7 @@ class _Entity(Endpoints):
     def _key(self, request: Request) -> EntityKey:
         return self.name, id_of(request, self.noun)
 
-    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
+    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPage]) -> Response:
         deadline = self.deadline()
         scope = scope_of(await self.admit(request, writes=False))
         part = await self.run(lambda: work(scope, deadline))

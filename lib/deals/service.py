@@ -5,7 +5,7 @@ see, by the store's `Work`, which is made for them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from lib import database
 from lib.deals import batches, queries
 from lib.deals.models import DemandDeal
-from lib.deals.queries import Parameters
+from lib.deals.queries import ListPage, Parameters
 from lib.deals.store import history, listing
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -49,18 +49,6 @@ class ChangeAnswer:
 
     etag: str
     warnings: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class ListPart:
-    """A page of a list: the total count, the requested part, and its entities."""
-
-    count: int
-    limit: int
-    offset: int
-    results: list[Fields]
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    etags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,32 +90,31 @@ class DealsService:
 
         return self._read(within, scope, deadline)
 
-    def list(self, entity: str, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> ListPart:
+    def list(self, entity: str, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> ListPage:
         """A page of the entities of a kind that may be seen. Invalid says all that is wrong."""
         problems = Problems()
         query = queries.query(parameters, problems, listing.offer(entity))
 
-        def within(work: Work) -> ListPart:
+        def within(work: Work) -> ListPage:
             page = listing.page(work, ENTITY_STORES[entity], query, problems)
             ids = [body["id"] for body in page.results] if query.has_etags else []
-            tags = history.etags(work, entity, ids) if ids else {}
-            return ListPart(page.count, query.limit, query.offset, page.results, page.counts, tags)
+            return replace(page, etags=history.etags(work, entity, ids) if ids else {})
 
         return self._read(within, scope, deadline)
 
     def history(
         self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
-    ) -> ListPart:
+    ) -> ListPage:
         """Changes of an entity, latest first, also of one that was removed. NotFound if it never was."""
         problems = Problems()
         query = queries.query(parameters, problems)
 
-        def within(work: Work) -> ListPart:
+        def within(work: Work) -> ListPage:
             count, results = history.page(work, key, query.limit, query.offset)
             if not count or not history.is_seen(work, key):
                 raise ENTITY_STORES[key[0]].missing(key[1])
             problems.check()
-            return ListPart(count, query.limit, query.offset, results)
+            return ListPage(count, query.limit, query.offset, results)
 
         return self._read(within, scope, deadline)
 

@@ -34,9 +34,9 @@ from lib.deals.proposals.models import (
 )
 from lib.deals.proposals.store import Proposals
 from lib.deals.proposals.writers import ServiceWriter
-from lib.deals.queries import ListOffer
+from lib.deals.queries import ListOffer, ListPage
 from lib.deals.requests import ID, page_of
-from lib.deals.service import DealsService, ListPart
+from lib.deals.service import DealsService
 from lib.deals.validation import Problems
 from lib.tokens.models import Caller
 from lib.wire import exact
@@ -123,7 +123,7 @@ class _Proposals(Endpoints):
         problems.check()
         work = self._of(caller).page
         count, proposals = await self.run(lambda: work(states, query.limit, query.offset))
-        part = ListPart(count, query.limit, query.offset, [proposal.answer() for proposal in proposals])
+        part = ListPage(count, query.limit, query.offset, [proposal.answer() for proposal in proposals])
         return Response(exact.dumps(list_page(request, part)), media_type=JSON)
 
     @endpoint(

@@ -6,7 +6,7 @@ caller can't see (the packages of a deal that is seen are seen too).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Select, Table, case, func, or_, select
 
 from lib.deals import fields, queries
 from lib.deals.delivery import FIGURES
-from lib.deals.queries import ListOffer, ListQuery
+from lib.deals.queries import ListOffer, ListPage, ListQuery
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.filters import FILTERS, delivery_figure, health_urgency
-from lib.deals.store.work import Fields, Work
+from lib.deals.store.work import Work
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
 
@@ -30,15 +30,6 @@ REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
 COUNTABLE = ("status", "media_type", "seat", "dsp")
 NO_REPORT = "There is no such slicer, or you may not see all of it."
 Conditions = dict[str, ColumnElement[bool]]
-
-
-@dataclass(frozen=True)
-class ListPage:
-    """The total count of a query, the entities of its page, and its counts by filter and value."""
-
-    count: int
-    results: list[Fields]
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def offer(entity: str) -> ListOffer:
@@ -69,6 +60,8 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
     return ListPage(
         work.connection.execute(count).scalar_one(),
+        query.limit,
+        query.offset,
         bodies,
         {name: counts(work, entity_store, name, _without(filters, name, base)) for name in query.counts},
     )

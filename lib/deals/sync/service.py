@@ -16,8 +16,7 @@ from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert
 from lib import database
 from lib.deals import queries
 from lib.deals.models import BUYER_STATUS, shorten
-from lib.deals.queries import ListOffer, ListQuery, Parameters
-from lib.deals.service import ListPart
+from lib.deals.queries import ListOffer, ListPage, ListQuery, Parameters
 from lib.deals.store import status
 from lib.deals.store.tables import (
     changes,
@@ -169,17 +168,17 @@ class DealSync:
     def __init__(self, engine: Engine, side: SellingSide) -> None:
         self._engine, self._side = engine, side
 
-    def page(self, parameters: Parameters, caller: SyncCaller, deadline: Deadline) -> ListPart:
+    def page(self, parameters: Parameters, caller: SyncCaller, deadline: Deadline) -> ListPage:
         """A page of the documents."""
         problems = Problems()
         query = queries.query(parameters, problems, OFFER)
 
-        def within(work: Work) -> ListPart:
+        def within(work: Work) -> ListPage:
             problems.check()
             count, synced_deals = page(work, self._side, query)
             if caller.is_dsp:
                 sync_state.note_fetch(work, synced_deals, caller.who)
-            return ListPart(count, query.limit, query.offset, [deal.document for deal in synced_deals])
+            return ListPage(count, query.limit, query.offset, [deal.document for deal in synced_deals])
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
 
