@@ -14,7 +14,6 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Date,
-    Engine,
     String,
     Table,
     Update,
@@ -74,20 +73,14 @@ class EnteredCounts:
 
 
 @dataclass(frozen=True)
-class BuyerCounts:
+class BuyerCounts(DatabaseScope):
     """The counts about deals of the deals service at `service` (empty: the embedded one).
 
     It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
     raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
-
-    @property
-    def scope(self) -> DatabaseScope:
-        """The transactions of the store."""
-        return DatabaseScope(self.engine)
 
     def of(self, deal: DemandDeal) -> EnteredCounts:
         """The counts of the deal's buyer."""
@@ -99,7 +92,7 @@ class BuyerCounts:
         query = select(buyer_counts).where(table.service == self.service, table.deal_id.in_(seats))
 
         rows: dict[int, list[Any]] = {}
-        for row in self.scope.rows(query.order_by(table.day)):
+        for row in self.rows(query.order_by(table.day)):
             if row.seat_id == seats[row.deal_id]:
                 rows.setdefault(row.deal_id, []).append(row)
         return {deal: _counts_of(days) for deal, days in rows.items()}
@@ -119,7 +112,7 @@ class BuyerCounts:
         }
         rows = [{**key, "day": day, **asdict(counts)} for day, counts in days.items() if not counts.is_empty]
 
-        with self.scope.write() as connection:
+        with self.write() as connection:
             connection.execute(delete(buyer_counts).where(*self._of(deal), buyer_counts.c.day.in_([*days])))
             if rows:
                 connection.execute(insert(buyer_counts), rows)
@@ -130,7 +123,7 @@ class BuyerCounts:
     def remove(self, deal: DemandDeal) -> None:
         """Remove all counts of the deal's buyer."""
         removal = delete(buyer_counts).where(*self._of(deal))
-        self.scope.execute(removal, self._judge_again(deal, datetime.now(UTC)))
+        self.execute(removal, self._judge_again(deal, datetime.now(UTC)))
 
     def _judge_again(self, deal: DemandDeal, now: datetime) -> Update:
         """Let the stored health of the deal, which depends on these counts, be computed again."""

@@ -14,7 +14,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import BigInteger, Column, Connection, Date, Engine, Row, String, Table, Text, insert, select
+from sqlalchemy import BigInteger, Column, Connection, Date, Row, String, Table, Text, insert, select
 
 from lib.database import Amount, DatabaseScope, Instant, keys, metadata, required
 from lib.deals.models import BUYER_STATUS, DemandDeal
@@ -142,24 +142,18 @@ class Negotiation:
 
 
 @dataclass(frozen=True)
-class Negotiations:
+class Negotiations(DatabaseScope):
     """The negotiations about deals of the deals service at `service` (empty: the embedded one).
 
     It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
     raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
-
-    @property
-    def scope(self) -> DatabaseScope:
-        """The transactions of the store."""
-        return DatabaseScope(self.engine)
 
     def of(self, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
         """The negotiation with the deal's seat, given its terms as they are."""
-        return self.scope.read(lambda connection: self._of(connection, deal, terms))
+        return self.read(lambda connection: self._of(connection, deal, terms))
 
     def add(self, deal: DemandDeal, terms: OfferTerms, answer: Round, mark: str) -> Negotiation:
         """Store the answer as the next round; once, if it is sent again.
@@ -170,7 +164,7 @@ class Negotiations:
         rounds.
         """
         now = datetime.now(UTC).replace(microsecond=0)  # as the times of deal sync, with which it is compared
-        with self.scope.write() as connection:
+        with self.write() as connection:
             before = self._of(connection, deal, terms)
             if before.mark != mark:
                 if _is_repeat(answer, before, mark):
@@ -191,7 +185,7 @@ class Negotiations:
     def latest(self) -> dict[tuple[int, int], Round]:
         """The latest round of each deal and seat that has any."""
         query = select(negotiation_rounds).where(_COLUMNS.service == self.service).order_by(_COLUMNS.number)
-        return {(row.deal_id, row.seat_id): _round(row) for row in self.scope.rows(query)}
+        return {(row.deal_id, row.seat_id): _round(row) for row in self.rows(query)}
 
     def _of(self, connection: Connection, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
         query = select(negotiation_rounds).where(
