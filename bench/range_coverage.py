@@ -151,7 +151,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
     draw = _draw(people, drawn)
     truth = {split: _values(people, *_all(people, draw, keys)) for split, keys in _keys(people).items()}
     found = {measure.name: Coverage() for measure in people.measures}
-    size = people.layout.size[:]
+    size = people.layout.sizes(np.arange(people.layout.contents.records))
     inclusion = np.minimum(1, draw.tau * size)
     expected = {
         split: np.bincount(keys, inclusion * (inclusion < 1)) for split, keys in _keys(people).items()
@@ -170,7 +170,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
 
 
 def _draw(people: Population, drawn: int) -> Draw:
-    size = people.layout.size[:]
+    size = people.layout.sizes(np.arange(people.layout.contents.records))
     order = np.sort(sampling.uniform(0, 0, len(size)) / size)
     atoms = ["records", *sorted({atom for m in people.measures for atom in m.atoms} - {"records"})]
     return Draw(people.layout, float(order[drawn]), atoms, sorted(pairs(people.measures)))
@@ -182,7 +182,7 @@ def _keys(people: Population) -> dict[str, Ints]:
 
 def _all(people: Population, draw: Draw, keys: Ints) -> tuple[Aggregate, Ints]:
     whole = Draw(draw.layout, np.inf, draw.atoms, draw.pairs)
-    there, sums = _sums(whole, np.arange(len(people.layout.size)), keys)
+    there, sums = _sums(whole, np.arange(people.layout.contents.records), keys)
     return draw.aggregate(sums), there
 
 
@@ -232,7 +232,8 @@ def changes(people: Population, draws: int) -> dict[str, tuple[float, float]]:
     """Of each data field: how often the range of the change between two slices, each of a sample of its own,
     holds the true one; and how often a change is claimed between two samples of the same slice."""
     draw, slices = _draw(people, DRAWN), people.slices
-    truth, size = _values(people, *_all(people, draw, slices)), people.layout.size[:]
+    truth = _values(people, *_all(people, draw, slices))
+    size = people.layout.sizes(np.arange(people.layout.contents.records))
     held: dict[str, list[bool]] = {measure.name: [] for measure in people.measures}
     claimed: dict[str, list[bool]] = {measure.name: [] for measure in people.measures}
     for seed in range(0, 2 * draws, 2):

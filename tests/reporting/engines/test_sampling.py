@@ -109,11 +109,11 @@ def test_same_sample_every_time(stored: StoredSlicer) -> None:
 
 def test_rebuilt_layout_draws_the_same(stored: StoredSlicer, tmp_path: Path) -> None:
     """A layout that was deleted and built again draws the same records."""
-    before = Layout(build(stored)).size[:100].copy()
+    before = Layout(build(stored)).sizes(np.arange(100))
     for file in stored.layout_folder.iterdir():
         file.unlink()
     stored.layout_folder.rmdir()
-    assert np.array_equal(Layout(build(stored)).size[:100], before)
+    assert np.array_equal(Layout(build(stored)).sizes(np.arange(100)), before)
 
 
 def test_unfiltered_total_is_exact(stored: StoredSlicer, rows: pd.DataFrame) -> None:

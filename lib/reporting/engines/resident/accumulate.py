@@ -96,11 +96,12 @@ def numbers(rows: Rows) -> Ints:
 
 def elements(layout: Layout, name: str, rows: Rows) -> tuple[npt.NDArray[np.unsignedinteger], Ints]:
     """The codes of a segmented key field in these records, one after the other, and how many each has."""
-    codes, indptr = layout.codes(name), layout.indptr(name)
+    codes = layout.codes(name)
     if isinstance(rows, slice):
-        edges = indptr[rows.start : rows.stop + 1]
+        edges = layout.indptr(name, slice(rows.start, rows.stop + 1))
         return codes[edges[0] : edges[-1]], np.diff(edges)
-    starts, lengths = indptr[rows], indptr[rows + 1] - indptr[rows]
+    starts = layout.indptr(name, rows)
+    lengths = layout.indptr(name, rows + 1) - starts
     return codes[ranges(starts, lengths)], lengths
 
 

@@ -220,7 +220,7 @@ class Builder:
         size, volume = sampling.sizes_in_day(additive, table.num_rows)
         draw = sampling.uniform(self.seed, day, table.num_rows) / size
         order = np.argsort(draw, kind="stable")
-        self.lanes["draw.lane"].add(draw[order])
+        self.lanes["draw.lane"].add(draw[order].astype(np.float32))
         self.lanes["share.lane"].add(size[order])
         for name, number in self.values.items():
             self.lanes[f"value_{number}.lane"].add(columns[name][order])
@@ -270,13 +270,13 @@ class Builder:
         starts = [0, *accumulate(rows)]
         sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
         grid, counts = self._thresholds(starts, sizes)
-        self._write_sizes(starts, sizes)
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
         return Contents(
             records=starts[-1],
             days=[day.day for day in self.days],
             starts=starts,
             hours=self._write_hours().tolist(),
+            day_sizes=sizes,
             lanes=self.atoms,
             hour_sums=[row for day in self.days for row in day.hourly],
             typical=self._typical(),
@@ -300,18 +300,9 @@ class Builder:
 
     def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
         if self.earlier:
-            self.earlier.check("draw.lane", "share.lane")
-        draw = _map_file(self.lanes["draw.lane"].path, "float64", starts[-1])
+            self.earlier.check("draw.lane")
+        draw = _map_file(self.lanes["draw.lane"].path, "float32", starts[-1])
         return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
-
-    def _write_sizes(self, starts: list[int], sizes: list[float]) -> None:
-        """The size of each record: its size in the day times that of the day."""
-        share = _map_file(self.lanes["share.lane"].path, "float32", starts[-1])
-        with (self.folder / "size.lane").open("wb") as file:
-            for (start, end), size in zip(pairwise(starts), sizes, strict=True):
-                for at in range(start, end, CHUNK):
-                    part = share[at : min(at + CHUNK, end)].astype(np.float64)
-                    (part * size).astype(np.float32).tofile(file)
 
     def _write_hours(self) -> Ints:
         """Finish the codes of time, and return the hours that they point to."""
@@ -328,7 +319,7 @@ class Builder:
         sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
         for writer in (self.keys | self.identities).values():
             sums |= writer.sums()
-        return sums | {name: Sum.of(self.folder / name) for name in ("size.lane", days.DAYS)}
+        return sums | {days.DAYS: Sum.of(self.folder / days.DAYS)}
 
 
 def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:

@@ -21,6 +21,7 @@ from lib.reporting.engines.resident.earlier import Earlier
 from lib.reporting.engines.resident.layout import Codes, Ints, KeyColumn, narrowest
 
 CHUNK = 1 << 20
+MOST_ELEMENTS = 2**32 - 1
 Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
 
@@ -249,15 +250,15 @@ class SegmentedKeyWriter(KeyWriter):
 
     def __init__(self, stem: Path, number: int, name: str, earlier: Earlier | None) -> None:
         super().__init__(stem, number, name, earlier)
-        self.ends = LaneWriter(stem.with_suffix(".indptr"), earlier, np.zeros(1, np.int64).tobytes())
+        self.ends = LaneWriter(stem.with_suffix(".indptr"), earlier, np.zeros(1, np.uint32).tobytes())
         self.count = 0
 
     def elements(self, place: int) -> slice:
         """Which codes of the earlier layout are a day's."""
         if self.earlier is None:
             return slice(0, 0)
-        records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
-        return slice(int(indptr[records.start]), int(indptr[records.stop]))
+        edges = self._edges(self.earlier, place)
+        return slice(int(edges[0]), int(edges[-1]))
 
     def add(self, column: pa.ChunkedArray, order: Places) -> None:
         """Add a day: its list column in file order, and the order in which its records shall lie."""
@@ -274,20 +275,28 @@ class SegmentedKeyWriter(KeyWriter):
         super().keep(place)
         if self.earlier is None:
             return
-        records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
+        edges = self._edges(self.earlier, place)
         if place < self.earlier.matching_days:
-            self.count = int(indptr[records.stop])
+            self.count = int(edges[-1])
         else:
-            self._end(indptr[records.start + 1 : records.stop + 1] - indptr[records.start])
+            self._end(edges[1:] - edges[0])
 
     def sums(self) -> dict[str, Sum]:
         """The checksums of its files."""
         return super().sums() | {self.ends.path.name: self.ends.sum()}
 
+    def _edges(self, earlier: Earlier, place: int) -> Places:
+        """Where the elements of a day's records begin in the earlier layout, and where the last ones end."""
+        records = earlier.records(place)
+        return earlier.layout.indptr(self.name, slice(records.start, records.stop + 1))
+
     def _end(self, ends: Places) -> None:
         """Add where the records of a day end, counted from its first element."""
-        self.ends.add(self.count + ends)
-        self.count += int(ends[-1]) if len(ends) else 0
+        new_count = self.count + (int(ends[-1]) if len(ends) else 0)
+        if new_count > MOST_ELEMENTS:
+            raise OverflowError(f"The key field {self.name} has more than {MOST_ELEMENTS:,} elements")
+        self.ends.add((self.count + ends).astype(np.uint32))
+        self.count = new_count
 
 
 def _whole(lengths: Places, codes: Local, missing: int) -> tuple[Places, Places, Local]:

@@ -33,7 +33,7 @@ class Draw:
     def columns(self, records: Ints) -> Floats:
         """The columns of these records; shape (records, 3a + p)."""
         plain = self._plain(records)
-        weight = sampling.weights(self.layout.size[records], self.tau)[:, None]
+        weight = sampling.weights(self.layout.sizes(records), self.tau)[:, None]
         moments = plain[:, self._firsts] * plain[:, self._seconds] * (weight * (weight - 1))
         return np.hstack([plain, plain * weight, plain * (weight == 1), moments])
 
@@ -57,7 +57,7 @@ class Draw:
         """The parts of this draw that an interval needs, by the reference records (`Usual`)."""
         contents = self.layout.contents
         records, weight = _reference(self.layout)
-        size = self.layout.size[records].astype(np.float64)
+        size = self.layout.sizes(records).astype(np.float64)
         plain = self._plain(records)
         usual = Usual(self.tau, size, weight, plain)
         typical = dict(zip(contents.lanes, contents.typical, strict=True))
@@ -100,7 +100,7 @@ def _reference(layout: Layout) -> tuple[Ints, Floats]:
     counts = layout.draw_counts.sum(axis=0)
     place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
     records = ranges(layout.starts[:-1], layout.draw_counts[:, place])
-    return records, sampling.weights(layout.size[records], float(layout.grid[place]))
+    return records, sampling.weights(layout.sizes(records), float(layout.grid[place]))
 
 
 class Usual:

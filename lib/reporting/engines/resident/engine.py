@@ -72,7 +72,7 @@ def _products(query: Query, piece: Rows, segmented: list[str]) -> int:
     """How many combinations of elements these records have, of these key fields."""
     if not segmented or not isinstance(piece, slice):
         return count(piece)
-    edges = [query.layout.indptr(name)[piece.start : piece.stop + 1] for name in segmented]
+    edges = [query.layout.indptr(name, slice(piece.start, piece.stop + 1)) for name in segmented]
     if len(edges) == 1:
         return int(edges[0][-1] - edges[0][0])
     return int(functools.reduce(np.multiply, map(np.diff, edges)).sum())

@@ -10,8 +10,7 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     time.codes           per record the place of its hour in `hours`
     block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
                          in each of the others; the first of all is 1
-    size.lane            the sampling size of each record, which is share.lane times the size of the day
-    share.lane           the size of each record in its day
+    share.lane           the size of each record in its day; times that of the day, it is its sampling size
     draw.lane            its random number divided by that, ascending in each day
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
     distinct_N.codes     places of values or users in random order; the missing are the last place
@@ -49,7 +48,7 @@ from lib.reporting.engines.resident.checksums import (
 )
 
 FIRST_LANES, MORE_LANES = 8, 32
-FORMAT = 5
+FORMAT = 6
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 Codes = VerifiedArray[np.unsignedinteger[Any]]
@@ -97,6 +96,7 @@ class DistinctColumn:
 class Contents:
     """The table of contents of a layout.
 
+    `day_sizes` are the sampling sizes of the days.
     `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. `starts` are
     the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
     the thresholds τ and `drawn` how many records of each day each draws. `bounds` are the least and greatest
@@ -107,6 +107,7 @@ class Contents:
     days: list[int]
     starts: list[int]
     hours: list[int]
+    day_sizes: list[float]
     lanes: list[str]
     hour_sums: list[list[float]]
     typical: list[float]
@@ -213,10 +214,11 @@ class Layout:
         column = self.contents.keys[name]
         return self._array(f"key_{column.number}.codes", narrowest(column.values), (column.elements,))
 
-    def indptr(self, name: str) -> VerifiedArray[np.int64]:
-        """Where the elements of each record of a segmented field begin; shape (records + 1,)."""
+    def indptr(self, name: str, places: slice | Ints) -> Ints:
+        """Where the elements of these records of a segmented field begin; one place more is their end."""
         number = self.contents.keys[name].number
-        return self._array(f"key_{number}.indptr", "int64", (self.contents.records + 1,))
+        edges: Places = self._array(f"key_{number}.indptr", "uint32", (self.contents.records + 1,))
+        return edges[places].astype(np.int64)
 
     def dictionary(self, name: str) -> pa.Array:
         """The values of a key field, sorted; the missing one is the empty string."""
@@ -246,10 +248,11 @@ class Layout:
         lanes = self.spans[number].stop - self.spans[number].start
         return self._array(f"block_{number}.lanes", "float64", (self.contents.records, lanes))
 
-    @cached_property
-    def size(self) -> VerifiedArray[np.float32]:
-        """The sampling size of each record."""
-        return self._array("size.lane", "float32", (self.contents.records,))
+    def sizes(self, records: Ints) -> npt.NDArray[np.float32]:
+        """The sampling sizes of these records."""
+        share: Floats = self._array("share.lane", "float32", (self.contents.records,))[records]
+        days = np.searchsorted(self.starts, records, side="right") - 1
+        return np.asarray(share * np.array(self.contents.day_sizes)[days], dtype=np.float32)
 
     def value(self, name: str) -> Numbers:
         """A column for minimum and maximum, NaN where missing."""
