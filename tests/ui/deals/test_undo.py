@@ -240,7 +240,8 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
 
 
 def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
-    """The result of a pause offers its undo, which restores both deals at once and is listed afterwards."""
+    """The result of a pause offers its undo, which restores both deals at once and is listed afterwards; the
+    result of that offers to pause them again."""
     desk = visit("deals", deals_kind="Deals")
     keys = ["demand_deals-1", "demand_deals-2"]
     desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
@@ -250,6 +251,8 @@ def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
     desk = press(desk, "undo_last")
     assert desk.success[0].value == "2 deals put back."
     assert all(deals.get(DemandDeal, number).is_active for number in (1, 2))
+    desk = press(desk, "undo_last")
+    assert not any(deals.get(DemandDeal, number).is_active for number in (1, 2))
     desk = press(desk, "undo_close", "deals_undo_open")
     assert any("undone by manager" in text.value for text in desk.caption)
 
