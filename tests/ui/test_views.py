@@ -10,6 +10,8 @@ from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.settings import Settings
+from lib.ui.query import board_addition
+from lib.views import BoardCell
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
 AUDIENCE, SLICERS = "../pages/audience.py", "../pages/slicers.py"
@@ -116,13 +118,13 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     assert views(desk) == ["Ours"]
     assert actions(desk, made.id) == {
         "alert": "Alert on Ours", "start": "Open Tranche on Ours", "comments": "Comments on Ours",
-        "link": "Link to Ours",
+        "board": "Add Ours to a board", "link": "Link to Ours",
     }  # fmt: skip
     assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
         "by manager · shared"
     ]
     assert set(actions(signed_in("admin"), made.id)) == {
-        "alert", "start", "comments", "link", "edit", "delete"
+        "alert", "board", "start", "comments", "link", "edit", "delete"
     }  # fmt: skip
 
 
@@ -264,3 +266,22 @@ def test_comments_on_a_view(signed_in: Desk, kept: Keeper) -> None:
     VIEWS.press(root, f"view_{made.id}_delete_{comment.id}")
     VIEWS.press(root, f"view_{made.id}_delete_sure")
     assert kept("viewer").notes.on_views("demo", "delivery") == {}
+
+
+@pytest.mark.parametrize("part", ["headline", "table"])
+def test_a_view_goes_onto_a_board(signed_in: Desk, kept: Keeper, part: str) -> None:
+    """From its actions a view becomes the last cell of one's own board; boards of others are not offered."""
+    store = kept("manager")
+    view = store.views.save(
+        "demo", "delivery", "Monday", {"start": "-7d", "end": "yesterday"}, is_shared=True
+    )
+    board = store.boards.save("Weekly", False, [BoardCell(view.id, "chart")], {})
+    kept("admin").boards.save("Of the boss", True, [BoardCell(view.id, "chart")], {})
+    desk = VIEWS.press(signed_in(), f"view_do_board_{view.id}")
+    assert desk.selectbox(key=board_addition.BOARD).options == ["Weekly"]
+    desk.selectbox(key=board_addition.PART).set_value(part)
+    VIEWS.press(desk, "view_board_add")
+    assert desk.success[0].value == "Added to Weekly."
+    (changed,) = (one for one in store.boards.all() if one.id == board.id)
+    assert [cell.part for cell in changed.cells] == ["chart", part]
+    assert changed.cells[-1].view_id == view.id

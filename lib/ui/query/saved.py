@@ -9,7 +9,7 @@ from lib.reporting import links
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import alert_form, entries, history, mail, note_list, periods, share
+from lib.ui.query import alert_form, board_addition, entries, history, mail, note_list, periods, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
@@ -39,6 +39,8 @@ def draw_saved_details(
         alert_form.draw_view_alert(context, view)
     elif panel == "mail":
         mail.draw(context, VIEWS, view)
+    elif panel == "board":
+        board_addition.draw(context, VIEWS, view)
     elif panel == "comments":
         _draw_comments(context, view)
     elif panel == "link" or not entries.may_change(context, view):
@@ -135,6 +137,7 @@ def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert
         yield "start", "home_pin", f"Stop opening Tranche on {name}", start
     else:
         yield "start", "home", f"Open Tranche on {name}", start
+    yield "board", "dashboard", f"Add {name} to a board", partial(VIEWS.show, view, "board")
     yield "comments", "comment", f"Comments on {name}", partial(VIEWS.show, view, "comments")
     yield "link", "link", f"Link to {name}", partial(VIEWS.show, view, "link")
     yield from entries.changes(context, VIEWS, view)

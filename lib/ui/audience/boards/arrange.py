@@ -12,12 +12,11 @@ from lib.ui.audience.boards.board_list import BOARDS
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries
+from lib.ui.query.board_addition import PART_NAMES, USUAL_WIDTHS
 from lib.views import BOARD_PARTS, COLUMNS, Board, BoardCell
 from lib.views.board_copies import BoardCopy
 
 ARRANGING = "board_arranging"
-PART_NAMES = {"headline": "Headline", "chart": "Chart", "leaderboard": "Leaderboard", "table": "Table"}
-USUAL_WIDTHS = {"headline": COLUMNS, "chart": 2, "leaderboard": 1, "table": 2}
 FIRST_CARD = "First leaderboard"
 
 
