@@ -106,13 +106,13 @@ class Duck:
         cells = ", ".join(SHAPES.get(name, texts.get(name, name)) for name in columns)
         return self.db.execute(f"select {cells} from counted").fetchall()
 
-    def _set_zone(self, zone: int) -> None:
+    def _set_zone(self, zone: int | str) -> None:
         """`timed`: the rows with their local time. A slicer of days knows no hours to shift."""
-        shift = zone if self.slicer.definition.time.granularity == "hour" else 0
-        self.db.execute(
-            "create or replace temp view timed as "
-            f"select *, time + interval ({shift}) hour as local from rows"
-        )
+        is_hourly = self.slicer.definition.time.granularity == "hour"
+        local = f"time + interval ({zone if is_hourly else 0}) hour"
+        if isinstance(zone, str):
+            local = f"timezone('{zone}', timezone('UTC', time))"
+        self.db.execute(f"create or replace temp view timed as select *, {local} as local from rows")
         for name, shape in SHAPES.items():
             self.db.execute(
                 f"create or replace temp view key_{name} as "

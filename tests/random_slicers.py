@@ -17,7 +17,10 @@ from lib.reporting.models import GRANULARITIES, time_key_field
 from lib.wire.filters import MATCHES
 
 LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|;\u00a0\u2003"
-DAYS = ["1969-12-30", "2020-12-30", "2024-02-28", "2026-06-29"]
+DAYS = ["1969-12-30", "2020-12-30", "2024-02-28", "2026-06-29", "2026-03-27", "2026-04-03", "2026-10-23"]
+# Clocks change on 29 March and 25 October, on 5 April, or by half an hour; or differ by half an hour.
+NAMED_ZONES = ["Europe/Berlin", "Australia/Sydney", "Australia/Lord_Howe", "Asia/Kolkata"]
+ZONES = st.integers(-12, 12) | st.sampled_from(NAMED_ZONES)
 HOURS = 100
 NUMBERS = (None, 0.0, 1.0, -1.0, 0.125, -2.5, 3.0, 1e6, -1024.75, 7.0)
 INTEGERS = (None, "0", "-3", "1", "2", "10", "77")
@@ -177,7 +180,7 @@ def questions(draw: st.DrawFn, slicer: RandomSlicer) -> dict[str, Any]:
         )
         asked["order_by"] = draw(st.lists(by, min_size=1, max_size=2, unique_by=_name))
     if draw(st.booleans()):
-        asked["timezone"] = draw(st.integers(-12, 12)) if "granularity_hour" in keys else zone
+        asked["timezone"] = draw(ZONES) if "granularity_hour" in keys else zone
     return asked
 
 

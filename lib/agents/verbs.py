@@ -51,6 +51,9 @@ class SlicerSelection(DayRange):
     slicer: str = Field(description="project/slicer")
     filters: list[KeyFilter] = Field(default=[], max_length=50)
     any_of: list[list[KeyFilter]] = Field(default=[], max_length=10, description="Any of each list (OR)")
+    timezone: int | str | None = Field(
+        default=None, description="Hours ahead of UTC, or a zone like Europe/Berlin (with daylight saving)"
+    )
 
     def parts(self, **more: Any) -> QuestionParts:
         """The question's parts as the Desk takes them."""
@@ -58,7 +61,8 @@ class SlicerSelection(DayRange):
             "filters": [key_filter(condition) for condition in self.filters],
             "any_of": [[key_filter(condition) for condition in group] for group in self.any_of],
         }
-        parts |= {name: day for name in ("start", "end") if (day := getattr(self, name)) is not None}
+        optional = ("start", "end", "timezone")
+        parts |= {name: part for name in optional if (part := getattr(self, name)) is not None}
         return cast(QuestionParts, parts | more)
 
 

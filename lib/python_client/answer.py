@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting import dates, requests
+from lib.reporting import dates, named_days, requests
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import (
@@ -35,14 +35,14 @@ class SelectionParts(TypedDict, total=False):
     `start` and `end` are dates or what the API takes: `-7d`, `yesterday`, `-1m_first`. `filters` is a mapping
     from key fields to the value or values that they equal, or Filters (also as dictionaries); `any_of` are
     groups of such filters, of each of which any holds (a mapping alone is one group). `timezone` is whole
-    hours ahead of UTC.
+    hours ahead of UTC, or a name such as `Europe/Berlin`.
     """
 
     start: DateLike
     end: DateLike
     filters: Filters
     any_of: Mapping[str, str | Sequence[str]] | Iterable[Filters]
-    timezone: int
+    timezone: int | str
 
 
 class QuestionParts(SelectionParts, total=False):
@@ -107,8 +107,7 @@ def _selection(pair: tuple[str, str], slicer: Slicer, parts: SelectionParts) -> 
 
 def days_of(query: Selection, slicer: Slicer) -> Days:
     """The days that a question is about; BadRequest where its dates are none."""
-    zone = slicer.timezone if query.timezone is None else query.timezone
-    return dates.date_range(query.start_date, query.end_date, dates.today(zone))
+    return dates.date_range(query.start_date, query.end_date, named_days.today(query, slicer))
 
 
 def _date(value: DateLike) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.zones import Zone
 from lib.wire.deadline import Deadline
 
 SECONDS_BETWEEN_CHECKS = 0.25
@@ -49,7 +50,7 @@ def key(
     row_filters: tuple[Filter, ...],
     query: AudienceQuery,
     days: tuple[str, str],
-    timezone: int,
+    timezone: Zone,
     rows_limit: int | None,
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""

@@ -31,6 +31,7 @@ from lib.reporting.models import (
     Order,
     OwnField,
     RecordsQuery,
+    Selection,
     Slicer,
 )
 from lib.wire import call
@@ -44,6 +45,7 @@ Keys = npt.NDArray[np.float64]
 FileQuery = ExportQuery | RecordsQuery
 PAGE = frozenset({"order_by", "limit", "offset"})
 NO_RECORDS = "This service shows no records: ask for figures, split further"
+NO_ZONES = "This service knows no names of time zones: write whole hours ahead of UTC"
 NO_ANY_OF = "This service can't combine filters by OR: ask for each of them alone"
 *SOME, LAST = sorted(name for name, format_ in FORMATS.items() if format_.plain_words)
 OF_A_FILE = {
@@ -108,7 +110,7 @@ class Reporting:
         BadRequest where the file is to have what its service does not know: nobody else can make it.
         """
         query = for_service(query, slicer) if slicer else query
-        if extensions_of(query):
+        if extensions_of(query) or isinstance(query.timezone, str):
             slicer = slicer or self.info(where(query))
             check_file(query, slicer.extensions)
         return self._file("export", query)
@@ -214,6 +216,7 @@ def for_records(query: RecordsQuery, slicer: Slicer) -> RecordsQuery:
         raise BadRequest(NO_RECORDS)
     if query.any_of and not slicer.knows("any_of"):
         raise BadRequest(NO_ANY_OF)
+    _check_zone(query, slicer.extensions)
     query = named_days.for_api(query, slicer)
     own = {field.name: sorted(formulas.parse(field.formula).fields()) for field in slicer.own_fields}
     if query.columns is None or own.keys().isdisjoint(query.columns):
@@ -235,6 +238,7 @@ def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[st
     left_out = _left_out(query, extensions)
     if "any_of" in left_out and query.any_of:
         raise BadRequest(NO_ANY_OF)
+    _check_zone(query, extensions)
     if "own_fields" in left_out and query.data_fields:
         query = query.model_copy(update={"data_fields": _parts(query)})
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
@@ -338,6 +342,7 @@ def extensions_of(query: ExportQuery) -> list[str]:
 
 def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
     """BadRequest where a service with these extensions can't make the file; says what it can't do."""
+    _check_zone(query, extensions)
     for name in extensions_of(query):
         if name not in extensions:
             raise BadRequest(
@@ -345,6 +350,11 @@ def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
                     name, f"This service can't write {name}; it can write {', '.join(SOME)} and {LAST}"
                 )
             )
+
+
+def _check_zone(query: Selection, extensions: Collection[str]) -> None:
+    if isinstance(query.timezone, str) and "time_zones" not in extensions:
+        raise BadRequest(NO_ZONES)
 
 
 def _order(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lib.reporting.zones import Zone, tzinfo
 from lib.wire.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:
     return first, last
 
 
-def today(timezone: int, now: dt.datetime | None = None) -> dt.date:
-    """The current date in a zone `timezone` whole hours ahead of UTC; `now` must know its own zone."""
-    return (now or dt.datetime.now(dt.UTC)).astimezone(dt.timezone(dt.timedelta(hours=timezone))).date()
+def today(timezone: Zone, now: dt.datetime | None = None) -> dt.date:
+    """The current date in a zone; `now` must know its own zone."""
+    return (now or dt.datetime.now(dt.UTC)).astimezone(tzinfo(timezone)).date()
 
 
 def is_fresh(slicer: "Slicer", today: dt.date) -> bool:

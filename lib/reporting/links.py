@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from lib.reporting import dates, named_days
+from lib.reporting import dates, named_days, zones
 from lib.reporting.models import (
     API_ROWS_LIMIT,
     MOST_ALTERNATIVES,
@@ -28,6 +28,7 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
+from lib.reporting.zones import Zone
 from lib.wire.errors import BadRequest
 from lib.wire.filters import BY_CODE, DataMatch, rule
 
@@ -214,8 +215,12 @@ class _LinkReader:
                 incomplete.add(group)
         return {group: () if group in incomplete else filters for group, filters in groups.items()}
 
-    def _timezone(self) -> int | None:
-        zone = self._number("tz", (-12, 12))
+    def _timezone(self) -> Zone | None:
+        text = self._params.get("tz", "")
+        zone = text if text in zones.names() else self._number("tz", (-12, 12))
+        if isinstance(zone, str) and self._slicer.supports_timezone and not self._slicer.knows("time_zones"):
+            self.left_out.append(f"Left out the time zone {zone}: this service knows whole hours alone.")
+            return None
         if zone is not None and zone != self._slicer.timezone and not self._slicer.supports_timezone:
             self.left_out.append("Left out the time zone: this slicer has daily data in a zone of its own.")
             return None

@@ -11,12 +11,15 @@ empty text for what is at its default.
 
 from collections.abc import Iterable
 from datetime import date
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from lib.reporting import zones
 from lib.reporting.dates import RELATIVE
 from lib.reporting.formats import FORMATS, ExportFormat
+from lib.reporting.zones import Zone
 from lib.wire.filters import DataMatch, Flag, Texts, Value
 from lib.wire.filters import Filter as Filter  # questions have it, and grants
 
@@ -28,7 +31,7 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
-    "restrictions", "records",
+    "restrictions", "records", "time_zones",
     *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
@@ -60,6 +63,20 @@ def _number(value: Any) -> Any:
     return value
 
 
+def _zone(value: Any) -> Zone:
+    if isinstance(value, str) and value in zones.names():
+        return value
+    try:
+        hours = int(value) if float(_number(value)).is_integer() else None
+    except (ValueError, TypeError, OverflowError):
+        near = get_close_matches(str(value), zones.names(), 1)
+        hint = f"did you mean '{near[0]}'?" if near else "write a name like Europe/Berlin, or hours like 2"
+        raise ValueError(f"'{str(value)[:40]}' is no time zone; {hint}") from None
+    if hours is None or abs(hours) > 12:
+        raise ValueError("must be whole hours from -12 to 12, or a name like Europe/Berlin")
+    return hours
+
+
 def _limit(value: Any) -> Any:
     """-1 is no limit (decisions: `limit: -1`)."""
     return None if value in (-1, "-1") else _number(value)
@@ -83,7 +100,19 @@ def use_defaults(usual: Any) -> BeforeValidator:
 
 
 Whole = Annotated[int, BeforeValidator(_number)]
-Offset = Annotated[int, Field(ge=-12, le=12), BeforeValidator(_number)]
+TimeZone = Annotated[
+    Zone,
+    BeforeValidator(_zone),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": -12, "maximum": 12},
+                {"type": "string", "examples": ["Europe/Berlin"]},
+            ]
+        }
+    ),
+]
+"""Whole hours ahead of UTC, or (*extension*) a name of the IANA database."""
 Number = Annotated[float, BeforeValidator(_number)]
 Limit = Annotated[
     Annotated[int, Field(ge=0)] | None,
@@ -250,7 +279,7 @@ class Selection(InfoQuery):
     end_date: DateValue
     filters: tuple[Filter, ...] = ()
     any_of: tuple[FilterGroup, ...] = Field(default=(), max_length=MOST_GROUPS)
-    timezone: Offset | None = None
+    timezone: TimeZone | None = None
 
 
 class _Question(Selection):

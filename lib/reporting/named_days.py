@@ -12,6 +12,7 @@ from typing import TypeVar
 from lib.reporting import dates
 from lib.reporting.dates import Days
 from lib.reporting.models import Selection, Slicer
+from lib.reporting.zones import Zone
 from lib.wire.errors import BadRequest
 
 Query = TypeVar("Query", bound=Selection)
@@ -31,9 +32,14 @@ def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
     return dates.date_range(first.isoformat(), last.isoformat(), today)
 
 
+def zone(query: Selection, slicer: Slicer) -> Zone:
+    """The time zone of a query: the slicer's own unless it names another."""
+    return slicer.timezone if query.timezone is None else query.timezone
+
+
 def today(query: Selection, slicer: Slicer) -> date:
     """Today, in the time zone of a query."""
-    return dates.today(slicer.timezone if query.timezone is None else query.timezone)
+    return dates.today(zone(query, slicer))
 
 
 def days_of(query: Selection, slicer: Slicer) -> Days:

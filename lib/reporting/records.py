@@ -13,7 +13,7 @@ import pandas as pd
 from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
 from lib.reporting.engines.records import RecordsQuestion
 from lib.reporting.engines.sums import Question
-from lib.reporting.files.table import FileColumn, FileTable, Kind
+from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
 from lib.reporting.formulas import parse
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, KeyField, Order, RecordsQuery
 from lib.reporting.warehouse import StoredSlicer
@@ -61,7 +61,19 @@ class RecordsPlan:
 
     def file(self, records: RecordTable) -> FileTable:
         """The records as the table of a file."""
-        columns = tuple(_file_column(column, records.frame[column.name]) for column in records.columns)
+        slicer = self._slicer.info()
+        titles = {
+            column.name: time_title(column.description, self._query, slicer)
+            for column in records.columns
+            if column.name in TIME_KEY_FIELDS
+        }
+        columns = tuple(
+            _file_column(
+                replace(column, description=titles.get(column.name, column.description)),
+                records.frame[column.name],
+            )
+            for column in records.columns
+        )
         escapes, full = bool(self._query.escape_formulas), bool(self._query.full_digits)
         return FileTable(columns, escape_formulas=escapes, full_digits=full)
 

@@ -143,7 +143,8 @@ def routes(service: ReportingService) -> APIRouter:
         description="Sampled when more records are in range than the maximum sample rows, "
         f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
         "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
-        "of the whole), any_of (groups of filters, of each of which any holds), include_mappings, order_by, "
+        "of the whole), any_of (groups of filters, of each of which any holds), names as `timezone` "
+        "(`Europe/Berlin`: its days have 23 to 25 hours), include_mappings, order_by, "
         "limit, offset, audience_key, precision, exact_within, "
         "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
         "and own_fields (formulas over data fields, to be named wherever a data field is).",
@@ -197,9 +198,9 @@ def routes(service: ReportingService) -> APIRouter:
     async def export(call: Annotated[_AuthorizedCall, admission]) -> Response:
         """Never sampled.
 
-        xlsx is an extension of ours, as are data_fields, own_fields, any_of, order_by, limit, offset,
-        audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts that a
-        spreadsheet would run get no apostrophe); the elements of data_filters are our own choice.
+        xlsx is an extension of ours, as are data_fields, own_fields, any_of, names of time zones, order_by,
+        limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0:
+        texts that a spreadsheet would run get no apostrophe); the elements of data_filters are ours.
         """
         return await file_response(call, service.export)
 

@@ -12,7 +12,7 @@ from typing import IO, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from lib.reporting import answer_cache, compose, dates, files, requests, visible_rows
+from lib.reporting import answer_cache, compose, dates, files, named_days, requests, visible_rows
 from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
 from lib.reporting.answers.records import RecordTable
@@ -36,6 +36,7 @@ from lib.reporting.models import (
 from lib.reporting.records import RecordsPlan
 from lib.reporting.visible_rows import VisibleRows
 from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.reporting.zones import Zone
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Caller
@@ -207,7 +208,7 @@ class ReportingService:
         slicer, query = request.slicer, self._question(RecordsQuery, request)
         requests.check_selection(query, slicer.info())
         plan = RecordsPlan(query, slicer)
-        timezone = slicer.definition.timezone if query.timezone is None else query.timezone
+        timezone = named_days.zone(query, slicer.info())
         period = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
         question = Question(
             *period,
@@ -305,7 +306,7 @@ class _Inquiry:
     query: AudienceQuery | ExportQuery
     visible: VisibleRows | None
     shape: Shape
-    timezone: int
+    timezone: Zone
     period: tuple[date, date]
     records: int
     most_records: int
@@ -340,7 +341,7 @@ def _inquire(
 ) -> _Inquiry:
     """BadRequest names what the slicer doesn't have. RecordTable are counted by days in its own zone."""
     shape = _shape(query, slicer, with_descriptions, with_precision)
-    timezone = slicer.definition.timezone if query.timezone is None else query.timezone
+    timezone = named_days.zone(query, slicer.info())
     today = dates.today(timezone)
     period = dates.date_range(query.start_date, query.end_date, today)
     others: tuple[tuple[str, str], ...] = getattr(query, "same_precision_as", ())

@@ -16,34 +16,37 @@ from lib.reporting.engines.sums import Engine, Question
 from lib.reporting.measures import RECORDS
 from lib.reporting.models import Filter, Slicer, time_key_field
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.zones import DAY_HOURS, Ints, Zone, clock_hours
 from lib.wire.deadline import Deadline
 from lib.wire.errors import LIMITED, AccessError
 
 BYTES_PER_HOUR = 16
+_EPOCH = dt.date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
 class VisibleRows:
     """Records by hour, ascending: `hours` on the slicer's own clock (days: at 00:00), `counts` of records.
 
-    `timezone` is that of the clock; None where the slicer knows days only.
+    Hours are counted since 1970. `timezone` is that of the clock; None where the slicer knows days only.
     """
 
-    hours: pd.DatetimeIndex
+    hours: Ints
     counts: npt.NDArray[np.int64]
     timezone: int | None
 
     @property
     def days(self) -> list[dt.date]:
         """The days with records, in the slicer's own zone, ascending."""
-        return [moment.date() for moment in self.hours.normalize().unique()]
+        return _days(self.hours)
 
-    def within(self, period: tuple[dt.date, dt.date], timezone: int) -> tuple[tuple[dt.date, ...], int]:
+    def within(self, period: tuple[dt.date, dt.date], timezone: Zone) -> tuple[tuple[dt.date, ...], int]:
         """The days with records of a period in that zone, and how many records it has."""
-        shift = 0 if self.timezone is None else timezone - self.timezone
-        days = (self.hours + pd.Timedelta(hours=shift)).normalize()
-        inside = (days >= pd.Timestamp(period[0])) & (days <= pd.Timestamp(period[1]))
-        return tuple(moment.date() for moment in days[inside].unique()), int(self.counts[inside].sum())
+        is_daily = self.timezone is None
+        hours = self.hours if is_daily else clock_hours(timezone, self.hours - (self.timezone or 0))
+        first, last = ((day - _EPOCH).days for day in period)
+        inside = (hours // DAY_HOURS >= first) & (hours // DAY_HOURS <= last)
+        return tuple(_days(hours[inside])), int(self.counts[inside].sum())
 
     @property
     def size(self) -> int:
@@ -72,7 +75,7 @@ def count_visible(
     definition, days = slicer.definition, list(slicer.rows)
     timezone = definition.timezone if definition.time.granularity == "hour" else None
     if not days:
-        return VisibleRows(pd.DatetimeIndex([]), np.zeros(0, np.int64), timezone)
+        return VisibleRows(np.zeros(0, np.int64), np.zeros(0, np.int64), timezone)
     name = time_key_field(definition.time.granularity)
     question = Question(
         days[0],
@@ -84,9 +87,14 @@ def count_visible(
         max_bytes=most_bytes,
     )
     sums = engine.audience(slicer, question, deadline)
-    hours = pd.DatetimeIndex(pd.to_datetime(sums.groups[name].astype("str")))
+    moments = pd.DatetimeIndex(pd.to_datetime(sums.groups[name].astype("str")))
+    hours = moments.to_numpy().astype("datetime64[h]").astype(np.int64)
     order = np.argsort(hours)
     return VisibleRows(hours[order], sums.rows.records[order].astype(np.int64), timezone)
+
+
+def _days(hours: Ints) -> list[dt.date]:
+    return [_EPOCH + dt.timedelta(days=day) for day in np.unique(hours // DAY_HOURS).tolist()]
 
 
 def restrict(slicer: Slicer, filters: tuple[Filter, ...], visible: VisibleRows) -> Slicer:

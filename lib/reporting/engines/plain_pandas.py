@@ -20,10 +20,11 @@ from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sums, check
 from lib.reporting.measures import RECORDS
 from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.zones import clock_hours
 from lib.wire.deadline import Deadline
 from lib.wire.filters import rule
 
-ONE_DAY = dt.timedelta(days=1)
+MARGIN = dt.timedelta(days=2)  # clocks of UTC+14 are 26 hours ahead of those of UTC-12
 HOUR_SECONDS, DAY_HOURS = 3600, 24
 CELL_BYTES = 64  # of a column's cell: as read, in the frame, and in the copies that grouping makes
 
@@ -72,15 +73,16 @@ class Rows:
         days = [
             day
             for day in (slicer.rows if files is None else files)
-            if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
+            if question.first - day <= MARGIN and day - question.last <= MARGIN
         ]
         columns = self._columns(more)
         records = sum(slicer.rows[day] for day in days)
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
         frame = slicer.read(days, columns).to_pandas()
         deadline.check()
-        shift = question.timezone if slicer.definition.time.granularity == "hour" else 0
-        hours = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS + shift
+        zone = question.timezone if slicer.definition.time.granularity == "hour" else 0
+        utc = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS
+        hours = pd.Series(clock_hours(zone, utc.to_numpy()), index=frame.index)
         dates = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
         inside = (dates >= question.first) & (dates <= question.last)
         self.frame, self.hours = frame[inside], hours[inside]

@@ -14,6 +14,7 @@ import pandas as pd
 from lib.reporting.measures import is_additive
 from lib.reporting.models import Filter
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.zones import Zone
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -33,15 +34,14 @@ class Question:
     """A question to an engine, about the records that pass all `filters` and any of each group of `any_of`.
 
     `atoms` are the columns to aggregate; `pairs` those additive atoms whose joint second moments a formula's
-    error needs; `first` and `last` are days in the zone `timezone` (hours east of UTC); `rows_limit` the most
-    records to read, None for all of them; `max_groups` the most groups that may come back, `max_bytes` the
-    most memory that may be needed. With `within` only records that belong to one of those groups count, each
-    once.
+    error needs; `first` and `last` are days in the zone `timezone`; `rows_limit` the most records to read,
+    None for all of them; `max_groups` the most groups that may come back, `max_bytes` the most memory that
+    may be needed. With `within` only records that belong to one of those groups count, each once.
     """
 
     first: date
     last: date
-    timezone: int
+    timezone: Zone
     split_by: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
     any_of: tuple[tuple[Filter, ...], ...] = ()

@@ -14,8 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting import named_days, zones
 from lib.reporting.answers import LARGEST_WHOLE, Audience
-from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
+from lib.reporting.models import TIME_KEY_FIELDS, DataField, ExportQuery, KeyField, Selection, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
@@ -164,6 +165,8 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
     columns: list[FileColumn] = []
     for name in query.split_by:
         field = slicer.key_field(name)
+        if name in TIME_KEY_FIELDS:
+            field = field.model_copy(update={"description": time_title(field.description, query, slicer)})
         columns.append(_key(field, audience.names[name]))
         if audience.descriptions is not None and field.mapping:
             columns.append(FileColumn.of_mapping(columns[-1], audience.descriptions[name]))
@@ -174,6 +177,15 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
     label = TOTAL_OF_ROWS if query.data_filters else TOTAL
     escapes, full = bool(query.escape_formulas), bool(query.full_digits)
     return FileTable(tuple(columns), total, label, escape_formulas=escapes, full_digits=full)
+
+
+def time_title(title: str, query: Selection, slicer: Slicer) -> str:
+    """The header of a time column, with a named zone and its days that have no 24 hours."""
+    if not isinstance(query.timezone, str):
+        return title
+    odd = zones.odd_days(query.timezone, named_days.days_of(query, slicer))
+    marks = [f"{day} has {hours} hours" for day, hours in odd.items()]
+    return f"{title} ({', '.join([query.timezone, *marks])})"
 
 
 def _key(field: KeyField, values: pd.Series) -> FileColumn:

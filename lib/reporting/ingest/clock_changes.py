@@ -2,37 +2,17 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-HOUR, DAY = 3600, 86_400
+from lib.reporting.zones import DAY, HOUR, ClockChange, Ints, changes_of_year
+
 # One zone for each rule of when clocks change.
 _ZONES = ("Europe/Berlin", "Europe/London", "America/New_York", "America/Chicago", "America/Los_Angeles",
           "Australia/Sydney", "America/Santiago")  # fmt: skip
 _TWICE = 1.6  # times as many rows as in another hour
 _FEWEST_DAYS = 3
-
-
-class ClockChange(NamedTuple):
-    """When a zone's clocks change, in seconds since 1970, and by how many seconds: back if it is negative.
-
-    `wall` is where the hour that comes twice, or never, begins on the clock.
-    """
-
-    time: int
-    shift: int
-    wall: int
-
-    @property
-    def hour(self) -> str:
-        """The hour that comes twice or never: `25 Oct 2026 02:00`."""
-        moment = dt.datetime.fromtimestamp(self.wall, dt.UTC)
-        return f"{moment.day} {moment:%b %Y %H:%M}"
 
 
 def local_times(counts: Mapping[int, int]) -> str:
@@ -121,24 +101,6 @@ def _changes(zone: dt.tzinfo, first: int, last: int) -> Iterator[ClockChange]:
         ):
             yield from (
                 change
-                for change in _changes_of_year(zone, year)
+                for change in changes_of_year(zone, year)
                 if first <= change.time + HOUR and change.time <= last + DAY
             )
-
-
-@cache
-def _changes_of_year(zone: ZoneInfo, year: int) -> tuple[ClockChange, ...]:
-    start = int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp())
-    hours = range(start, start + 367 * DAY, HOUR)
-    days = [hour for hour in hours[::24] if _offset(zone, hour) != _offset(zone, hour + DAY)]
-    changes = []
-    for hour in (hour for day in days for hour in range(day, day + DAY, HOUR)):
-        before, after = _offset(zone, hour), _offset(zone, hour + HOUR)
-        if before != after:
-            time = hour + HOUR
-            changes.append(ClockChange(time, after - before, time + min(before, after)))
-    return tuple(change for change in changes if dt.datetime.fromtimestamp(change.time, dt.UTC).year == year)
-
-
-def _offset(zone: ZoneInfo, time: int) -> int:
-    return int((dt.datetime.fromtimestamp(time, zone).utcoffset() or dt.timedelta()).total_seconds())

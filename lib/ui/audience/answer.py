@@ -6,12 +6,13 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lib.reporting import zones
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity
@@ -57,7 +58,10 @@ def head(focus: Focus, params: Params) -> Json:
         **_buckets(lines[focus.field.name]),
         "values": [_value_line(focus, now, line) for line in values],
         "second": _second(focus, now),
-        "date_notes": _date_notes(notes, lines[focus.field.name]),
+        "date_notes": [
+            *_date_notes(notes, lines[focus.field.name]),
+            *_clock_marks(focus, lines[focus.field.name]),
+        ],
     }
 
 
@@ -113,7 +117,8 @@ def _useful_grains(focus: Focus) -> list[Granularity]:
     return [
         grain
         for grain in state.granularities(focus.slicer)
-        if grain == focus.grain or FEWEST_POINTS <= len(series.buckets(grain, focus.period)) <= MOST_POINTS
+        if grain == focus.grain
+        or FEWEST_POINTS <= len(series.buckets(grain, focus.period, focus.zone)) <= MOST_POINTS
     ]
 
 
@@ -267,16 +272,20 @@ def _buckets(lines: Sequence[ChartLine]) -> Json:
 
 def _date_notes(notes: Iterable[Note], lines: Sequence[ChartLine]) -> list[Json]:
     """The notes, each with the place of its bucket (-1 without a chart)."""
+    return [_mark(note.day, note.text, note.owner, lines) for note in notes]
+
+
+def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:
+    """A mark like that of a note on each day that has 23 or 25 hours."""
+    days = zones.odd_days(focus.zone, focus.period)
+    text = "{} hours: the clocks of {} change"
+    return [_mark(day, text.format(hours, focus.zone), "", lines) for day, hours in days.items()]
+
+
+def _mark(day: date, text: str, owner: str, lines: Sequence[ChartLine]) -> Json:
     starts = lines[0].series.starts if lines else ()
-    return [
-        {
-            "day": note.day.isoformat(),
-            "text": straight(note.text),
-            "owner": straight(note.owner),
-            "place": bisect_right(starts, datetime.combine(note.day, time())) - 1,
-        }
-        for note in notes
-    ]
+    place = bisect_right(starts, datetime.combine(day, time())) - 1
+    return {"day": day.isoformat(), "text": straight(text), "owner": straight(owner), "place": place}
 
 
 PARTS: Mapping[str, Make] = {

@@ -136,7 +136,9 @@ def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     today = ask.today(focus.context, focus.query)
     is_chosen, year = bool(focus.view.data_filters), focus.period[1].year
     against = numbers.span(*focus.comparison.before, year) if focus.comparison else ""
-    rows = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
+    rows = SplitRows(
+        answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
+    )
     return replace(rows, against=against)
 
 

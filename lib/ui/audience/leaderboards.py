@@ -436,7 +436,9 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     )
     today = ask.today(focus.context, focus.query)
     is_chosen = bool(focus.view.data_filters)
-    return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
+    return SplitRows(
+        answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
+    )
 
 
 def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:

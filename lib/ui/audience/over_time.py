@@ -36,12 +36,14 @@ def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
-    line = series.over(now, name, focus.grain, focus.period, today)
+    line = series.over(now, name, focus.grain, focus.period, today, zone=focus.zone)
     all_lines = [ChartLine(numbers.span(*focus.period), line)]
     for one, answers in zip(focus.comparisons, comparisons, strict=True):
         if answers is not None and one.compared_days is not None and one.comparison is not None:
             days = one.comparison.before
-            earlier = series.over(answers.before, name, focus.grain, one.compared_days, today, days)
+            earlier = series.over(
+                answers.before, name, focus.grain, one.compared_days, today, days, focus.zone
+            )
             all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
     return all_lines
 
@@ -131,7 +133,7 @@ def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days
     places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = split_levels.take(answer, places)
     today = ask.today(focus.context, focus.query)
-    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days)
+    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days, focus.zone)
 
 
 def _label(answer: Audience, name: str, value: str) -> str:
@@ -215,7 +217,8 @@ def _draw_table(focus: Focus) -> None:
 def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
     first = all_lines[0].series
-    buckets = [series.bucket_text(name, part) for name, part in zip(first.names, first.parts, strict=True)]
+    texts = zip(first.names, first.parts, first.marks or first.parts, strict=True)
+    buckets = [series.bucket_text(name, part or mark) for name, part, mark in texts]
     columns: dict[str, Any] = {grain.capitalize(): buckets}
     for line in all_lines:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))

@@ -130,7 +130,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
         return None
     top = ask.estimate(focus.context, _columns_query(focus, key))
     today = ask.today(focus.context, focus.query)
-    split = SplitRows(top, None, focus.field, focus.slicer, focus.period, today)
+    split = SplitRows(top, None, focus.field, focus.slicer, focus.period, today, zone=focus.zone)
     codes = top.names[key].astype(str).tolist()
     labels = dict(zip(codes, split_rows.labels(split)[key].tolist(), strict=True))
     figures: dict[Path, dict[str, float]] = defaultdict(dict)

@@ -222,7 +222,7 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
     both = _before(focus, query, audience)
     today = ask.today(focus.context, focus.query)
     whole = compared_answers.of_whole(focus) if both is not None and above == [()] else None
-    split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole)
+    split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole, zone=focus.zone)
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
         counts[()] = answer.total.records_found

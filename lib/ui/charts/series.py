@@ -3,17 +3,18 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting import dates
+from lib.reporting import dates, zones
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity, time_key_field
+from lib.reporting.zones import Zone
 from lib.ui.charts import numbers
 
 Numbers = npt.NDArray[np.float64]
@@ -26,7 +27,8 @@ EACH = "each"
 class Series:
     """Values of B buckets from `starts` on; NaN where nothing is known. `low` and `high` where sampled.
 
-    `parts` says of a bucket how much of it the values are of (`3 of 7 days`); empty for a whole one.
+    `parts` says of a bucket how much of it the values are of (`3 of 7 days`); empty for a whole one. `marks`
+    says which days and hours are longer or shorter than others (`25 hours`).
     """
 
     names: tuple[str, ...]
@@ -35,6 +37,7 @@ class Series:
     low: Numbers | None = None
     high: Numbers | None = None
     parts: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Default `parts`: all buckets are whole."""
@@ -76,20 +79,24 @@ def over(
     period: Days,
     today: date | None = None,
     days: Days | None = None,
+    zone: Zone = 0,
 ) -> Series:
     """The field of an audience that is split by that granularity: the buckets of `period`.
 
-    Of these the answer has the days `days`, all by default. `today` is not over yet.
+    Of these the answer has the days `days`, all by default. `today` is not over yet. Hours that the clocks of
+    the `zone` leave out are no buckets.
 
     A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
     """
-    axis = _axis(grain, period, days or period, today)
+    axis = _axis(grain, period, days or period, today, zone)
     names = axis.names
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([row_of_name.get(name, -1) for name in names])
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
-        with_data = {day for text in audience.total.dates for day in _cover(grain, date.fromisoformat(text))}
+        with_data = {
+            name for text in audience.total.dates for name in _cover(grain, date.fromisoformat(text))
+        }
         values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
     sampled = audience.low is not None and audience.high is not None and field in audience.low
     return Series(
@@ -99,22 +106,40 @@ def over(
         low=_take(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
         high=_take(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
         parts=axis.parts,
+        marks=axis.marks,
     )
 
 
 class _Axis(NamedTuple):
-    """The buckets of a period: their names, starts, and how much of each there is."""
+    """The buckets of a period: their names, starts, how much of each there is, and their marks."""
 
     names: tuple[str, ...]
     starts: tuple[datetime, ...]
     parts: tuple[str, ...]
+    marks: tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
-def _axis(grain: Granularity, period: Days, days: Days, today: date | None) -> _Axis:
-    names = tuple(buckets(grain, period))
+def _axis(grain: Granularity, period: Days, days: Days, today: date | None, zone: Zone) -> _Axis:
+    names = tuple(buckets(grain, period, zone))
     parts = tuple(part(grain, name, days, today) for name in names)
-    return _Axis(names, tuple(start(grain, name) for name in names), parts)
+    marks = mark_texts(grain, period, zone)
+    starts = tuple(start(grain, name) for name in names)
+    return _Axis(names, starts, parts, tuple(marks.get(name, "") for name in names))
+
+
+def mark_texts(grain: Granularity, period: Days, zone: Zone) -> dict[str, str]:
+    """What is to be said of the hours and days of a period that aren't as long as others, by their names."""
+    odd_days = zones.odd_days(zone, period)
+    if grain == "day":
+        return {day.isoformat(): f"{hours} hours" for day, hours in odd_days.items()}
+    if grain != "hour":
+        return {}
+    hours, counts = np.unique(
+        np.concatenate([zones.hours_of(zone, (day, day)) for day in odd_days] or [np.zeros(0, np.int64)]),
+        return_counts=True,
+    )
+    return dict.fromkeys(dates.format_time("hour", hours[counts > 1]).tolist(), "2 hours")
 
 
 def part(grain: Granularity, name: str, period: Days, today: date | None = None) -> str:
@@ -146,12 +171,9 @@ def bucket_text(name: str, part: str) -> str:
     return f"{bucket_words(name)} ({part})" if part else bucket_words(name)
 
 
-def buckets(grain: Granularity, period: Days) -> list[str]:
+def buckets(grain: Granularity, period: Days, zone: Zone = 0) -> list[str]:
     """The names of all buckets that the days touch, in order: `2026-11-14`, `2026-W47`…"""
-    hours = (period[1] - period[0] + timedelta(days=1)) // timedelta(hours=1)
-    first = (period[0] - date(1970, 1, 1)) // timedelta(hours=1)
-    step = 1 if grain == "hour" else 24
-    names = dates.format_time(grain, np.arange(first, first + hours, step))
+    names = dates.format_time(grain, zones.hours_of(zone, period)[:: 1 if grain == "hour" else 20])
     return list(dict.fromkeys(names.tolist()))
 
 

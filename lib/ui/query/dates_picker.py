@@ -13,9 +13,10 @@ from typing import Any
 
 import streamlit as st
 
-from lib.reporting import named_days
+from lib.reporting import named_days, zones
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
+from lib.reporting.zones import Zone
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -68,7 +69,7 @@ def draw(context: PageContext) -> None:
     now = ask.today(context, query)
     presets, period = periods.presets(context.slicer, now), named_days.days_of(query, context.slicer)
     active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
-    zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
+    zone = "" if query.timezone is None else f" · {zones.title(query.timezone)}"
     days = numbers.days(*period) + zone
     with st.popover(
         f"{plain(active.label)} · {days}" if active else days, icon=":material/calendar_month:", key="dates"
@@ -88,6 +89,8 @@ def draw(context: PageContext) -> None:
         _range(context, RANGE, period, _ask_range)
         if context.slicer.supports_timezone:
             _zone(context, query)
+        for day, hours in zones.odd_days(named_days.zone(query, context.slicer), period).items():
+            st.caption(f"{numbers.days(day, day)} has {hours} hours: clocks change.")
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
 
@@ -172,15 +175,19 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 
 
 def _zone(context: PageContext, query: AudienceQuery) -> None:
-    zone = context.slicer.timezone if query.timezone is None else query.timezone
+    zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
     key = followed_key(ZONE, zone)
+    names = sorted(zones.names()) if context.slicer.knows("time_zones") else []
+    yours = [name for name in names if name == st.context.timezone]
     st.selectbox(
         "Time zone",
-        range(-12, 13),
-        format_func=lambda hours: (
-            f"UTC{hours:+d}" + (" (the slicer's own)" if hours == context.slicer.timezone else "")
+        dict.fromkeys([*yours, *range(-12, 13), *names]),
+        format_func=lambda zone: (
+            zones.title(zone).replace("_", " ")
+            + (" (the slicer's own)" if zone == own else " (yours)" if zone in yours else "")
         ),
         key=key,
+        placeholder="Type a city, such as Berlin",
         on_change=_ask_zone,
         args=(context, key, zone),
     )
@@ -224,7 +231,7 @@ def _ask_range(context: PageContext, key: str) -> None:
         _ask_dates(context, start, end)
 
 
-def _ask_zone(context: PageContext, key: str, current: int) -> None:
+def _ask_zone(context: PageContext, key: str, current: Zone) -> None:
     """Apply a zone; the one that was shown, sent again late, is no choice (see `_ask_preset`)."""
     zone = st.session_state[key]
     if zone == current:

@@ -16,6 +16,7 @@ from lib.reporting.models import (
     Slicer,
     time_key_field,
 )
+from lib.reporting.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
@@ -70,6 +71,11 @@ class Focus:
         """The days to ask for in addition to the query's own, each once."""
         candidates = (days for focus in self.comparisons for days in focus.comparison or ())
         return tuple(dict.fromkeys(days for days in candidates if days != self.period))
+
+    @property
+    def zone(self) -> Zone:
+        """The time zone of the question."""
+        return named_days.zone(self.query, self.slicer)
 
     @property
     def slicer(self) -> Slicer:

@@ -12,6 +12,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
+from lib.reporting.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
@@ -78,6 +79,7 @@ class SplitRows:
     is_chosen: bool = False
     also: "SplitRows | None" = None
     against: str = ""
+    zone: Zone = 0
 
     @property
     def comparisons(self) -> "tuple[SplitRows, ...]":
@@ -116,7 +118,9 @@ def labels(split: SplitRows) -> pd.DataFrame:
         codes = names[key].tolist()
         texts = frame[key].tolist() if frame is not None else codes
         if key in TIME_KEY_FIELDS:
-            columns[key] = [series.bucket_text(code, _part(split, key, code)) or NOT_SET for code in codes]
+            marks = series.mark_texts(TIME_KEY_FIELDS[key], split.period, split.zone) if split.period else {}
+            parts = (_part(split, key, code) or marks.get(code, "") for code in codes)
+            columns[key] = [text or NOT_SET for text in map(series.bucket_text, codes, parts)]
             continue
         codes_of: dict[str, set[str]] = {}
         for code, text in zip(codes, texts, strict=True):

@@ -30,18 +30,20 @@ AGGREGATES = {
 }
 
 
-def local(rows: pd.DataFrame, zone: int = ZONE) -> pd.Series:
+def local(rows: pd.DataFrame, zone: int | str = ZONE) -> pd.Series:
     """The time of each row in a zone."""
+    if isinstance(zone, str):
+        return rows["time"].dt.tz_convert(zone).dt.tz_localize(None)
     return rows["time"] + pd.Timedelta(hours=zone)
 
 
-def between(first: dt.date, last: dt.date, zone: int = ZONE) -> pd.DataFrame:
+def between(first: dt.date, last: dt.date, zone: int | str = ZONE) -> pd.DataFrame:
     """The rows of these days, both included, in a zone."""
     days = local(ROWS, zone).dt.date
     return ROWS[(days >= first) & (days <= last)]
 
 
-def values(rows: pd.DataFrame, name: str, zone: int = ZONE) -> pd.Series:
+def values(rows: pd.DataFrame, name: str, zone: int | str = ZONE) -> pd.Series:
     """The values of a key field: lists of text, one element each unless the field is segmented."""
     if name == "granularity_quarter":
         times = local(rows, zone)
@@ -52,7 +54,7 @@ def values(rows: pd.DataFrame, name: str, zone: int = ZONE) -> pd.Series:
     return column.map(lambda found: list(dict.fromkeys(_text(value) for value in found)) or [""])
 
 
-def split(rows: pd.DataFrame, names: Sequence[str], zone: int = ZONE) -> dict[Key, Figures]:
+def split(rows: pd.DataFrame, names: Sequence[str], zone: int | str = ZONE) -> dict[Key, Figures]:
     """The figures of every group."""
     keyed = rows.assign(**{f"key {place}": values(rows, name, zone) for place, name in enumerate(names)})
     keys = [f"key {place}" for place in range(len(names))]

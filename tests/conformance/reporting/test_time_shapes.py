@@ -18,6 +18,7 @@ SHAPES = {
     "granularity_year": r"\d{4}",
 }
 ZONES = [-12, 0, 3, 12]
+NAMED_ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]
 WHOLE = {"start_date": "2000-01-01", "end_date": "2999-12-31"}
 
 
@@ -36,6 +37,22 @@ def test_split_in_zones(hourly: Caller, name: str, zone: int) -> None:
     dates = {"start_date": str(first), "end_date": str(last)}
     found = rows(hourly.audience(split_by=[name], timezone=zone, **dates))
     same(found, oracle.split(oracle.between(first, last, zone), [name], zone))
+
+
+@pytest.mark.parametrize("zone", NAMED_ZONES)
+def test_named_zones(hourly: Caller, zone: str) -> None:
+    """So it does in a zone by name, whose clocks change; a filter by time finds the same records."""
+    dates = {"start_date": str(hours.FIRST + 3 * dt.timedelta(days=1)), "end_date": str(hours.LAST)}
+    within = oracle.between(hours.FIRST + 3 * dt.timedelta(days=1), hours.LAST, zone)
+    for name in SHAPES:
+        answer = hourly.audience(split_by=[name], timezone=zone, **dates)
+        groups = oracle.split(within, [name], zone)
+        same(rows(answer), groups)
+        agree(figures(answer["total"]), oracle.figures(within))
+        value = max(groups)[0]
+        wanted = [{"name": name, "match": "equals", "value": [value]}]
+        found = hourly.audience(filters=wanted, timezone=zone, **dates)
+        agree(figures(found["total"]), groups[(value,)])
 
 
 @pytest.mark.parametrize("zone", [-7, 3, 12])

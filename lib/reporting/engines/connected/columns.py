@@ -58,13 +58,13 @@ class Columns:
         """Whether the key field has several values in a record."""
         return name in self._keys and bool(self._keys[name].segmented)
 
-    def hour(self, zone: int = 0) -> ir.IntegerColumn:
-        """Hours since 1970, on a clock so many hours east of UTC; days begin at multiples of 24."""
-        return (self._seconds() // HOUR_SECONDS + self._shift(zone)).cast("int64")
+    def hour(self, ahead: int | ir.IntegerValue = 0) -> ir.IntegerColumn:
+        """Hours since 1970, on a clock so many hours ahead of UTC; days begin at multiples of 24."""
+        return (self._seconds() // HOUR_SECONDS + (ahead + self._to_utc())).cast("int64")
 
-    def day(self, zone: int = 0) -> ir.IntegerColumn:
+    def day(self, ahead: int | ir.IntegerValue = 0) -> ir.IntegerColumn:
         """Days since 1970 on that clock; see `hour`."""
-        seconds = self._seconds() + self._shift(zone) * HOUR_SECONDS
+        seconds = self._seconds() + (ahead + self._to_utc()) * HOUR_SECONDS
         return (seconds // (DAY_HOURS * HOUR_SECONDS)).cast("int64")
 
     def _seconds(self) -> ir.IntegerColumn:
@@ -73,29 +73,29 @@ class Columns:
         stamp = column.cast("timestamp") if column.type().is_date() else column
         return stamp.epoch_seconds().cast("int64")
 
-    def within(self, first: int, end: int, zone: int = 0) -> ir.BooleanValue:
-        """Whether a record is of the hours `first` to `end` (without it) on that clock (see `hour`)."""
-        return self.since(first, zone) & self.before(end, zone)
+    def within(self, first: int, end: int) -> ir.BooleanValue:
+        """Whether a record is of the hours `first` to `end` (without it) of UTC."""
+        return self.since(first) & self.before(end)
 
-    def since(self, hour: int, zone: int = 0) -> ir.BooleanValue:
-        """Whether a record is of this hour on that clock or a later one; see `hour`."""
+    def since(self, hour: int) -> ir.BooleanValue:
+        """Whether a record is of this hour of UTC or a later one."""
         column = self.table[self.definition.time.sources[0]]
-        bound = _bound(column.type(), hour - self._shift(zone))
+        bound = _bound(column.type(), hour - self._to_utc())
         return ibis.literal(hour < 0) if bound is None else column >= bound
 
-    def before(self, hour: int, zone: int = 0) -> ir.BooleanValue:
-        """Whether a record is of an earlier hour on that clock; see `hour`."""
+    def before(self, hour: int) -> ir.BooleanValue:
+        """Whether a record is of an earlier hour of UTC."""
         column = self.table[self.definition.time.sources[0]]
-        bound = _bound(column.type(), hour - self._shift(zone))
+        bound = _bound(column.type(), hour - self._to_utc())
         return ibis.literal(hour > 0) if bound is None else column < bound
 
-    def _shift(self, zone: int) -> int:
-        """Hours from the clock of the column to that clock."""
+    def _to_utc(self) -> int:
+        """Hours from the clock of the column to UTC; of daily rows to the slicer's own days."""
         definition = self.definition
         column = self.table[definition.time.sources[0]].type()
         if definition.time.granularity == "day":
             return 0 if column.is_date() else definition.timezone - self._clock(column)
-        return zone - self._clock(column)
+        return -self._clock(column)
 
     def _clock(self, column: dt.DataType) -> int:
         """How many hours east of UTC the clock of the column is: the slicer's, unless it says otherwise."""

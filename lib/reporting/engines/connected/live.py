@@ -62,10 +62,6 @@ class Live:
         """The slicer's definition."""
         return self.columns.definition
 
-    def shown_hours(self, timezone: int) -> Hours:
-        """The hours on a clock so many hours east of UTC; days have no clock."""
-        return self.hours + timezone if self.definition.time.granularity == "hour" else self.hours
-
     def rows_by_day(self) -> dict[dt.date, int]:
         """Records per day of the slicer's own zone, ascending."""
         return rows_by_day(self.hours, self.counts, self.definition)

@@ -48,7 +48,7 @@ def _is_count(columns: Columns, name: str) -> bool:
 
 def _cell(statements: Statements, columns: Columns, name: str) -> ir.Value:
     if name in TIME_KEY_FIELDS:
-        return statements.times[name].number(columns, statements.question.timezone)
+        return statements.times[name].number(columns)
     return columns.elements(name) if columns.is_segmented(name) else columns.record_cell(name)
 
 

@@ -9,11 +9,11 @@ for those that passed.
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import ibis
 import ibis.expr.types as ir
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +24,7 @@ from lib.reporting.engines.connected.live import Live, LiveSlicers
 from lib.reporting.engines.sums import Groups, Question, check_groups
 from lib.reporting.models import TIME_KEY_FIELDS, Filter, Granularity
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.zones import Ints, clock_hours, day_begins
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 from lib.wire.filters import rule
@@ -37,7 +38,6 @@ TESTS: dict[str, Callable[[ir.StringColumn, str], ir.BooleanColumn]] = {
 Values = Callable[[str], list[str]]
 Describe = Callable[[str], dict[str, str]]
 _WEEK, _DAYS_FROM_MONDAY_1970 = 7, 3
-Hours = npt.NDArray[np.int64]
 FIRST_DAY = dt.date(1970, 1, 1)
 MARGIN_HOURS = 2 * DAY_HOURS  # for records that came after the days were read
 Cells = Mapping[str, ir.Value]
@@ -47,27 +47,23 @@ Aggregates = Callable[[Cells | ir.Table], dict[str, ir.Scalar]]
 class Conditions:
     """The conditions of one question.
 
-    `hours` are the hours of the question, on its clock; `values` gives the different values of a key field,
-    `describe` its mapping (nothing without one).
+    `period` are the hours of the question; `values` gives the different values of a key field, `describe`
+    its mapping (nothing without one).
     """
 
     def __init__(
-        self, columns: Columns, question: Question, hours: np.ndarray, values: Values, describe: Describe
+        self, columns: Columns, question: Question, period: "Period", values: Values, describe: Describe
     ) -> None:
-        self._columns, self._question, self._hours = columns, question, hours
+        self._columns, self._question, self._period = columns, question, period
         self._values, self._describe = values, describe
 
     def all(self) -> list[ir.BooleanValue]:
         """The conditions, all of which a record fulfils."""
         clauses = self._question.clauses
-        conditions = [self._inside(), *(any_of([*map(self._filter, clause)]) for clause in clauses)]
+        inside = self._columns.within(self._period.first, self._period.end)
+        conditions = [inside, *(any_of([*map(self._filter, clause)]) for clause in clauses)]
         within = self._question.within
         return conditions if within is None else [*conditions, self._within(within)]
-
-    def _inside(self) -> ir.BooleanValue:
-        first = _day_number(self._question.first) * DAY_HOURS
-        end = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS
-        return self._columns.within(first, end, self._question.timezone)
 
     def _filter(self, filter_: Filter) -> ir.BooleanValue:
         fits = self._passes(filter_)
@@ -77,9 +73,9 @@ class Conditions:
         """Whether a value, or any element, fulfils the test; negation is left to the caller."""
         name, match = filter_.name, rule(filter_.match)
         if name in TIME_KEY_FIELDS:
-            labels = format_time(TIME_KEY_FIELDS[name], self._hours)
+            labels = format_time(TIME_KEY_FIELDS[name], self._period.clock)
             fits = self._fitting(sorted(set(labels.tolist())), filter_)
-            return self._at(self._hours[np.isin(labels, fits)])
+            return self._at(self._period.hours[np.isin(labels, fits)])
         is_plain = not (filter_.case_insensitive or filter_.search_mappings)
         if is_plain and match.test == "equals":
             return self._is_one_of(name, filter_.value)
@@ -104,18 +100,17 @@ class Conditions:
         conditions = [self._columns.has_element(name, value) for value in values if value]
         return any_of([*conditions, self._columns.has_none(name)] if "" in values else conditions)
 
-    def _at(self, hours: np.ndarray) -> ir.BooleanValue:
-        """Whether a record is of one of these hours: ranges of time, unless these are too many."""
+    def _at(self, hours: Ints) -> ir.BooleanValue:
+        """Whether a record is of one of these hours of UTC: ranges of time, unless these are too many."""
         if not len(hours):
             return ibis.literal(False)
-        zone = self._question.timezone
         firsts = hours[np.flatnonzero(np.diff(hours, prepend=hours[0] - 2) > 1)]
         ends = hours[np.flatnonzero(np.diff(hours, append=hours[-1] + 2) > 1)] + 1
         if len(firsts) > MOST_RANGES:
-            return self._columns.hour(zone).isin(hours.tolist())
+            return self._columns.hour().isin(hours.tolist())
         return any_of(
             [
-                self._columns.within(first, end, zone)
+                self._columns.within(first, end)
                 for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)
             ]
         )
@@ -143,8 +138,8 @@ class Conditions:
     def _has(self, name: str, values: list[str]) -> ir.BooleanValue:
         if name not in TIME_KEY_FIELDS:
             return self._is_one_of(name, values)
-        labels = format_time(TIME_KEY_FIELDS[name], self._hours)
-        return self._at(self._hours[np.isin(labels, values)])
+        labels = format_time(TIME_KEY_FIELDS[name], self._period.clock)
+        return self._at(self._period.hours[np.isin(labels, values)])
 
 
 def _passing(texts: list[str], filter_: Filter) -> list[str]:
@@ -167,37 +162,56 @@ def _lower(texts: list[str]) -> list[str]:
     return lowercase
 
 
-def _day_number(day: dt.date) -> int:
-    return (day - dt.date(1970, 1, 1)).days
+@dataclass(frozen=True)
+class Period:
+    """A question's days: `first` to `end` (without it) in hours of UTC (24 times the day, of daily rows).
+
+    `hours` are those of them that have records, or soon may, and `clock` what the zone's clocks show then.
+    """
+
+    first: int
+    end: int
+    hours: Ints
+    clock: Ints
+
+    def ahead(self, columns: Columns) -> int | ir.IntegerValue:
+        """How many hours ahead of UTC the clocks are at a record: no database has to know zones."""
+        ahead = self.clock - self.hours
+        changes = np.flatnonzero(np.diff(ahead)) + 1
+        steps = (
+            ibis.ifelse(columns.since(int(self.hours[place])), int(ahead[place] - ahead[place - 1]), 0)
+            for place in changes
+        )
+        return sum(steps, start=int(ahead[0]) if len(ahead) else 0)
 
 
 class TimeKey:
-    """A time key field of a question: hours, days and weeks are counted, longer spans begin at known days.
+    """A time key field of a question: hours, days and weeks are counted, longer spans begin at known hours.
 
-    So no database has to know months, and none can differ about the weeks. `hours` are those of the question.
+    So no database has to know months, and none can differ about the weeks.
     """
 
-    def __init__(self, granularity: Granularity, hours: Hours) -> None:
-        self._granularity = granularity
-        days = np.unique(hours // DAY_HOURS)
+    def __init__(self, granularity: Granularity, period: Period) -> None:
+        self._granularity, self._period = granularity, period
+        days, places = np.unique(period.clock // DAY_HOURS, return_index=True)
         labels = format_time(granularity, days * DAY_HOURS)
-        self._first_days = days[np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])] if len(days) else days
+        firsts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]][: len(days)])
+        self._first_days, self._begins = days[firsts], period.hours[places[firsts]]
 
-    def number(self, columns: Columns, zone: int) -> ir.IntegerValue:
-        """The number of the span that a record lies in, on the clock of a zone."""
+    def number(self, columns: Columns) -> ir.IntegerValue:
+        """The number of the span that a record lies in."""
         match self._granularity:
             case "hour":
-                return columns.hour(zone)
+                return columns.hour(self._period.ahead(columns))
             case "day":
-                return columns.day(zone)
+                return columns.day(self._period.ahead(columns))
             case "week":
-                return (columns.day(zone) + _DAYS_FROM_MONDAY_1970) // _WEEK
+                return (columns.day(self._period.ahead(columns)) + _DAYS_FROM_MONDAY_1970) // _WEEK
             case _:
-                begins = (self._first_days[1:] * DAY_HOURS).tolist()
-                spans = [ibis.ifelse(columns.since(begin, zone), 1, 0) for begin in begins]
+                spans = [ibis.ifelse(columns.since(begin), 1, 0) for begin in self._begins[1:].tolist()]
                 return sum(spans, start=ibis.literal(0, "int64"))
 
-    def names(self, numbers: Hours) -> list[str]:
+    def names(self, numbers: Ints) -> list[str]:
         """The texts of spans by their numbers."""
         match self._granularity:
             case "hour":
@@ -215,8 +229,7 @@ class TimeKey:
 class Statements:
     """The statements of one question about one slicer.
 
-    `hours` are the hours of the period that have records, on the question's clock, and `records` how many
-    records these are.
+    `records` is how many records the period has.
     """
 
     def __init__(
@@ -225,12 +238,13 @@ class Statements:
         self.slicers, self.question, self.deadline = slicers, question, deadline
         self._slicer = slicer
         self.live: Live = slicers.of(slicer)
-        hours = self.live.shown_hours(question.timezone)
-        days = hours // DAY_HOURS
+        self._zone = question.timezone if self.live.definition.time.granularity == "hour" else 0
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
-        inside = (days >= first) & (days <= last)
-        self.hours, self.records = hours[inside], int(self.live.counts[inside].sum())
-        self._period = _period(hours, first * DAY_HOURS, (last + 1) * DAY_HOURS)
+        begin, end = day_begins(self._zone, first), day_begins(self._zone, last + 1)
+        inside = (self.live.hours >= begin) & (self.live.hours < end)
+        self._hours, self.records = self.live.hours[inside], int(self.live.counts[inside].sum())
+        hours = _hours_between(self.live.hours, begin, end)
+        self._period = Period(begin, end, hours, clock_hours(self._zone, hours))
         self.times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
             for name in question.split_by
@@ -240,7 +254,7 @@ class Statements:
     @property
     def dates(self) -> tuple[dt.date, ...]:
         """The days of the period that have data."""
-        days = sorted(set((self.hours // DAY_HOURS).tolist()))
+        days = sorted(set((clock_hours(self._zone, self._hours) // DAY_HOURS).tolist()))
         return tuple(FIRST_DAY + dt.timedelta(days=day) for day in days)
 
     @property
@@ -305,7 +319,7 @@ class Statements:
 
     def _key(self, columns: Columns, name: str, is_bare: bool) -> ir.Column:
         if name in self.times:
-            return self.times[name].number(columns, self.question.timezone)
+            return self.times[name].number(columns)
         if columns.is_segmented(name):
             return columns.elements(name)
         return columns.bare_text(name) if is_bare else columns.text(name)
@@ -316,7 +330,7 @@ class Statements:
         return self._slicer.mapping(mapping) if mapping else {}
 
 
-def _period(present: Hours, first: int, end: int) -> Hours:
+def _hours_between(present: Ints, first: int, end: int) -> Ints:
     """Every hour from `first` to `end` (without it), as far as there are records, or soon may be."""
     if not len(present):
         return present

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.sparse import csc_array
 
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
+from lib.reporting.zones import Zone, clock_hours, day_begins
 
 Rows = slice | Ints
 CHUNK = 1 << 17
@@ -43,18 +44,18 @@ class Period:
     whole: bool
 
     @classmethod
-    def of(cls, layout: Layout, days: tuple[int, int], zone: int, own_zone: int) -> "Period":
+    def of(cls, layout: Layout, days: tuple[int, int], zone: Zone, own_zone: int) -> "Period":
         """The period of `days` (first, last; since 1970) in `zone`, in a layout whose days are in `own_zone`.
 
-        Zones are hours east of UTC. Daily rows know no hours: both zones are 0 for them.
+        Daily rows know no hours: both zones are 0 for them.
         """
-        begin, end = 24 * days[0] - zone, 24 * (days[1] + 1) - zone
+        begin, end = day_begins(zone, days[0]), day_begins(zone, days[1] + 1)
         opens = 24 * layout.days - own_zone
         places = np.flatnonzero((opens < end) & (opens + 24 > begin))
         low, high = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
         inside = (layout.hours >= begin) & (layout.hours < end)
         whole = bool(len(places) == 0 or (opens[low] >= begin and opens[high - 1] + 24 <= end))
-        return cls(low, high, inside, layout.hours + zone, whole)
+        return cls(low, high, inside, clock_hours(zone, layout.hours), whole)
 
     def span(self, layout: Layout) -> slice:
         """All records of the period's days; they lie side by side."""
