@@ -24,6 +24,7 @@ from lib.wire.filters import MATCHES
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")
 SLICER = Slicer(
+    extensions=("time_zones",),
     first_date="2026-01-01",
     last_date="2026-11-20",
     key_fields=tuple(KeyField(name=name) for name in KEYS),
