@@ -18,7 +18,8 @@ EXTENSIONS = [
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
-    "precision", "restrictions", "any_of", "records", "xlsx", "arrow",
+    "precision", "restrictions", "any_of", "records", "time_zones", "xlsx",
+    "arrow",
 ]  # fmt: skip
 
 
