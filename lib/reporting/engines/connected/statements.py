@@ -52,7 +52,7 @@ class Conditions:
     """
 
     def __init__(
-        self, columns: Columns, question: Question, period: "Period", values: Values, describe: Describe
+        self, columns: Columns, question: Question, period: "PeriodHours", values: Values, describe: Describe
     ) -> None:
         self._columns, self._question, self._period = columns, question, period
         self._values, self._describe = values, describe
@@ -163,7 +163,7 @@ def _lower(texts: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Period:
+class PeriodHours:
     """A question's days: `first` to `end` (without it) in hours of UTC (24 times the day, of daily rows).
 
     `hours` are those of them that have records, or soon may, and `clock` what the zone's clocks show then.
@@ -191,7 +191,7 @@ class TimeKey:
     So no database has to know months, and none can differ about the weeks.
     """
 
-    def __init__(self, granularity: Granularity, period: Period) -> None:
+    def __init__(self, granularity: Granularity, period: PeriodHours) -> None:
         self._granularity, self._period = granularity, period
         days, places = np.unique(period.clock // DAY_HOURS, return_index=True)
         labels = format_time(granularity, days * DAY_HOURS)
@@ -244,7 +244,7 @@ class Statements:
         inside = (self.live.hours >= begin) & (self.live.hours < end)
         self._hours, self.records = self.live.hours[inside], int(self.live.counts[inside].sum())
         hours = _hours_between(self.live.hours, begin, end)
-        self._period = Period(begin, end, hours, clock_hours(self._zone, hours))
+        self._period = PeriodHours(begin, end, hours, clock_hours(self._zone, hours))
         self.times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
             for name in question.split_by
