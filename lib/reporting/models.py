@@ -107,7 +107,7 @@ TimeZone = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": -12, "maximum": 12},
-                {"type": "string", "examples": ["Europe/Berlin"]},
+                {"type": "string", "pattern": "^[A-Z][A-Za-z]+/[A-Za-z0-9_+/-]+$"},
             ]
         }
     ),

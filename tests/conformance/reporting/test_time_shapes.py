@@ -83,3 +83,18 @@ def test_a_day_slicer_has_no_hours(daily: Caller) -> None:
         ("2026-W05", "2026-01-31"): 4,
         ("2026-W06", "2026-02-03"): 8,
     }
+
+
+@pytest.mark.parametrize("verb", ["export", "records"])
+def test_files_say_whose_clocks(hourly: Caller, verb: str) -> None:
+    """In a named zone the header of a time column has its name, and a day of 25 hours."""
+    asked = {"split_by": ["granularity_day"]} if verb == "export" else {"columns": ["granularity_day"]}
+    day = {"start_date": "2026-10-25", "end_date": "2026-10-25"}
+    file = hourly.post(verb, export_format="csv", timezone="Europe/Berlin", **day, **asked)
+    assert file.text.startswith('"Day (Europe/Berlin, 2026-10-25 has 25 hours)"')
+
+
+@pytest.mark.parametrize("verb", ["audience", "export", "records"])
+def test_days_have_no_named_zone(daily: Caller, verb: str) -> None:
+    """A slicer of days refuses a zone by name."""
+    assert "timezone" in daily.reason(verb, timezone="Europe/Berlin")
