@@ -104,6 +104,18 @@ def test_figures_are_those_of_the_rows(kept: Keeper, watch: Watch) -> None:
     assert alert(kept("viewer")).state == "firing"
 
 
+def test_days_of_a_named_zone_are_watched(kept: Keeper, watch: Watch) -> None:
+    """An alert on a view in a named zone has the figure of the days on that zone's clocks."""
+    rows, zone = small_rows(0).to_pandas(), "America/New_York"
+    first, last = LAST_DAY - timedelta(days=7), LAST_DAY - timedelta(days=1)
+    days = rows["time"].dt.tz_convert(zone).dt.date
+    params = {"start": str(first), "end": str(last), "tz": zone}
+    made = kept("viewer").views.save("demo", "delivery", "A week in New York", params)
+    kept("viewer").alerts.watch(made.id, "imps", IMPS, "above", 0.0)
+    watch.look(NOW)
+    assert alert(kept("viewer")).value == rows["imps"][days.between(first, last)].sum()
+
+
 def test_an_own_metric_is_watched(kept: Keeper, watch: Watch) -> None:
     """An alert on an own metric has its figure; once the metric is deleted it says that there is none."""
     rows = small_rows(0).to_pandas()

@@ -1,5 +1,6 @@
 """Snapshots: the figures in the file, what it asks of others (nothing), and hostile names in it."""
 
+import datetime as dt
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from conftest import PEOPLE, rows_by_week
+from conftest import LAST_DAY, PEOPLE, rows_by_week
 
 from lib import connect
 from lib.cli import main
@@ -132,6 +133,22 @@ def test_a_filter_narrows_all_figures_and_is_named(snapshots: Snapshots) -> None
     rows = rows_by_week("geo.country").query("week == 0 and `geo.country` == 'DE'")
     assert filtered.figures[0].text == f"{rows['imps'].sum():,.0f}"
     assert dict(filtered.facts)["Filters"].startswith("Country is ")
+
+
+def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
+    """Days of a link in a named zone are those of its clocks: in figures, chart and leaderboards; it is said."""
+    first, last = LAST_DAY - dt.timedelta(days=7), LAST_DAY - dt.timedelta(days=1)
+    params = {"start": str(first), "end": str(last), "tz": "America/New_York"}
+    there = snapshots.take(MANAGER, ABOUT, params)
+    rows = rows_by_week("geo.country")
+    days = pd.to_datetime(rows["time"], utc=True).dt.tz_convert("America/New_York").dt.date
+    sums = rows[days.between(first, last)].groupby(days)["imps"].sum()
+    assert there.figures[0].text == f"{sums.sum():,.0f}"
+    assert there.chart is not None
+    assert [*there.chart.lines[0].values] == pytest.approx(sums.tolist(), rel=1e-5)
+    cells = [row.cells[1].order for row in there.cards[0].rows if row.kind == "row"]
+    assert sum(cells) == sums.sum()
+    assert dict(there.facts)["Time zone"] == "America/New_York"
 
 
 def test_the_file_has_the_figures(week: Snapshot) -> None:

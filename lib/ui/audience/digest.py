@@ -118,6 +118,8 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     """What the figures are about, of which days, and how exact."""
     yield facts["Slicer"]
     yield facts["Days"]
+    if "Time zone" in facts:
+        yield facts["Time zone"]
     if "Compared with" in facts:
         yield f"compared with {facts['Compared with']}"
     if facts["Filters"] != "None":

@@ -7,7 +7,7 @@ from typing import Any
 
 from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links
+from lib.reporting import links, zones
 from lib.settings import Settings
 from lib.snapshot.models import (
     Snapshot,
@@ -93,6 +93,8 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     """What the figures are about, of which days, how exact, and of when."""
     yield "Slicer", straight(f"{focus.context.project}/{focus.context.slicer_name}")
     yield "Days", numbers.days(*focus.period)
+    if (zone := focus.query.timezone) is not None:
+        yield "Time zone", zones.title(zone)
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
