@@ -136,7 +136,7 @@ def test_a_filter_narrows_all_figures_and_is_named(snapshots: Snapshots) -> None
 
 
 def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
-    """Days of a link in a named zone are those of its clocks: in figures, chart and leaderboards; it is said."""
+    """Days of a link in a named zone are those of its clocks, in all figures, and it is said."""
     first, last = LAST_DAY - dt.timedelta(days=7), LAST_DAY - dt.timedelta(days=1)
     params = {"start": str(first), "end": str(last), "tz": "America/New_York"}
     there = snapshots.take(MANAGER, ABOUT, params)
