@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from lib.cli.check import verify
 from lib.reporting.engines.resident import ResidentEngine, build, checksums, prepare
 from lib.reporting.engines.resident import engine as resident_engine
 from lib.reporting.engines.resident.checksums import DamagedLayout, StoredFile, Sum, VerifiedArray
-from lib.reporting.engines.resident.layout import Layout
+from lib.reporting.engines.resident.layout import CONTENTS, DIGEST, FORMAT, Layout
 from lib.reporting.engines.sums import Question
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
@@ -133,6 +134,22 @@ def test_a_damaged_layout_is_built_again(
     assert ("demo/small is damaged" in caplog.text) == (not is_removed and not is_in_memory)
     assert answer(ResidentEngine(), stored) == truth()
     assert [path.name for path in stored.layout_folder.parent.iterdir()] == [stored.version]
+
+
+def test_another_versions_layout_is_built_again(
+    stored: StoredSlicer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an upgrade a layout of another format is rebuilt, and nothing is called damaged."""
+    prepare(stored)
+    text = (stored.layout_folder / CONTENTS).read_text()
+    earlier = text.replace(f'"format": {FORMAT}', f'"format": {FORMAT - 1}').encode()
+    assert earlier.decode() != text
+    (stored.layout_folder / CONTENTS).write_bytes(earlier)
+    (stored.layout_folder / DIGEST).write_text(f"{sha256(earlier).hexdigest()}  {CONTENTS}\n")
+    with caplog.at_level(logging.INFO):
+        assert answer(ResidentEngine(), stored) == truth()
+    assert "another version's" in caplog.text
+    assert "damaged" not in caplog.text
 
 
 def test_what_is_mapped_is_not_written_to(stored: StoredSlicer) -> None:

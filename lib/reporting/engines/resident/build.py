@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lib.reporting.engines.resident import days
 from lib.reporting.engines.resident.builder import Builder, Progress
-from lib.reporting.engines.resident.checksums import DamagedLayout
+from lib.reporting.engines.resident.checksums import DamagedLayout, OtherFormat
 from lib.reporting.engines.resident.earlier import Earlier, find_earlier
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
@@ -112,11 +112,16 @@ def put_aside(layout: Path) -> None:
 
 
 def _is_whole(layout: Path, slicer: StoredSlicer) -> bool:
-    """Whether it is there, by its sizes; what is there and damaged is put aside, with a message."""
+    """Whether it is there, by its sizes; what is damaged or of another version is put aside, and said."""
     if not layout.exists():
         return False
     try:
         Layout(layout)
+    except OtherFormat as other:
+        text = "The layout of %s/%s is another version's (%s); it is rebuilt from the rows"
+        _log.info(text, slicer.project, slicer.name, other.reason)
+        put_aside(layout)
+        return False
     except DamagedLayout as damage:
         log_damage(slicer, damage.reason)
         put_aside(layout)

@@ -34,6 +34,10 @@ class DamagedLayout(Exception):
         self.reason = reason
 
 
+class OtherFormat(DamagedLayout):
+    """A layout that another version of the program wrote."""
+
+
 class ReplacedLayout(Exception):
     """Another file has taken the place of one that was opened: the layout was rebuilt or removed."""
 

@@ -41,6 +41,7 @@ import pyarrow as pa
 from lib.reporting.engines.resident.checksums import (
     DamagedLayout,
     FileState,
+    OtherFormat,
     ReplacedLayout,
     StoredFile,
     Sum,
@@ -131,7 +132,7 @@ class Contents:
 
     @classmethod
     def load(cls, folder: Path) -> "Contents":
-        """Read layout.json; DamagedLayout when it is not as it was written, or of another format."""
+        """Read layout.json; DamagedLayout when it is not as it was written, OtherFormat when of another."""
         try:
             content = (folder / CONTENTS).read_bytes()
             digest = (folder / DIGEST).read_bytes().split()[:1]
@@ -141,7 +142,7 @@ class Contents:
             raise DamagedLayout(f"{CONTENTS} has another digest than {DIGEST} says")
         raw = json.loads(content)
         if raw.get("format") != FORMAT:
-            raise DamagedLayout(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
+            raise OtherFormat(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
         raw["sums"] = {name: Sum(**parts) for name, parts in raw["sums"].items()}
         raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
         raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
