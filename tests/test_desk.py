@@ -184,6 +184,23 @@ def test_a_page_looks_once_who_is_signed_in(desk: Desk, monkeypatch: pytest.Monk
         assert not visit.exception and looks == ["manager"] * runs
 
 
+def test_the_menu_shows_what_is_new(desk: Desk) -> None:
+    """The newest part of the changelog opens in the desk, without links to files that a browser has not."""
+    visit = sign_in(desk(), "viewer")
+    visit.get("menu_button")[0].click("What's new").run()
+    assert not visit.exception
+    (text,) = [element.value for element in visit.markdown if "in development" in element.value]
+    assert "Slicers from files" in text and "](" not in text
+
+
+def test_the_menu_leads_to_ones_tokens(desk: Desk) -> None:
+    """Anybody's tokens are a click away, whatever screen is open."""
+    visit = sign_in(desk(), "viewer")
+    visit.get("menu_button")[0].click("Your tokens").run()
+    assert not visit.exception
+    assert visit.title[0].value == "Access"
+
+
 def test_signing_out_without_the_database(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever signs out while the database is away is signed out in this tab, and told of the others."""
     visit = sign_in(desk(), "manager")

@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Filter, Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems, retry, session_cache, sign_in, slicer_info, times
+from lib.ui.kit import person_menu, problems, retry, session_cache, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -176,14 +176,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
                 mark(clients)
             if settings.demo:
                 st.badge("Demo", icon=":material/science:", color="orange")
-            st.menu_button(
-                plain(person.name),
-                ["Sign out"],
-                icon=":material/person:",
-                type="tertiary",
-                key="person_menu",
-                on_click=sign_in.sign_out,
-            )
+            person_menu.draw(person)
     if pair is None:
         context = PageContext(person, "", "", slicer_info.NOTHING, clients, slot=slot)
     elif is_missing:

@@ -1,6 +1,8 @@
-"""Scripts of the page: a question before unsaved work is left, and a button that keys press."""
+"""Scripts of the page: a question before unsaved work is left, a button that keys press, its colors."""
 
 import streamlit as st
+
+from lib.ui.kit import screens
 
 _CLOSING = st.components.v2.component(
     "closing_menu",
@@ -49,6 +51,21 @@ export default function ({ data }) {
 }
 """,
 )
+# Streamlit reads the theme of a page under the page's path, in the format of its own menu (version 2).
+_THEME = st.components.v2.component(
+    "chosen_theme",
+    js="""
+export default function ({ data }) {
+  const before = location.pathname.replace(/[^/]*$/, "");
+  for (const path of [...new Set([location.pathname, ...data.screens.map((screen) => before + screen)])]) {
+    const name = `stActiveTheme-${path}-v2`;
+    if (data.theme) localStorage.setItem(name, JSON.stringify(data.theme));
+    else localStorage.removeItem(name);
+  }
+  location.reload();
+}
+""",
+)
 
 
 def close_after_choice() -> None:
@@ -66,3 +83,9 @@ def press_by_keys(key: str) -> None:
     """Let Ctrl+Enter, or Command and Enter, press the button of this key."""
     with st.container(key="press_by_keys", height=1, border=False):
         _KEYS(data={"key": key}, key="pressed_by_keys", height=0)
+
+
+def set_theme(theme: str) -> None:
+    """Load the desk anew in this theme, `Light` or `Dark`, on all screens; without one, in the system's."""
+    with st.container(key="chosen_theme", height=1, border=False):
+        _THEME(data={"theme": theme, "screens": screens.NAMES}, key="chosen_theme_script", height=0)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 _PAGES = Path(__file__).parents[3] / "pages"
-AUDIENCE, EXPORT, DEALS, NEW_PACKAGE = (
-    _PAGES / f"{name}.py" for name in ("audience", "export", "deals", "new_package")
+NAMES = sorted(page.stem for page in _PAGES.glob("*.py"))
+AUDIENCE, EXPORT, DEALS, NEW_PACKAGE, ACCESS = (
+    _PAGES / f"{name}.py" for name in ("audience", "export", "deals", "new_package", "access")
 )
