@@ -26,7 +26,7 @@ HISTORY, DAYS, MOST_SEATS = 126, 30, 12
 class Targets(Arguments):
     """Inventory: that of a package, or of filters; without either, all of the slicer."""
 
-    slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
+    slicer: str | None = Field(default=None, description="Default: the one of deals")
     package: int | None = Field(default=None, description="Id of a package, whose targeting counts")
     filters: list[KeyFilter] = Field(default=[], max_length=50)
 
@@ -119,7 +119,7 @@ class Pricing(Targets):
     """Inventory, and who is to buy it at which price."""
 
     seats: list[int] = Field(default=[], max_length=MOST_SEATS, description="Ids of seats")
-    price: Decimal | None = Field(default=None, gt=0, description="A price by CPM to compare with")
+    price: Decimal | None = Field(default=None, gt=0, description="A CPM to compare")
 
 
 def price_guide(desk: Desk, arguments: Pricing) -> Json:
@@ -159,7 +159,7 @@ class SeveralPackages(Arguments):
     """Two packages or more."""
 
     packages: list[int] = Field(min_length=2, max_length=8, description="Ids of packages")
-    slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
+    slicer: str | None = Field(default=None, description="Default: the one of deals")
 
 
 def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:

@@ -22,16 +22,16 @@ class Arguments(BaseModel):
 
 
 class KeyFilter(Arguments):
-    """Keeps rows whose key field matches any value (a negative match: none)."""
+    """Rows whose field matches any value (negative: none)."""
 
     field: str
     values: list[str] = Field(max_length=500)
     match: Match = "equals"
-    by_description: bool = Field(default=False, description="Compare descriptions too")
+    by_description: bool = Field(default=False, description="Descriptions too")
 
 
 class FigureFilter(Arguments):
-    """Keeps result rows whose figure compares so."""
+    """Rows by a figure."""
 
     field: str
     match: DataMatch
@@ -42,7 +42,7 @@ class DayRange(Arguments):
     """Days: dates like 2026-11-14, or today, yesterday, -7d, -1m_first, -1m_last."""
 
     start: str | None = Field(default=None, description="First day; default: a week before `end`")
-    end: str | None = Field(default=None, description="Last day; default: the last complete one")
+    end: str | None = Field(default=None, description="Last day; default: last complete one")
 
 
 class SlicerSelection(DayRange):
@@ -51,9 +51,7 @@ class SlicerSelection(DayRange):
     slicer: str = Field(description="project/slicer")
     filters: list[KeyFilter] = Field(default=[], max_length=50)
     any_of: list[list[KeyFilter]] = Field(default=[], max_length=10, description="Any of each list (OR)")
-    timezone: int | str | None = Field(
-        default=None, description="Hours ahead of UTC, or a zone like Europe/Berlin (with daylight saving)"
-    )
+    timezone: int | str | None = Field(default=None, description="Hours ahead of UTC, or Europe/Berlin")
 
     def parts(self, **more: Any) -> QuestionParts:
         """The question's parts as the Desk takes them."""
@@ -125,12 +123,13 @@ def without_titles(schema: Any) -> Any:
         return [without_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    either = schema.get("anyOf")
-    if isinstance(either, list) and {"type": "null"} in either and len(either) == 2:
-        first = next(option for option in either if option != {"type": "null"})
-        return without_titles(
-            {**first, **{name: content for name, content in schema.items() if name != "anyOf"}}
-        )
+    if either := [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]:
+        rest = {name: content for name, content in schema.items() if name != "anyOf"}
+        has_types_alone = all(option.keys() == {"type"} for option in either)
+        if len(either) == 1:
+            return without_titles({**either[0], **rest})
+        schema = {"type": [option["type"] for option in either]} if has_types_alone else {"anyOf": either}
+        schema |= rest
     return {
         name: without_titles(content)
         for name, content in schema.items()
