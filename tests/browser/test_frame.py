@@ -119,3 +119,26 @@ def test_documentation(address: str, page: Page) -> None:
     """/docs opens without signing in and shows the endpoints, with nothing from outside."""
     page.goto(f"{address}/docs")
     expect(page.get_by_text("/API/v2/audience", exact=True)).to_be_visible()
+
+
+def test_the_colors_that_a_person_chooses_stay(page: Page, address: str) -> None:
+    """Colors chosen in the menu hold on all screens and after a reload, until others are chosen."""
+
+    def colors(choice: str) -> str:
+        page.get_by_role("button", name="Max Manager").click()
+        with page.expect_navigation():
+            page.get_by_text(choice, exact=True).click()
+        expect(page.get_by_text("Data to")).to_be_visible()
+        page.goto(f"{address}/slicers")
+        expect(page.get_by_text("Data to")).to_be_visible()
+        color: str = page.locator("[data-testid=stApp]").evaluate(
+            "app => getComputedStyle(app).backgroundColor"
+        )
+        return color
+
+    page.emulate_media(color_scheme="light")
+    enter(page, f"{address}/audience")
+    assert colors("Dark colors") == "rgb(20, 24, 31)"
+    assert colors("Light colors") == "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark")
+    assert colors("Colors of the system") == "rgb(20, 24, 31)"
