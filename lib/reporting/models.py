@@ -71,8 +71,8 @@ def _zone(value: Any) -> Zone:
     except (ValueError, TypeError, OverflowError):
         near = get_close_matches(str(value), zones.names(), 1)
         hint = f"did you mean '{near[0]}'?" if near else "write a name like Europe/Berlin, or hours like 2"
-        shown = str(value)[:40].encode(errors="backslashreplace").decode()
-        raise ValueError(f"'{shown}' is no time zone; {hint}") from None
+        text = str(value)[:40].encode(errors="backslashreplace").decode()
+        raise ValueError(f"'{text}' is no time zone; {hint}") from None
     if hours is None or abs(hours) > 12:
         raise ValueError("must be whole hours from -12 to 12, or a name like Europe/Berlin")
     return hours
