@@ -153,9 +153,12 @@ def pick(project: str, slicer: str) -> None:
 
 
 def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
-    """Draw the two pickers, the project's where there are several; what they show, and whether it is missing.
+    """Draw the two pickers, the project's in sight where there are several; what they show, and whether it is
+    missing.
 
-    Both are bound to their query parameters, so that a link shows the same to others.
+    Both are bound to their query parameters, so that a link shows the same to others. A parameter that no
+    widget is bound to is left behind on the way to another screen; to put it back makes an entry of the
+    browser's history of its own, and *Back* would have to be pressed twice.
     """
     in_order = sorted(slicers, key=lambda pair: pair[0])
     choice: dict[str, str] = st.session_state.pop(NEXT, {})
@@ -165,11 +168,7 @@ def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     _remember(current)
     projects = [*dict.fromkeys(pair[0] for pair in in_order)]
     names = [pair[1] for pair in in_order if pair[0] == current[0]]
-    if projects == [current[0]]:
-        st.session_state["project"] = current[0]
-        if st.query_params.get("project") != current[0]:
-            st.query_params["project"] = current[0]
-    else:
+    with st.container(key="only_project") if projects == [current[0]] else nullcontext():
         _picker("project", projects, current[0], slicers)
     _picker("slicer", names, current[1], slicers)
     return current, match is None
