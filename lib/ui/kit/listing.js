@@ -35,6 +35,7 @@ function newList(root) {
 
 function update(list, data) {
   forgetTaken(list, data.taken)
+  const focused = focusedKey(list)
   const opened = list.data?.rows.find((row) => row.is_open)
   list.data = data
   set(list.table, "aria-label", data.label)
@@ -48,18 +49,33 @@ function update(list, data) {
   drawRows(list)
   if (data.most_in_sight !== null) revealOpen(list)
   showWaiting(list)
+  if (focused && focusedKey(list) !== focused) focusRow(list, focused) // rows that are made anew or moved lose it
   if (opened) returnTo(list, opened.key)
 }
 
-/** Once a drawer is closed, the keyboard goes on at its row, unless somebody has gone elsewhere meanwhile. */
-function returnTo(list, key, tries = 50) {
-  if (list.data.rows.some((one) => one.is_open)) return
-  if (document.activeElement?.closest("[role=dialog]")) { // it is closing
-    if (tries) setTimeout(() => returnTo(list, key, tries - 1), 100)
-    return
+function focusedKey(list) {
+  return list.root.getRootNode().activeElement?.closest("tbody tr")?.dataset.key
+}
+
+function focusRow(list, key) {
+  const row = [...list.body.children].find((row) => row.dataset.key === key)
+  if (row) reach(list, row)
+}
+
+/**
+ * Once a drawer is closed, the keyboard goes on at its row, unless somebody has gone elsewhere meanwhile. A late run
+ * of the drawer may draw it once more for a moment, and takes the keyboard along: so this looks again for a second.
+ */
+function returnTo(list, key, tries = 50, looks = 10) {
+  if (!tries || !looks || list.data.rows.some((row) => row.is_open)) return
+  const root = list.root.getRootNode()
+  const isClosing = document.activeElement?.closest("[role=dialog]")
+  if (!isClosing) {
+    const isHere = [document.body, root.host].includes(document.activeElement)
+    if (!isHere || (root.activeElement && focusedKey(list) !== key)) return
+    if (!root.activeElement) focusRow(list, key)
   }
-  const row = [...list.body.children].find((one) => one.dataset.key === key)
-  if (row && [document.body, list.root.getRootNode().host].includes(document.activeElement)) reach(list, row)
+  setTimeout(() => returnTo(list, key, tries - 1, isClosing ? looks : looks - 1), 100)
 }
 
 function drawHead(list) {
