@@ -19,7 +19,8 @@ CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark 
 OTHER := .venv-streamlit
 WORKERS ?= 2
 # What tests write goes to memory where there is room: SQLite waits for the disk at each of its commits.
-MEMORY := $(shell awk '/MemAvailable/ && $$2 > 12e6 { print "-p /dev/shm" }' /proc/meminfo 2>/dev/null)
+MEMORY := $(shell (grep MemAvailable /proc/meminfo; df -Pk /dev/shm) 2>/dev/null | awk '/MemAvailable/ { memory = $$2 } \
+	$$6 == "/dev/shm" { room = $$4 } END { if (memory > 12e6 && room > 8e6) print "-p /dev/shm" }')
 TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
 	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv

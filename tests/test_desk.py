@@ -185,7 +185,7 @@ def test_a_page_looks_once_who_is_signed_in(desk: Desk, monkeypatch: pytest.Monk
 
 
 def test_the_menu_shows_what_is_new(desk: Desk) -> None:
-    """The newest part of the changelog opens in the desk, without links to files that a browser has not."""
+    """The newest part of the changelog opens in the desk, without links to files of the project."""
     visit = sign_in(desk(), "viewer")
     visit.get("menu_button")[0].click("What's new").run()
     assert not visit.exception

@@ -69,7 +69,7 @@ class Process:
 
 
 def is_child() -> bool:
-    """Whether a parent has started this process, and `current` has not report so yet."""
+    """Whether a parent has started this process, and `current` has not been asked yet."""
     return PROCESS in os.environ
 
 

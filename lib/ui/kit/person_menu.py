@@ -42,6 +42,6 @@ def _sign_out() -> None:
 
 @st.dialog(NEWS, width="large")
 def _show_news() -> None:
-    """The newest part of the changelog; its links lead to files, which a browser has not."""
+    """The newest part of the changelog; without its links, which lead to files of the project."""
     parts = CHANGELOG.read_text("utf-8").split("\n## ")
     st.markdown("#### " + LINK.sub(r"\1", parts[1]).replace("\n### ", "\n##### "))
