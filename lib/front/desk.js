@@ -33,6 +33,23 @@ function nameSignInFields() {
 const CHANGES = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] }
 new MutationObserver(() => (nameButtons(), nameSignInFields())).observe(document, CHANGES)
 
+// Streamlit's client adds an entry to the history for whatever its server changes in the address. Where nobody went
+// anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
+const FILLED_IN = ["project", "slicer"]
+
+function isSamePlace(before, after) {
+  if (before.pathname === new URL(window.trancheServer).pathname) return true // the sign-in, which has no screen
+  const params = new URLSearchParams(after.search)
+  for (const name of FILLED_IN) if (!new URLSearchParams(before.search).has(name)) params.delete(name)
+  return before.pathname === after.pathname && String(params) === String(new URLSearchParams(before.search))
+}
+
+const push = history.pushState
+history.pushState = function (state, unused, address) {
+  const isFilledIn = isSamePlace(location, new URL(address ?? location.href, document.baseURI))
+  return (isFilledIn ? history.replaceState : push).call(this, state, unused, address)
+}
+
 // A link to figures: they are asked for, and drawn (board.js), before Streamlit's client runs, which takes a
 // browser seconds. So the document keeps that client and all that is loaded ahead for it back for a moment.
 const LONGEST_WAIT = 700

@@ -28,9 +28,11 @@ COVERED = """() => {
 
 
 def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
-    """Project and slicer stand in the URL from the first screen on, picked or not."""
+    """Project and slicer stand in the URL from the first screen on, picked or not, and Back leaves the desk."""
     enter(page, address)
     page.wait_for_url(at("audience", project="demo", slicer="curation"))
+    page.go_back()
+    assert page.url == "about:blank"
 
 
 def test_comes_back_to_the_slicer_used_last(address: str, page: Page) -> None:
