@@ -67,7 +67,7 @@ def test_signing_in(desk: Desk) -> None:
     assert is_signed_in(visit)
     assert "demo" in visit.query_params["project"]
     assert visit.selectbox(key="slicer").value == "curation"
-    assert any("UTC+0 fixed, no DST" in caption.value for caption in visit.caption)
+    assert any("UTC+0 by default" in caption.value for caption in visit.caption)
 
 
 @pytest.mark.parametrize(("name", "password"), [("manager", "wrong"), ("nobody", "demo")])

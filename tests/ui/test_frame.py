@@ -19,10 +19,11 @@ ADA = Person("ada", "Ada", None, "viewer")
         (Slicer(last_date="2026-11-20", timezone=-5), None, "Data to 20 Nov 2026 · UTC-5 fixed, no DST"),
         (Slicer(last_date=None, timezone=1), None, "No data yet · UTC+1 fixed, no DST"),
         (Slicer(timezone=1), None, "UTC+1 fixed, no DST"),
+        (Slicer(extensions=("time_zones",)), None, "UTC+0 by default"),
         (NOTHING, None, "The report is still loading"),
         (NOTHING, Unreachable("gone"), "The report is unavailable"),
     ],
-    ids=["with data", "without data", "not told", "awaited", "in trouble"],
+    ids=["with data", "without data", "not told", "with a choice of zones", "awaited", "in trouble"],
 )
 def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> None:
     """It says what the service told, and nothing that it did not."""

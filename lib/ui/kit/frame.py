@@ -116,7 +116,8 @@ class PageContext:
             return "No slicer"
         if self.slicer is slicer_info.NOTHING:
             return "The report is still loading" if self.is_loading else "The report is unavailable"
-        about = "· some rows only" if self.slicer.restrictions else "fixed, no DST"
+        about = "by default" if self.slicer.knows("time_zones") else "fixed, no DST"
+        about = "· some rows only" if self.slicer.restrictions else about
         zone = f"UTC{self.slicer.timezone:+d} {about}"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
