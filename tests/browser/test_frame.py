@@ -28,7 +28,7 @@ COVERED = """() => {
 
 
 def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
-    """Project and slicer stand in the URL from the first screen on, picked or not, and Back leaves the desk."""
+    """Project and slicer stand in the URL from the first screen on, picked or not; Back leaves the desk."""
     enter(page, address)
     page.wait_for_url(at("audience", project="demo", slicer="curation"))
     page.go_back()
