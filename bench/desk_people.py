@@ -181,14 +181,16 @@ async def person(
             client.headers["Cookie"] = told["Cookie"] = f"{cookie}; {PROCESS}={process}"
         where = address.replace("http", "ws", 1) + "/_stcore/stream"
         options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
-        options |= {"ping_interval": None, "open_timeout": OPEN_SECONDS}
+        # as a browser, which reads on between clicks: a client that stops reading answers no ping
+        options |= {"ping_interval": None, "open_timeout": OPEN_SECONDS, "max_queue": None}
         while not done.is_set():
             try:
                 async with connect_socket(where, **options) as socket:
                     while not done.is_set():
                         await asyncio.sleep(draw.uniform(0.5, 1.5) * pause)
                         found.append(await clicked_by(client, socket, draw.choice(VALUES)))
-            except (OSError, WebSocketException, httpx.HTTPError):
+            except (OSError, WebSocketException, httpx.HTTPError) as error:
+                print(f"Person {number}: {error!r}", file=sys.stderr, flush=True)
                 failed += 1
                 await asyncio.sleep(PAUSE_SECONDS)
     return failed

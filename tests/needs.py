@@ -24,7 +24,7 @@ PART = 10
 NAMES = {
     "browser": {"sync_playwright"},
     "database": {"Postgres"},
-    "process": {"subprocess", "get_context", "uvicorn", "socket", "listening"},
+    "process": {"subprocess", "get_context", "uvicorn", "socket", "listening", "ThreadingHTTPServer"},
     "spark": {"spark_server"},
 }
 PARAMETERS = {

@@ -90,8 +90,8 @@ class RequestTimeout(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, but a request's header, and then its body, must arrive within `seconds`.
 
     Otherwise the answer is 408 (RFC 9110, 15.5.9), where none was begun, and the connection is closed.
-    Uvicorn itself limits only the pause after an answer. A reader who takes nothing of an answer for
-    `reader_seconds` loses the connection (readers.py).
+    The pause after an answer is limited by uvicorn (`timeout_keep_alive`). A reader who takes nothing of an
+    answer for `reader_seconds` loses the connection (SlowReader).
     """
 
     def __init__(self, *, seconds: float, reader_seconds: float, **parts: Any) -> None:
@@ -129,10 +129,11 @@ class RequestTimeout(H11Protocol):
         super().connection_lost(exc)
 
     def _look(self) -> None:
-        """Start the clock for a header (state IDLE) or a body (SEND_BODY); stop it when all has arrived."""
+        """Start the clock for a first header, one that has begun, or a body; stop it when all has arrived."""
         is_socket = self.transport.get_protocol() is not self
         state = self.conn.their_state
-        self._await(None if is_socket or state not in (h11.IDLE, h11.SEND_BODY) else (state, self.cycle))
+        is_due = self._has_begun() or (state is h11.IDLE and self.cycle is None)
+        self._await((state, self.cycle) if is_due and not is_socket else None)
 
     def _await(self, target: object) -> None:
         if target == self._awaited:

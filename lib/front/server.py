@@ -24,6 +24,7 @@ from lib.wire.network import Network
 log = logging.getLogger(__name__)
 BACKLOG = 2048
 SECONDS_TO_FINISH = 5
+KEEP_ALIVE_SECONDS = 75
 M_ARENA_MAX, ARENAS = -8, 2
 
 
@@ -59,6 +60,9 @@ def accepting(network: Network) -> dict[str, Any]:
             RequestTimeout, seconds=network.request_seconds, reader_seconds=network.reader_seconds
         ),
         "ws": partial(BoundedSocket, seconds=network.request_seconds),
+        # longer than proxies keep a connection (nginx and load balancers: 60 s): a request that is sent while
+        # we close is lost, and nobody may repeat a POST
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "proxy_headers": bool(network.trusted_proxies),
         "forwarded_allow_ips": list(network.trusted_proxies),
     }

@@ -19,6 +19,7 @@ from lib.wire.network import Network
 
 SECONDS = 0.3
 PATIENCE = 20
+PROXIES_SECONDS = 60
 INFO = b"POST /API/v2/info HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 SOCKET = b"GET /_stcore/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 TOKEN = b"POST /oauth2/token/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -66,6 +67,25 @@ def test_a_request_that_is_no_handshake_is_ended(served: str, more: bytes) -> No
 def test_an_idle_connection_is_ended(served: str) -> None:
     """A connection on which nothing is ever sent is closed without a word."""
     assert _until_closed(served, b"") == b""
+
+
+def test_a_connection_is_kept_after_an_answer(served: str) -> None:
+    """A pause between two requests is no late header: the connection takes a request after it.
+
+    Proxies keep a connection for a minute; one that the desk closes first loses the request on its way.
+    """
+    with httpx.Client(base_url=served) as http:
+        first = http.post("/API/v2/info", json={}).extensions["network_stream"]
+        assert _until_closed(served, b"") == b""  # as long as a header may take
+        again = http.post("/API/v2/info", json={})
+        assert (again.status_code, again.extensions["network_stream"]) == (403, first)
+    assert accepting(Network("127.0.0.1", 0))["timeout_keep_alive"] > PROXIES_SECONDS
+
+
+def test_a_second_request_that_stops_half_way_is_ended(served: str) -> None:
+    """After an answer, too, a header that has begun must arrive in time."""
+    whole = INFO + b"Content-Length: 2\r\n\r\n{}"
+    assert b"HTTP/1.1 408" in _until_closed(served, whole + INFO)
 
 
 def test_a_dripping_request_is_ended(served: str) -> None:

@@ -4,8 +4,11 @@
     text.py          CSV and TSV → raw rows   (records.py: its encoding, and where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
     layout.py        where the table of a text or a sheet is: its header and names
-    readers.py       the reader of a file, by its format; Parquet, JSON, tables in HTML or XML → raw rows;
-                     days across the columns of raw rows → a row for each
+    parquet.py       Parquet → raw rows
+    json_rows.py     NDJSON and documents of JSON → raw rows
+    markup.py        tables in HTML or XML → CSV
+    unpivot.py       days across the columns of raw rows → a row for each
+    readers.py       which of these reads a file
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
                      (time_formats.py: what texts look like, and how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name

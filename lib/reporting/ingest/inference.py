@@ -21,9 +21,9 @@ from lib.reporting.ingest.column_guess import (
 from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.layout import are_days
 from lib.reporting.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
-from lib.reporting.ingest.readers import UnpivotReader
 from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
 from lib.reporting.ingest.times import is_hourly, stored_times
+from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.models import GRANULARITIES, time_key_field
 from lib.wire.errors import ImportRefused
 

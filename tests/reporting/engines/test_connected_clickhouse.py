@@ -1,6 +1,8 @@
 """Connections to ClickHouse. What questions are answered with is tested by the conformance suite."""
 
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import ibis
 import pytest
@@ -50,3 +52,52 @@ def test_a_server_that_is_gone(clickhouse_database: str) -> None:
         Connections({CONNECTION: "clickhouse://reader:hushhush@127.0.0.1:1/rows"}).table(CONNECTION, "sales")
     assert isinstance(problem.value, SourceUnavailable)
     assert "hushhush" not in problem.value.reason
+
+
+class RefusingServer(BaseHTTPRequestHandler):
+    """Answers each statement with an error of ClickHouse."""
+
+    error = b""
+
+    def do_GET(self) -> None:
+        """A statement in the address."""
+        self.do_POST()
+
+    def do_POST(self) -> None:
+        """A statement in the body."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(404)
+        self.send_header("Content-Length", str(len(self.error)))
+        self.end_headers()
+        self.wfile.write(self.error)
+
+    def log_message(self, *parts: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            "Code: 47, e.displayText() = DB::Exception: Unknown identifier: readonly",
+            "too old for the package",
+        ),
+        ("Code: 193, e.displayText() = DB::Exception: Wrong password for user x", "refused the login"),
+        ("Code: 192, e.displayText() = DB::Exception: Unknown user x", "refused the login"),
+        ("Code: 516. DB::Exception: x: Authentication failed", "refused the login"),
+        ("Code: 81. DB::Exception: Database x does not exist", "refused the login"),
+    ],
+)
+def test_a_server_that_refuses(monkeypatch: pytest.MonkeyPatch, error: str, sentence: str) -> None:
+    """What is wrong with the server or the settings is said: another question would change nothing.
+
+    The first two were seen of a server of Debian 12 (18.16).
+    """
+    pytest.importorskip("clickhouse_connect")
+    monkeypatch.setattr(RefusingServer, "error", error.encode())
+    with ThreadingHTTPServer(("127.0.0.1", 0), RefusingServer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"clickhouse://127.0.0.1:{server.server_address[1]}/default"
+        with pytest.raises(Misconfigured, match=sentence):
+            Connections({CONNECTION: url}).table(CONNECTION, "sales")
+        server.shutdown()

@@ -368,7 +368,7 @@ def small_sample(monkeypatch: pytest.MonkeyPatch) -> int:
     """So many rows that a definition is inferred from, for files whose later rows are new to it."""
     monkeypatch.setattr("lib.reporting.ingest.inference.SAMPLE_ROWS", 100)
     monkeypatch.setattr("lib.reporting.ingest.inference.FEWEST_ROWS", 100)
-    monkeypatch.setattr("lib.reporting.ingest.readers._JSON_BATCH_ROWS", 100)
+    monkeypatch.setattr("lib.reporting.ingest.json_rows._BATCH_ROWS", 100)
     monkeypatch.setattr("lib.reporting.ingest.files.CHUNK", 1000)
     return 100
 

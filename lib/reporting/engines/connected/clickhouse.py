@@ -22,20 +22,33 @@ except ImportError:
 
 SETTINGS = {"session_timezone": "UTC"}
 OPTIONS = frozenset({"secure"})
+UNKNOWN_IDENTIFIER = "Code: 47"
 
 
 def connect(parts: SplitResult) -> SQLBackend:
-    """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC."""
+    """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC.
+
+    Misconfigured where the server is too old for the client.
+    """
     options = url_options(parts, OPTIONS, "A ClickHouse")
-    backend: SQLBackend = _backend().connect(
-        host=parts.hostname or "localhost",
-        port=parts.port,
-        database=parts.path.strip("/") or "default",
-        user=unquote(parts.username or "default"),
-        password=unquote(parts.password or ""),
-        secure=options.get("secure") == "1",
-        settings=SETTINGS,
-    )
+    try:
+        backend: SQLBackend = _backend().connect(
+            host=parts.hostname or "localhost",
+            port=parts.port,
+            database=parts.path.strip("/") or "default",
+            user=unquote(parts.username or "default"),
+            password=unquote(parts.password or ""),
+            secure=options.get("secure") == "1",
+            settings=SETTINGS,
+        )
+    except ERRORS as error:
+        # the client first reads columns of system.settings that servers have not always had
+        if UNKNOWN_IDENTIFIER in str(error):
+            raise Misconfigured(
+                "The ClickHouse server is too old for the package clickhouse-connect: update the server, or "
+                "import the rows"
+            ) from error
+        raise
     return backend
 
 

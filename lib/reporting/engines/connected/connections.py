@@ -59,7 +59,8 @@ _CONNECTION_ERRORS: tuple[type[Exception], ...] = (
 )
 _REFUSED_LOGIN = re.compile(
     r"FATAL: +(password authentication failed|role .* does not exist|database .* does not exist|"
-    r"no pg_hba\.conf entry|permission denied)|no password supplied|Authentication failed"
+    r"no pg_hba\.conf entry|permission denied)|no password supplied|Authentication failed|"
+    r"DB::Exception: (Wrong password|Unknown user|Database \S+ (doesn't|does not) exist)"
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
