@@ -38,9 +38,9 @@ def _sheet() -> Response:
 
 def _routes() -> APIRouter:
     router = APIRouter()
-    for prefix in ("/API/v2", "/api/v1"):
-        router.add_api_route(f"{prefix}/fail/{{kind}}", _fail, methods=["POST"])
-        router.add_api_route(f"{prefix}/size", _size, methods=["POST"])
+    for prefix, slash in (("/API/v2", ""), ("/api/v1", "/")):
+        router.add_api_route(f"{prefix}/fail/{{kind}}{slash}", _fail, methods=["POST"])
+        router.add_api_route(f"{prefix}/size{slash}", _size, methods=["POST"])
     router.add_api_route("/API/v2/large", _large)
     router.add_api_route("/API/v2/sheet", _sheet)
     return router
@@ -96,7 +96,7 @@ def test_invalid_bodies(http: httpx.Client):
 
 def test_other_apis_have_their_own_shape(http: httpx.Client):
     """Outside the reporting API an error is a `detail`."""
-    assert http.post("/api/v1/fail/bad").json() == {"detail": "no such field"}
+    assert http.post("/api/v1/fail/bad/").json() == {"detail": "no such field"}
 
 
 def test_body_up_to_the_limit(http: httpx.Client):

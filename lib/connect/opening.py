@@ -16,12 +16,10 @@ from starlette.requests import cookie_parser
 
 from lib import operations, remote
 from lib.deals import routes
-from lib.deals.endpoints import Admission
+from lib.deals.endpoints import Admission, DealsApi
 from lib.deals.package_records import PackageQuestions
-from lib.deals.proposals import routes as proposal_routes
 from lib.deals.proposals.store import Proposals
 from lib.deals.service import DealsService
-from lib.deals.sync import routes as sync_service
 from lib.deals.sync.documents import selling_side
 from lib.deals.sync.service import DealSync
 from lib.people import People, Person
@@ -184,18 +182,14 @@ def deals_routes(access: Access, desk_tokens: DeskTokens, settings: Settings) ->
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=desk_tokens.is_own)
-    deals = DealsService(access.store.engine, settings.price_currency)
-    router = routes.routes(
-        deals,
+    api = DealsApi(
+        DealsService(access.store.engine, settings.price_currency),
+        DealSync(access.store.engine, selling_side(settings)),
+        partial(_proposals_of, access, settings.base_url),
         admission,
         settings.deadline_seconds,
-        with_packages=settings.legacy_packages,
     )
-    sync = DealSync(access.store.engine, selling_side(settings))
-    router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
-    proposals_of = partial(_proposals_of, access, settings.base_url)
-    router.include_router(proposal_routes.routes(deals, proposals_of, admission, settings.deadline_seconds))
-    return router
+    return routes.routes(api, with_packages=settings.legacy_packages)
 
 
 def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:

@@ -1,20 +1,26 @@
-"""Endpoints of the deals API: methods of a class, each with its documentation beside it.
+"""What the routes of the deals API share: who may call, the deadline, threads, bodies, pages, and errors.
 
-What they share: who may call (a token, not too often, and a person with access to deals, in this order), the
-deadline, a pool of threads of their own, bodies, pages, and how errors are documented.
+A caller has a token, comes not too often, and is a person with access to deals, in this order. Bodies and
+query parameters are read by dependencies of ours, and documented by `openapi_extra`, for what FastAPI can't
+do: it reads a typed body before it looks at the caller, makes floats of decimals, and says what is wrong
+with fields alone, where an answer of ours says beside it what is wrong with the data (no such seat).
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from inspect import cleandoc
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import Depends, Path, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import WithJsonSchema
 
+from lib.deals.proposals.store import Proposals
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT, ListPage
+from lib.deals.service import DealsService
 from lib.deals.store.work import DealsScope, Fields
+from lib.deals.sync.service import DealSync
 from lib.deals.values import LARGEST_ID
 from lib.tokens.access import Access
 from lib.tokens.models import Caller
@@ -40,9 +46,9 @@ from lib.wire.schemas import TEXT, Schema, an_object
 from lib.wire.throttle import Throttle
 
 Result = TypeVar("Result")
-Handler = Callable[..., Awaitable[Response]]
+Responses = dict[int | str, Any]
 JSON = "application/json"
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+BEARER = HTTPBearer(auto_error=False, description="A token for the deals API")
 TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 PROBLEM = an_object({"detail": TEXT})
 INVALID: Schema = {
@@ -102,152 +108,115 @@ class Admission:
         self._throttles = {False: reads, True: writes}
         self._is_exempt = is_exempt
 
-    def caller(self, authorization: str | None, writes: bool, *, may_propose: bool = False) -> Caller:
-        """The caller with this Authorization header (RFC 6750, 2.1), as `_known`.
+    def caller(self, token: str | None, writes: bool, *, may_propose: bool = False) -> Caller:
+        """The caller with this token, who has access to deals.
 
-        Forbidden for a DSP, and for somebody who may only read and wants to write; with `may_propose` who
-        may propose is let in too.
+        Unauthorized without a token that opens this service, and for somebody without access to deals;
+        Throttled when it came too often; Forbidden for a DSP, and for somebody who may only read and wants to
+        write. With `may_propose` who may propose is let in too.
         """
-        caller = self._caller(authorization, writes)
+        caller = self._caller(token, writes)
         if caller.deals.syncs:
             raise Forbidden(SYNC_ALONE)
         if writes and not (caller.deals.writes or (may_propose and caller.deals.proposes)):
             raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
         return caller
 
-    def sync_caller(self, authorization: str | None, reports: bool) -> Caller:
+    def sync_caller(self, token: str | None, reports: bool) -> Caller:
         """The caller of deal sync: anybody with access to deals, but a DSP alone `reports` statuses."""
-        caller = self._caller(authorization, reports)
+        caller = self._caller(token, reports)
         if reports and not caller.deals.syncs:
             raise Forbidden(NOT_A_DSP)
         return caller
 
-    def _caller(self, authorization: str | None, writes: bool) -> Caller:
-        """The caller with this header, who has some access to deals.
-
-        Unauthorized without a token that opens this service, and for somebody without access to deals;
-        Throttled when it came too often.
-        """
-        scheme, _, token = (authorization or "").strip().partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+    def _caller(self, token: str | None, writes: bool) -> Caller:
+        if not token:
             raise Unauthorized(MISSING)
         try:
-            caller = self._access.caller(token.strip(), self._service)
+            caller = self._access.caller(token, self._service)
         except AccessError:
             raise Unauthorized(WRONG, 'Bearer error="invalid_token"') from None
         if not caller.deals.opens:
             raise Unauthorized(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
-        if not self._is_exempt(token.strip()):
+        if not self._is_exempt(token):
             self._throttles[writes].admit(caller.token.id)
         return caller
 
 
-def endpoint(method: str, path: str = "", **documentation: Any) -> Callable[[Handler], Handler]:
-    """Mark a method of `Endpoints` as the answer to this HTTP method at this path below the class's own.
+@dataclass(frozen=True)
+class DealsApi:
+    """What the routes of the deals API work with. `seconds` is the time limit of a request.
 
-    Its docstring is the summary and, after an empty line, the description. `documentation` goes to
-    `add_api_route`; a value that is a function gets the instance.
+    Work is done on threads of its own: those of the desk are not the API's to use up.
     """
 
-    def mark(handler: Handler) -> Handler:
-        handler.endpoint = (method, path, documentation)  # type: ignore[attr-defined]
-        return handler
-
-    return mark
-
-
-class Endpoints:
-    """The endpoints at `/api/<name>/`. `seconds` is the time limit of a request.
-
-    Requests are worked on in a pool of `threads` of their own: those of the desk are not theirs to use up.
-    """
-
-    def __init__(self, name: str, admission: Admission, seconds: float, threads: int) -> None:
-        self.name, self.admission, self._seconds = name, admission, seconds
-        self.pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-
-    def router(self) -> APIRouter:
-        """Their routes, with and without a slash at the end: a redirect would lose the body.
-
-        Other methods of an address are refused, naming those that it has.
-        """
-        router = APIRouter(prefix=f"/{self.name}")
-        handlers: dict[str, dict[str, Handler]] = defaultdict(dict)
-        for name in [name for owner in type(self).__mro__[::-1] for name in vars(owner)]:
-            if marks := getattr(getattr(self, name), "endpoint", None):
-                handlers[marks[1]][marks[0]] = getattr(self, name)
-        # A path without an id comes first: the router takes the first that fits, and /batch is no id.
-        for path in sorted(handlers, key=lambda path: "{" in path):
-            for method, handler in handlers[path].items():
-                options = self.documentation(handler, handler.endpoint[2])  # type: ignore[attr-defined]
-                router.add_api_route(f"{path}/", self.wrap(handler), methods=[method], **options)
-                router.add_api_route(path, self.wrap(handler), methods=[method], include_in_schema=False)
-            refusal, others = _refusal(handlers[path]), [*METHODS - handlers[path].keys()]
-            for address in (path, f"{path}/"):
-                router.add_api_route(address, refusal, methods=others, include_in_schema=False)
-        return router
-
-    def wrap(self, handler: Handler) -> Handler:
-        """The handler as it answers; without its docstring, which FastAPI takes for an empty description."""
-
-        async def respond(request: Request) -> Response:
-            return await handler(request)
-
-        return respond
-
-    def documentation(self, handler: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """What `add_api_route` takes of a handler's documentation."""
-        operation_id = f"{handler.__name__}_{self.name}"
-        summary, _, description = cleandoc(handler.__doc__).partition("\n\n")
-        values = {name: value(self) if callable(value) else value for name, value in values.items()}
-        extra = {name: values.pop(name) for name in ("parameters", "requestBody") if name in values}
-        usual = {"summary": summary.removesuffix("."), "description": description.replace("\n", " ")}
-        return {
-            "operation_id": operation_id,
-            "response_model": None,
-            **usual,
-            **values,
-            "openapi_extra": {"parameters": [], **extra},
-        }
-
-    def deadline(self) -> Deadline:
-        """The deadline of a request that begins now."""
-        return Deadline(self._seconds)
-
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """The result of work in the pool."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, work)
-
-    async def admit(self, request: Request, *, writes: bool, may_propose: bool = False) -> Caller:
-        """The caller."""
-        text = request.headers.get("authorization")
-        return await self.run(lambda: self.admission.caller(text, writes, may_propose=may_propose))
+    deals: DealsService
+    sync: DealSync
+    proposals: Callable[[Caller], Proposals]
+    admission: Admission
+    seconds: float
+    # Writers wait for one another's lock; reads have threads of their own, so that they don't wait as well.
+    readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(16, "deals-reads"))
+    writers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, "deals-writes"))
 
 
-def _refusal(methods: Iterable[str]) -> Handler:
-    async def refuse(request: Request) -> Response:
-        raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
+@dataclass(frozen=True)
+class Call:
+    """A request that has a deadline, and query parameters in their order."""
 
-    return refuse
+    api: DealsApi
+    deadline: Deadline
+    parameters: list[tuple[str, str]]
 
+    async def read(self, work: Callable[[], Result]) -> Result:
+        """The result of work that changes nothing."""
+        return await asyncio.get_running_loop().run_in_executor(self.api.readers, work)
 
-def parameters_of(request: Request) -> list[tuple[str, str]]:
-    """Its query parameters, in their order."""
-    return request.query_params.multi_items()
-
-
-def id_of(request: Request, noun: str) -> int:
-    """The id in its path. NotFound for what can't be one."""
-    text = request.path_params["id"]
-    if not (text.isascii() and text.isdecimal() and len(text) < 17 and int(text) <= LARGEST_ID):
-        raise NotFound(f"There is no {noun} '{text}'")
-    return int(text)
+    async def write(self, work: Callable[[], Result]) -> Result:
+        """The result of work that changes something."""
+        return await asyncio.get_running_loop().run_in_executor(self.api.writers, work)
 
 
-async def body_of(request: Request, deadline: Deadline) -> Any:
-    """The request's JSON, whatever its content type says."""
+@dataclass(frozen=True)
+class AdmittedCall(Call):
+    """A request of somebody who may make it."""
+
+    caller: Caller
+
+    @property
+    def scope(self) -> DealsScope:
+        """What the caller may see. Times are in whole seconds, as those of the deals are."""
+        caller, added_at = self.caller, self.caller.person.added
+        return DealsScope(
+            who=caller.person.username,
+            seats=caller.deals.seats,
+            since=added_at and added_at.replace(microsecond=0),
+            token=caller.token.id if caller.is_for_seats else None,
+            may_see=lambda *pair: caller.may_see(*pair) and not caller.row_filters(*pair),
+        )
+
+
+async def _call(request: Request) -> Call:
+    api: DealsApi = request.state.deals
+    return Call(api, Deadline(api.seconds), request.query_params.multi_items())
+
+
+def admitted(admit: Callable[[Admission, str | None], Caller]) -> Any:
+    """A dependency: the request, once `admit` has let the caller with this token in."""
+
+    # FastAPI solves dependencies in the order of a handler's parameters: this one stands before the body and
+    # the id, so that nobody without a token learns what is wrong with these, or that something exists.
+    async def dependency(call: OpenCall, credentials: Credentials) -> AdmittedCall:
+        token = credentials.credentials.strip() if credentials else None
+        caller = await call.read(lambda: admit(call.api.admission, token))
+        return AdmittedCall(call.api, call.deadline, call.parameters, caller)
+
+    return Depends(dependency)
+
+
+async def _body(request: Request, call: "OpenCall") -> Any:
     try:
-        async with asyncio.timeout(deadline.remaining()):
+        async with asyncio.timeout(call.deadline.remaining()):
             text = await request.body()
     except TimeoutError:
         raise DeadlineExceeded(TOO_SLOW) from None
@@ -255,6 +224,30 @@ async def body_of(request: Request, deadline: Deadline) -> Any:
         return exact.loads(text)
     except ValueError as error:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
+
+
+OpenCall = Annotated[Call, Depends(_call)]
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+ReadCall = Annotated[AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=False))]
+WriteCall = Annotated[AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=True))]
+Body = Annotated[Any, Depends(_body)]
+PathId = Annotated[
+    str,
+    Path(alias="id"),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_ID, "examples": [1]}),
+]
+
+
+def read_id(text: str, noun: str) -> int:
+    """The id in a path. NotFound for what can't be one."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 17 and int(text) <= LARGEST_ID):
+        raise NotFound(f"There is no {noun} '{text}'")
+    return int(text)
+
+
+def json_response(body: Any, code: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A body as JSON, its numbers exact: FastAPI's own responses would make floats of them."""
+    return Response(exact.dumps(body), code, headers, JSON)
 
 
 def list_page(request: Request, part: ListPage) -> Fields:
@@ -274,55 +267,42 @@ def list_page(request: Request, part: ListPage) -> Fields:
     }
 
 
-def answer(description: str, schema: Schema, headers: Schema | None = None) -> Schema:
-    """The documentation of a response with a JSON body."""
-    content = {"content": {JSON: {"schema": schema}}}
+def success(
+    code: int, description: str, schema: Schema | None = None, headers: Schema | None = None
+) -> Responses:
+    """The documentation of a successful response, with a JSON body or none."""
+    return {code: _response(description, schema, headers)}
+
+
+def _response(description: str, schema: Schema | None, headers: Schema | None) -> Schema:
+    content = {"content": {JSON: {"schema": schema}}} if schema else {}
     return {"description": description, **({"headers": headers} if headers else {}), **content}
 
 
-def errors(*more: type[DealsError], noun: str = "") -> dict[int | str, Any]:
-    """The documentation of the errors of every endpoint, and of these; `noun`: of what it is about."""
-    invalid = answer("What is wrong with the request, all at once", INVALID)
+def errors(*kinds: type[DealsError], noun: str = "") -> Responses:
+    """The documentation of these errors, and of those of every endpoint; `noun`: of what it is about."""
+    invalid = _response("What is wrong with the request, all at once", INVALID, None)
     invalid["content"][JSON]["example"] = INVALID_EXAMPLE
-    documents: dict[int | str, Any] = {Invalid.http: invalid}
-    for kind in (*USUAL, *more):
+    documents: Responses = {Invalid.http: invalid}
+    for kind in (*USUAL, *kinds):
         description, example, headers = ERRORS[kind]
-        documents[kind.http] = answer(description.format(noun=noun), PROBLEM, headers)
+        documents[kind.http] = _response(description.format(noun=noun), PROBLEM, headers)
         documents[kind.http]["content"][JSON]["example"] = {"detail": example.format(noun=noun)}
-    return dict(sorted(documents.items(), key=str))
+    return documents
 
 
 def body(schema: Schema, examples: Mapping[str, tuple[str, Any]]) -> Schema:
-    """The documentation of a request's body; examples: name → (summary, value)."""
+    """The documentation of a request's body, for `openapi_extra`; examples: name → (summary, value)."""
     samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
-    return {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}}
 
 
-def parameter(name: str, schema: Schema, place: str = "query", description: str = "") -> Schema:
-    """The documentation of an optional parameter."""
-    note = {"description": description} if description else {}
-    return {"name": name, "in": place, "required": False, **note, "schema": schema}
+def parameter(name: str, schema: Schema, **more: str) -> Schema:
+    """The documentation of an optional query parameter, for `openapi_extra`."""
+    return {"name": name, "in": "query", "required": False, "schema": schema, **more}
 
 
-def id_parameter(schema: Schema, example: Any) -> Schema:
-    """The documentation of the id in a path."""
-    return {"name": "id", "in": "path", "required": True, "schema": schema, "example": example}
-
-
-ID_PARAMETER = id_parameter({"type": "integer", "minimum": 1, "maximum": LARGEST_ID}, 1)
 PAGE_PARAMETERS = [
     parameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT, "default": DEFAULT_LIMIT}),
     parameter("offset", {"type": "integer", "minimum": 0, "maximum": LARGEST_ID, "default": 0}),
 ]
-
-
-def scope_of(caller: Caller) -> DealsScope:
-    """The scope of this caller. Times are in whole seconds, as those of the deals are."""
-    added_at = caller.person.added
-    return DealsScope(
-        who=caller.person.username,
-        seats=caller.deals.seats,
-        since=added_at and added_at.replace(microsecond=0),
-        token=caller.token.id if caller.is_for_seats else None,
-        may_see=lambda *pair: caller.may_see(*pair) and not caller.row_filters(*pair),
-    )

@@ -1,49 +1,46 @@
-"""The deals service over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity."""
+"""The deals API over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity.
+
+The handlers are the same for every entity; `_entity_routes` documents them for each.
+"""
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import WithJsonSchema
 
-from lib.deals import batches, fields
+from lib.deals import batches, examples, fields
 from lib.deals.endpoints import (
-    ID_PARAMETER,
-    JSON,
     PAGE_PARAMETERS,
-    Admission,
-    Endpoints,
-    Handler,
-    answer,
+    Body,
+    DealsApi,
+    PathId,
+    ReadCall,
+    WriteCall,
     body,
-    body_of,
-    endpoint,
     errors,
-    id_of,
+    json_response,
     list_page,
     parameter,
-    parameters_of,
-    scope_of,
+    read_id,
+    success,
 )
-from lib.deals.queries import ListPage
-from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, WARNING_LIST, page_of, with_warnings
-from lib.deals.service import DealsService, EntityResponse, WriteRequest
+from lib.deals.proposals import routes as proposals
+from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, ID, WARNING_LIST, page_of, with_warnings
+from lib.deals.service import EntityResponse, WriteRequest
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
-from lib.deals.store.work import LONGEST, DealsScope, EntityKey
-from lib.wire import exact
-from lib.wire.deadline import Deadline
+from lib.deals.store.work import LONGEST, EntityKey
+from lib.deals.sync import routes as sync
+from lib.deals.values import LARGEST_ID
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
-THREADS = 8
 LEGACY, WARNINGS = "packages", "Tranche-Warnings"
-BEARER = HTTPBearer(
-    auto_error=False, description="A token for the deals API"
-)  # for /docs; Admission reads it
 NEW_DEALS = "create_demand_deals"
 NOTES = {
     "create_supply_deals": "With create_demand_deals its demand deals are created too, all or nothing; with "
@@ -79,120 +76,227 @@ REPORT = (
 )
 ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
 ATOMIC = "All are refused if one is: the others then have the status 424."
-ID_SCHEMA = ID_PARAMETER["schema"]
 TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
-KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
-KEY = parameter(
-    "Idempotency-Key",
-    KEY_TEXT | {"maxLength": LONGEST},
-    "header",
-    "A request with the same key and body takes effect once.",
-)
-IF_MATCH = parameter(
-    "If-Match", KEY_TEXT, "header", "The ETag that was read: 409 if there was a change since."
-)
 CREATED_HEADERS: Schema = {
     "ETag": TAG,
     "Location": {"description": "Where it is", "schema": TEXT},
     "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
 }
-Examples = dict[str, tuple[str, Schema]]
-
-PACKAGE: Schema = {
-    "name": "Morning News Display",
-    "media_type": "banner",
-    "start_date": "2026-11-20 09:00:00+0100",
-    "end_date": None,
-    "is_active": True,
-    "geo_targetings": [{"type": "country", "value": "US"}, {"type": "country", "value": "CA"}],
-    "device_targetings": [{"value": "smartphone"}],
-    "browser_targetings": [{"value": "Safari", "is_excluded": True}],
-    "size_targetings": [{"width": 300, "height": 250}],
-}
-NEW_DEALS_EXAMPLE: Schema = {
-    "demand_deals_options": [
-        {"seat": {"id": 1}, "price": 2.5, "deal_sync": True},
-        {"seat": {"id": 4}, "price": 3.15},
-    ],
-    "agency_curation_fee": 10,
-    "agency_curation_fee_type": 1,
-    "contact_email": "deals@agency.example",
-}
-CREATE_EXAMPLES: dict[str, Examples] = {
-    "supply_deals": {
-        "new": (
-            "With two demand deals, created with it",
-            PACKAGE | {"create_demand_deals": NEW_DEALS_EXAMPLE},
-        ),
-        "linked": ("With a demand deal that is there already", PACKAGE | {"demand_deals": [{"id": 7}]}),
-        "alone": ("Without demand deals", PACKAGE),
-    },
-    "demand_deals": {
-        "deal": (
-            "A seat's access to one supply package",
-            {
-                "name": "Morning News - Bluebird",
-                "seat": {"id": 1},
-                "price": 2.5,
-                "supply_deals": [{"id": 1}],
-            },
-        )
-    },
-    "packages": {
-        "package": (
-            "Of two seats one is selected, and gets a deal",
-            {
-                "name": "Morning News",
-                "seats": [
-                    {"value": True, "seat": {"id": 1}, "dsp": {"id": 1}},
-                    {"value": False, "seat": {"id": 4}, "dsp": {"id": 2}},
-                ],
-                "supply_deals": [{"id": 1}],
-            },
-        )
-    },
-    "seats": {
-        "seat": ("A seat", {"name": "Bluebird & Partners", "external_id": "seat-107", "dsp": {"id": 1}})
-    },
-    "dsps": {"dsp": ("A DSP", {"name": "Alder Bidder", "supports_deal_sync": True})},
-    "domain_lists": {
-        "list": ("Two sites", {"name": "Quiet reading", "domains": ["news.example", "books.example"]})
-    },
-    "app_lists": {"list": ("Two apps", {"name": "Games", "apps": ["com.example.chess", "1234567890"]})},
-}
-CHANGE_EXAMPLES: dict[str, Examples] = {
-    "supply_deals": {
-        "pause": ("Pause it", {"is_active": False}),
-        "prolong": ("Prolong it", {"end_date": "2026-12-31 23:59:59+0100"}),
-        "link": ("Link these deals and no others", {"demand_deals": [{"id": 7}, {"id": 8}]}),
-    },
-    "demand_deals": {
-        "price": ("Another price", {"price": 2.75}),
-        "pause": ("Pause it", {"is_active": False}),
-    },
-    "packages": {"rename": ("Another name", {"name": "Morning News, old"})},
-    "seats": {"rename": ("Another name", {"name": "Bluebird"})},
-    "dsps": {"sync": ("It takes synchronized deals now", {"supports_deal_sync": True})},
-    "domain_lists": {"domains": ("These domains and no others", {"domains": ["news.example"]})},
-    "app_lists": {"apps": ("These apps and no others", {"apps": ["com.example.chess"]})},
-}
+CHANGED_MANY = an_object({"results": a_list(CHANGED_ONE)})
+CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
+ID_SCHEMA = ID | {"maximum": LARGEST_ID}
+KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
 
-def routes(
-    deals: DealsService, admission: Admission, seconds: float, *, with_packages: bool = True
-) -> APIRouter:
-    """The endpoints, by default with those of the deprecated packages."""
-    router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
+def routes(api: DealsApi, *, with_packages: bool = True) -> APIRouter:
+    """The routes, which work with `api`; by default with those of the deprecated packages."""
+
+    async def provide(request: Request) -> None:
+        request.state.deals = api
+
+    router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(provide)])
     for entity in ENTITY_STORES:
-        kind = _Deals if entity == fields.DEALS else _Entity
         if with_packages or entity != LEGACY:
-            router.include_router(kind(entity, deals, admission, seconds).router())
+            router.include_router(_entity_routes(entity))
+    router.include_router(sync.router)
+    router.include_router(proposals.router)
     return router
 
 
-def _list_parameters(entity: "_Entity") -> list[Schema]:
+async def _entity(request: Request) -> str:
+    """The kind of entity that was asked about: the first part of the path below /api/."""
+    return request.url.path.split("/")[2]
+
+
+Entity = Annotated[str, Depends(_entity)]
+
+
+async def _key(entity: Entity, id_text: PathId) -> EntityKey:
+    return entity, read_id(id_text, ENTITY_STORES[entity].noun)
+
+
+Key = Annotated[EntityKey, Depends(_key)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", description="A request with the same key and body takes effect once."),
+    WithJsonSchema(KEY_TEXT | {"maxLength": LONGEST}),
+]
+IfMatch = Annotated[
+    str | None,
+    Header(alias="If-Match", description="The ETag that was read: 409 if there was a change since."),
+    WithJsonSchema(KEY_TEXT),
+]
+
+
+async def list_entities(request: Request, entity: Entity, call: ReadCall) -> Response:
+    """A page of them. With `search` and `ordering`, and a filter for each plain field."""
+    page = await call.read(lambda: call.api.deals.list(entity, call.parameters, call.scope, call.deadline))
+    return json_response(list_page(request, page))
+
+
+async def create(entity: Entity, call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
+    """The answer is the whole entity, as a GET shows it."""
+    write = WriteRequest(call.scope, body, call.parameters, idempotency_key=key)
+    response = await call.write(lambda: call.api.deals.create(entity, write, call.deadline))
+    return _response(response, 201, {"Location": f"/api/{entity}/{response.body['id']}/"})
+
+
+async def create_many(call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
+    """A list of them: all are created, or none. An extension."""
+    write = WriteRequest(call.scope, body, call.parameters, idempotency_key=key)
+    response = await call.write(lambda: call.api.deals.create_many(write, call.deadline))
+    return json_response(response.body, 201)
+
+
+async def change_many(entity: Entity, call: WriteCall, body: Body) -> Response:
+    """A list of changes, each with its id: one that is refused leaves the others changed. An extension."""
+    write = WriteRequest(call.scope, body, call.parameters)
+    results = await call.write(lambda: call.api.deals.change_many(entity, write, call.deadline))
+    return json_response({"results": results})
+
+
+async def get(call: ReadCall, key: Key) -> Response:
+    """With its ETag."""
+    deals = call.api.deals
+    return _response(await call.read(lambda: deals.get(key, call.parameters, call.scope, call.deadline)))
+
+
+async def change(
+    call: WriteCall,
+    body: Body,
+    key: Key,
+    idempotency_key: IdempotencyKey = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Only the fields in the body; the others stay."""
+    write = WriteRequest(call.scope, body, call.parameters, if_match, idempotency_key)
+    response = await call.write(lambda: call.api.deals.change(key, write, call.deadline))
+    warnings = response.body.get("warnings")
+    header = {WARNINGS: json.dumps(warnings)} if warnings else {}
+    return Response(status_code=204, headers={"ETag": response.etag} | header)
+
+
+async def remove(call: WriteCall, key: Key, if_match: IfMatch = None) -> Response:
+    """Refused with 406 while something depends on it."""
+    write = WriteRequest(call.scope, parameters=call.parameters, if_match=if_match)
+    await call.write(lambda: call.api.deals.remove(key, write, call.deadline))
+    return Response(status_code=204)
+
+
+async def history(request: Request, call: ReadCall, key: Key) -> Response:
+    """Latest first; it stays when the entity is removed. An extension."""
+    page = await call.read(lambda: call.api.deals.history(key, call.parameters, call.scope, call.deadline))
+    return json_response(list_page(request, page))
+
+
+def _response(response: EntityResponse, code: int = 200, headers: dict[str, str] | None = None) -> Response:
+    replayed = {"Idempotency-Replayed": "true"} if response.is_replay else {}
+    return json_response(response.body, code, {"ETag": response.etag} | replayed | (headers or {}))
+
+
+class _DeprecatedRoute(APIRoute):
+    """Says in a header of each answer, of refusals too, that it is deprecated."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        handler = super().get_route_handler()
+
+        async def respond(request: Request) -> Response:
+            try:
+                response = await handler(request)
+            except TrancheError as error:
+                # Answered here: the application's handler of errors does not know of which route one is.
+                response = problem(request.url.path, error)
+            response.headers["Deprecation"] = "true"
+            return response
+
+        return respond
+
+
+def _entity_routes(entity: str) -> APIRouter:
+    """The routes of one entity, with the documentation of its fields."""
+    noun, shown, is_legacy = ENTITY_STORES[entity].noun, ANSWERS[entity], entity == LEGACY
+    router = APIRouter(
+        prefix=f"/{entity}",
+        deprecated=is_legacy or None,
+        route_class=_DeprecatedRoute if is_legacy else APIRoute,
+        generate_unique_id_function=lambda route: f"{route.name}_{entity}",
+    )
+    router.get(
+        "/",
+        name="list",
+        summary=f"{noun[0].upper()}{noun[1:]}s",
+        responses=success(200, "A page", page_of(shown)) | errors(),
+        openapi_extra={"parameters": _list_parameters(entity)},
+    )(list_entities)
+    router.post(
+        "/",
+        summary=f"Create a {noun}",
+        description=NOTES.get(f"create_{entity}", ""),
+        status_code=201,
+        responses=success(201, f"The {noun}, created", with_warnings(shown), CREATED_HEADERS)
+        | errors(Conflict),
+        openapi_extra=body(_one_source(_body_schema(entity)), examples.CREATE[entity]),
+    )(create)
+    router.put(
+        "/",
+        summary=f"Change fields of several {noun}s",
+        responses=success(200, "The result of each, in the order of the list", CHANGED_MANY)
+        | errors(Conflict),
+        openapi_extra={"parameters": [parameter("atomic", {"type": "boolean", "description": ATOMIC})]}
+        | _many_changes(entity),
+    )(change_many)
+    if entity == fields.DEALS:
+        # Before the routes with an id: the router takes the first that fits, and `batch` is no id.
+        _add_batch(router, noun)
+    router.get(
+        "/{id}/",
+        summary=f"A {noun}",
+        responses=success(200, f"The {noun}", shown, {"ETag": TAG}) | errors(NotFound, noun=noun),
+    )(get)
+    router.put(
+        "/{id}/",
+        summary=f"Change fields of a {noun}",
+        description=NOTES.get(f"change_{entity}", ""),
+        status_code=204,
+        responses=success(204, "It is changed", headers=CHANGED_HEADERS)
+        | errors(Conflict, NotFound, InUse, noun=noun),
+        openapi_extra=body(_one_source(_body_schema(entity, is_partial=True)), examples.CHANGE[entity]),
+    )(change)
+    router.delete(
+        "/{id}/",
+        summary=f"Delete a {noun}",
+        status_code=204,
+        responses=success(204, "It is deleted") | errors(Conflict, NotFound, InUse, noun=noun),
+    )(remove)
+    router.get(
+        "/{id}/history/",
+        summary=f"What happened to a {noun}",
+        responses=success(200, "A page", page_of(CHANGE)) | errors(NotFound, noun=noun),
+        openapi_extra={"parameters": PAGE_PARAMETERS},
+    )(history)
+    return router
+
+
+def _add_batch(router: APIRouter, noun: str) -> None:
+    """The route that creates several demand deals at once."""
+    created = {"id": ID, "name": TEXT, "deal_id": TEXT}
+    results = a_list(an_object(created, {"warnings": WARNING_LIST}))
+    router.post(
+        "/batch/",
+        summary=f"Create several {noun}s",
+        status_code=201,
+        responses=success(201, "Each, in the order of the list", an_object({"results": results}))
+        | errors(Conflict),
+        openapi_extra=body(
+            a_list(_body_schema(fields.DEALS)) | {"minItems": 1, "maxItems": batches.MOST},
+            {name: (summary, [deal]) for name, (summary, deal) in examples.CREATE[fields.DEALS].items()},
+        ),
+    )(create_many)
+
+
+def _list_parameters(entity: str) -> list[Schema]:
     """Search, ordering, and a filter for each plain field."""
-    offer = listing.offer(entity.name)
+    offer = listing.offer(entity)
     how = f"Comma-separated, a minus before a name reverses it: {', '.join(offer.orderings)}. {ORDERS}"
     ordering = TEXT | {"pattern": _names([f"-?{name}" for name in offer.orderings]), "description": how}
     parameters = [
@@ -201,7 +305,7 @@ def _list_parameters(entity: "_Entity") -> list[Schema]:
         parameter("ordering", ordering),
         *(
             parameter(name, {"type": "array", "items": list_filter.kind.schema})
-            for name, list_filter in FILTERS[entity.name].items()
+            for name, list_filter in FILTERS[entity].items()
         ),
     ]
     if offer.kinds:
@@ -223,9 +327,9 @@ def _names(names: Sequence[str]) -> str:
     return f"^(({either})(,({either}))*)?$"
 
 
-def _body_schema(entity: "_Entity", *, is_partial: bool = False) -> Schema:
+def _body_schema(entity: str, *, is_partial: bool = False) -> Schema:
     """The schema of an entity's body; for a change any of the fields, and no defaults."""
-    schema = of_model(ENTITY_STORES[entity.name].request)
+    schema = of_model(ENTITY_STORES[entity].request)
     if is_partial:
         properties = {
             name: {key: value for key, value in field.items() if key != "default"}
@@ -245,246 +349,12 @@ def _one_source(schema: Schema) -> Schema:
     return schema | {"not": {"required": list(both), "properties": both}}
 
 
-def _many_changes(entity: "_Entity") -> Schema:
+def _many_changes(entity: str) -> Schema:
     schema = _body_schema(entity, is_partial=True)
     changes = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
     item = schema | {"properties": {"id": ID_SCHEMA, "etag": TEXT, **changes}, "required": ["id"]}
-    examples = {
-        name: (summary, [{"id": 1, **value}])
-        for name, (summary, value) in CHANGE_EXAMPLES[entity.name].items()
+    lists = {
+        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.CHANGE[entity].items()
     }
     limits = {"minItems": 1, "maxItems": batches.MOST, "uniqueItems": True}
-    return body(a_list(item) | limits, examples)
-
-
-class _Entity(Endpoints):
-    """The endpoints of one entity."""
-
-    def __init__(self, name: str, deals: DealsService, admission: Admission, seconds: float) -> None:
-        super().__init__(name, admission, seconds, THREADS)
-        self.deals, self.noun = deals, ENTITY_STORES[name].noun
-
-    @endpoint(
-        "GET",
-        parameters=_list_parameters,
-        responses=lambda self: {200: answer("A page", page_of(ANSWERS[self.name]))} | errors(),
-    )
-    async def list(self, request: Request) -> Response:
-        """{Noun}s."""
-        return await self._page(
-            request,
-            lambda scope, deadline: self.deals.list(self.name, parameters_of(request), scope, deadline),
-        )
-
-    @endpoint(
-        "POST",
-        status_code=201,
-        parameters=[KEY],
-        requestBody=lambda self: body(_one_source(_body_schema(self)), CREATE_EXAMPLES[self.name]),
-        responses=lambda self: (
-            {201: answer(f"The {self.noun}, created", with_warnings(ANSWERS[self.name]), CREATED_HEADERS)}
-            | errors(Conflict)
-        ),
-    )
-    async def create(self, request: Request) -> Response:
-        """Create a {noun}."""
-        deadline = self.deadline()
-        write = await self.write_request(request, deadline)
-        response = await self.run(lambda: self.deals.create(self.name, write, deadline))
-        result = _response(response, 201)
-        result.headers["Location"] = f"/api/{self.name}/{response.body['id']}/"
-        return result
-
-    @endpoint(
-        "PUT",
-        parameters=[parameter("atomic", {"type": "boolean", "description": ATOMIC})],
-        requestBody=_many_changes,
-        responses=lambda self: (
-            {
-                200: answer(
-                    "The result of each, in the order of the list",
-                    an_object({"results": a_list(CHANGED_ONE)}),
-                )
-            }
-            | errors(Conflict)
-        ),
-    )
-    async def change_many(self, request: Request) -> Response:
-        """Change fields of several {noun}s.
-
-        A list of changes, each with its id: one that is refused leaves the others changed. An extension.
-        """
-        deadline = self.deadline()
-        write = await self.write_request(request, deadline)
-        results = await self.run(lambda: self.deals.change_many(self.name, write, deadline))
-        return Response(exact.dumps({"results": results}), media_type=JSON)
-
-    @endpoint(
-        "GET",
-        "/{id}",
-        parameters=[ID_PARAMETER],
-        responses=lambda self: (
-            {200: answer(f"The {self.noun}", ANSWERS[self.name], {"ETag": TAG})}
-            | errors(NotFound, noun=self.noun)
-        ),
-    )
-    async def get(self, request: Request) -> Response:
-        """A {noun}."""
-        deadline = self.deadline()
-        scope, key = scope_of(await self.admit(request, writes=False)), self._key(request)
-        response = await self.run(lambda: self.deals.get(key, parameters_of(request), scope, deadline))
-        return _response(response)
-
-    @endpoint(
-        "PUT",
-        "/{id}",
-        status_code=204,
-        parameters=[ID_PARAMETER, KEY, IF_MATCH],
-        requestBody=lambda self: body(
-            _one_source(_body_schema(self, is_partial=True)), CHANGE_EXAMPLES[self.name]
-        ),
-        responses=lambda self: (
-            {
-                204: {
-                    "description": "It is changed",
-                    "headers": {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}},
-                }
-            }
-            | errors(Conflict, NotFound, InUse, noun=self.noun)
-        ),
-    )
-    async def change(self, request: Request) -> Response:
-        """Change fields of a {noun}."""
-        deadline = self.deadline()
-        write, key = await self.write_request(request, deadline), self._key(request)
-        answer = await self.run(lambda: self.deals.change(key, write, deadline))
-        header = {WARNINGS: json.dumps(answer.warnings)} if answer.warnings else {}
-        return Response(status_code=204, headers={"ETag": answer.etag} | header)
-
-    @endpoint(
-        "DELETE",
-        "/{id}",
-        status_code=204,
-        parameters=[ID_PARAMETER, IF_MATCH],
-        responses=lambda self: (
-            {204: {"description": "It is deleted"}} | errors(Conflict, NotFound, InUse, noun=self.noun)
-        ),
-    )
-    async def remove(self, request: Request) -> Response:
-        """Delete a {noun}."""
-        deadline = self.deadline()
-        write, key = await self.write_request(request, deadline, has_body=False), self._key(request)
-        await self.run(lambda: self.deals.remove(key, write, deadline))
-        return Response(status_code=204)
-
-    @endpoint(
-        "GET",
-        "/{id}/history",
-        parameters=[ID_PARAMETER, *PAGE_PARAMETERS],
-        responses=lambda self: {200: answer("A page", page_of(CHANGE))} | errors(NotFound, noun=self.noun),
-    )
-    async def history(self, request: Request) -> Response:
-        """What happened to a {noun}.
-
-        Latest first; it stays when the entity is removed. An extension.
-        """
-        key = self._key(request)
-        return await self._page(
-            request, lambda scope, deadline: self.deals.history(key, parameters_of(request), scope, deadline)
-        )
-
-    def documentation(self, handler: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """As of any endpoint, with the entity's noun and notes."""
-        options = super().documentation(handler, values)
-        noun = f"{self.noun[0].upper()}{self.noun[1:]}"
-        options["summary"] = options["summary"].format(noun=self.noun, Noun=noun)
-        options["description"] = options["description"] or NOTES.get(options["operation_id"], "")
-        return options | {"deprecated": True if self.name == LEGACY else None}
-
-    def wrap(self, handler: Handler) -> Handler:
-        """The handler, of the deprecated entity with a header that says so, on errors too."""
-        if self.name != LEGACY:
-            return super().wrap(handler)
-
-        async def respond(request: Request) -> Response:
-            try:
-                response = await handler(request)
-            except TrancheError as error:
-                response = problem(request.url.path, error)
-            response.headers["Deprecation"] = "true"
-            return response
-
-        return respond
-
-    async def write_request(
-        self, request: Request, deadline: Deadline, *, has_body: bool = True
-    ) -> WriteRequest:
-        """What is asked to be changed, and by whom."""
-        caller = await self.admit(request, writes=True)
-        return WriteRequest(
-            scope=scope_of(caller),
-            body=await body_of(request, deadline) if has_body else None,
-            parameters=parameters_of(request),
-            if_match=request.headers.get("if-match"),
-            idempotency_key=request.headers.get("idempotency-key"),
-        )
-
-    def _key(self, request: Request) -> EntityKey:
-        return self.name, id_of(request, self.noun)
-
-    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPage]) -> Response:
-        deadline = self.deadline()
-        scope = scope_of(await self.admit(request, writes=False))
-        part = await self.run(lambda: work(scope, deadline))
-        return Response(exact.dumps(list_page(request, part)), media_type=JSON)
-
-
-class _Deals(_Entity):
-    """The endpoints of demand deals, of which several are created at once."""
-
-    @endpoint(
-        "POST",
-        "/batch",
-        status_code=201,
-        parameters=[KEY],
-        requestBody=lambda self: body(
-            a_list(_body_schema(self)) | {"minItems": 1, "maxItems": batches.MOST},
-            {name: (summary, [value]) for name, (summary, value) in CREATE_EXAMPLES[self.name].items()},
-        ),
-        responses=lambda self: (
-            {
-                201: answer(
-                    "Each, in the order of the list",
-                    an_object(
-                        {
-                            "results": a_list(
-                                an_object(
-                                    {
-                                        "id": ANSWERS[self.name]["properties"]["id"],
-                                        "name": TEXT,
-                                        "deal_id": TEXT,
-                                    },
-                                    {"warnings": WARNING_LIST},
-                                )
-                            )
-                        }
-                    ),
-                )
-            }
-            | errors(Conflict)
-        ),
-    )
-    async def create_many(self, request: Request) -> Response:
-        """Create several {noun}s.
-
-        A list of them: all are created, or none. An extension.
-        """
-        deadline = self.deadline()
-        write = await self.write_request(request, deadline)
-        results = await self.run(lambda: self.deals.create_many(write, deadline))
-        return Response(exact.dumps({"results": results}), 201, media_type=JSON)
-
-
-def _response(response: EntityResponse, code: int = 200) -> Response:
-    headers = {"ETag": response.etag} | ({"Idempotency-Replayed": "true"} if response.is_replay else {})
-    return Response(exact.dumps(response.body), code, headers, JSON)
+    return body(a_list(item) | limits, lists)

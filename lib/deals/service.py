@@ -36,19 +36,11 @@ NEEDS_KEY = (
 
 @dataclass(frozen=True)
 class EntityResponse:
-    """An entity as returned, with its ETag. `is_replay`: a repetition of the first response."""
+    """A body, with the ETag of its entity. `is_replay`: a repetition of the first response."""
 
     body: Fields
-    etag: str
+    etag: str = ""
     is_replay: bool = False
-
-
-@dataclass(frozen=True)
-class ChangeAnswer:
-    """The new ETag of an entity, and sentences about what is valid and probably a slip."""
-
-    etag: str
-    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -121,74 +113,53 @@ class DealsService:
     def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> EntityResponse:
         """A new entity from a whole body, and those that come with it."""
         entity_store = ENTITY_STORES[entity]
-        idempotent = (
-            None
-            if request.idempotency_key is None
-            else IdempotentRequest(request.idempotency_key, entity, request.body)
-        )
 
-        def within(work: Work) -> EntityResponse:
-            problems = request.problems()
-            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
-                return _replay(work, entity_store, *first)
-            keys = _create(work, entity_store, request.body, problems)
-            if idempotent is not None:
-                idempotent.remember(work, keys.body, keys.etag)
-            return keys
+        def write(work: Work, problems: Problems) -> EntityResponse:
+            return _create(work, entity_store, request.body, problems)
 
-        return self._write(within, request, deadline, repeat=idempotent is not None)
+        def replay(work: Work, first: EntityResponse) -> EntityResponse:
+            if work.scope.is_limited and not work.names(entity_store.table, [first.body["id"]]):
+                raise entity_store.missing(first.body["id"])
+            return replace(first, body=entity_store.cut(work, [first.body])[0])
 
-    def create_many(self, request: WriteRequest, deadline: Deadline) -> Results:
-        """Several new demand deals, all or none; `{"id", "name", "deal_id"}` of each.
+        return self._write_once(write, replay, request, (entity, request.body), deadline)
 
-        With an idempotency key it happens once: the same request again answers with the first result.
-        """
-        entity, key = DemandDeal.entity, request.idempotency_key
+    def create_many(self, request: WriteRequest, deadline: Deadline) -> EntityResponse:
+        """Several new demand deals, all or none; `results` has `{"id", "name", "deal_id"}` of each."""
         digest = {"sha256": sha256(exact.dumps(request.body)).hexdigest()}
-        idempotent = None if key is None else IdempotentRequest(key, entity, digest)
 
-        def within(work: Work) -> Results:
-            problems = request.problems()
-            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
-                results = first[0]["results"]
-                visible = work.names(ENTITY_STORES[entity].table, [deal["id"] for deal in results])
-                return [deal for deal in results if deal["id"] in visible]
+        def write(work: Work, problems: Problems) -> EntityResponse:
             problems.check()
-            results = batches.create(work, request.body, problems)
-            if idempotent is not None:
-                idempotent.remember(work, {"results": results}, "")
-            return results
+            return EntityResponse({"results": batches.create(work, request.body, problems)})
 
-        return self._write(within, request, deadline, repeat=idempotent is not None)
+        def replay(work: Work, first: EntityResponse) -> EntityResponse:
+            results = first.body["results"]
+            visible = work.names(ENTITY_STORES[DemandDeal.entity].table, [deal["id"] for deal in results])
+            return replace(first, body={"results": [deal for deal in results if deal["id"] in visible]})
 
-    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> ChangeAnswer:
-        """Change the fields in the body. Conflict for a stale If-Match.
+        return self._write_once(write, replay, request, (DemandDeal.entity, digest), deadline)
 
-        With an idempotency key it happens once: the same request again answers the ETag that came first.
+    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> EntityResponse:
+        """Change the fields in the body; the response has `warnings`, sentences about probable slips.
+
+        Conflict for a stale If-Match.
         """
-        body = {"id": key[1], "body": request.body}
-        idempotent = (
-            None
-            if request.idempotency_key is None
-            else IdempotentRequest(request.idempotency_key, key[0], body)
-        )
+        entity, entity_id = key
 
-        def within(work: Work) -> ChangeAnswer:
-            changes = EntityChanges(work, key[0], [key[1]])
-            changes.find(key[1])
-            problems = request.problems()
-            if idempotent is not None and (first := idempotent.first_answer(work, problems)):
-                return ChangeAnswer(first[1], first[0].get("warnings", []))
-            if idempotent is None:
+        def write(work: Work, problems: Problems) -> EntityResponse:
+            changes = EntityChanges(work, entity, [entity_id])
+            if request.idempotency_key is None:
                 _check_repeatable(request.body, problems)
-            changes.apply(key[1], request.body, request.if_match, problems)
+            changes.apply(entity_id, request.body, request.if_match, problems)
             changes.recording.write()
-            etag = changes.recording.etag(key)
-            if idempotent is not None:
-                idempotent.remember(work, {"warnings": changes.warnings[key[1]]}, etag)
-            return ChangeAnswer(etag, changes.warnings[key[1]])
+            return EntityResponse({"warnings": changes.warnings[entity_id]}, changes.recording.etag(key))
 
-        return self._write(within, request, deadline, repeat=idempotent is not None)
+        def replay(work: Work, first: EntityResponse) -> EntityResponse:
+            EntityChanges(work, entity, [entity_id]).find(entity_id)
+            return first
+
+        content = entity, {"id": entity_id, "body": request.body}
+        return self._write_once(write, replay, request, content, deadline)
 
     def change_many(self, entity: str, request: WriteRequest, deadline: Deadline) -> Results:
         """Change several entities independently: a refused change is rolled back, and the others are kept.
@@ -248,9 +219,10 @@ class DealsService:
         within: Callable[[Work], Result],
         request: WriteRequest,
         deadline: Deadline,
-        repeat: bool = False,
+        *,
+        again: bool = False,
     ) -> Result:
-        """Run a write; with `repeat`, again after a conflict with a request that had the same key."""
+        """Run a write; `again`, once more, if another one was there first. Conflict where that says no."""
 
         def working(connection: Connection) -> Result:
             return within(Work.of(connection, request.scope, self._currency))
@@ -258,9 +230,38 @@ class DealsService:
         try:
             return database.transact(self._engine, working, deadline)
         except IntegrityError as error:
-            if not repeat:
+            if not again:
                 raise conflict(error) from error
         return self._write(within, request, deadline)
+
+    def _write_once(
+        self,
+        write: Callable[[Work, Problems], EntityResponse],
+        replay: Callable[[Work, EntityResponse], EntityResponse],
+        request: WriteRequest,
+        content: tuple[str, Any],
+        deadline: Deadline,
+    ) -> EntityResponse:
+        """Run a write; with an idempotency key it happens once, and a repetition gets the first response.
+
+        `content`, the entity and the body, is what a repetition must be equal in. `replay` makes of the first
+        response what the caller may still see; NotFound if that is nothing.
+        """
+        key = request.idempotency_key
+        idempotent = None if key is None else IdempotentRequest(key, *content)
+
+        def within(work: Work) -> EntityResponse:
+            problems = request.problems()
+            if idempotent is None:
+                return write(work, problems)
+            if first := idempotent.first_answer(work, problems):
+                return replay(work, EntityResponse(*first, is_replay=True))
+            response = write(work, problems)
+            idempotent.remember(work, response.body, response.etag)
+            return response
+
+        # Two requests with one key at the same moment: the loser finds the winner's response the second time.
+        return self._write(within, request, deadline, again=idempotent is not None)
 
 
 def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> EntityResponse:
@@ -320,10 +321,3 @@ class EntityChanges:
         self.warnings[entity_id] = request_warnings(self._work, entity_store.entity, body, fields, before)
         self.recording.watch(entity_store.affected_keys(fields, before))
         self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
-
-
-def _replay(work: Work, entity_store: EntityStore, answer: Fields, etag: str) -> EntityResponse:
-    """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
-    if work.scope.is_limited and not work.names(entity_store.table, [answer["id"]]):
-        raise entity_store.missing(answer["id"])
-    return EntityResponse(entity_store.cut(work, [answer])[0], etag, is_replay=True)

@@ -9,13 +9,15 @@ import asyncio
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from os import SEEK_END
 from typing import IO, Annotated, Any, TypeVar
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 from lib.reporting.answers import LEVEL, as_arrow, as_json
@@ -102,160 +104,135 @@ FAILURES: dict[int | str, Schema] = {
 }
 
 
+router = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
+
+
 def routes(service: ReportingService) -> APIRouter:
-    """The endpoints. Errors are raised as TrancheError, which the application converts to responses."""
-    router = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
-    most_values = service.settings.filter_values
+    """The endpoints, answered by this service.
+
+    Errors are raised as TrancheError, which the application converts to responses.
+    """
     endpoints = _Endpoints(service)
-    admission = Depends(endpoints.admit)
 
-    @router.post(
-        "/slicers",
-        summary="The slicers that the token opens",
-        openapi_extra=_body(an_object(TOKEN), {"mine": ("All of mine", {"token": WHERE["token"]})}),
-        responses=_success("Project and name of each", {JSON: {"schema": SLICERS}}),
-    )
-    async def slicers(request: Request) -> Response:
-        """An extension of ours: the specification has no list of slicers."""
-        body = await request.body()
-        pairs = await asyncio.wrap_future(endpoints.auth_threads.submit(None, lambda: service.slicers(body)))
-        names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
-        return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
+    async def provide(request: Request) -> None:
+        request.state.reporting = endpoints
 
-    @router.post(
-        "/info",
-        summary="What a slicer is",
-        openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
-        responses=_success("The slicer", {JSON: {"schema": of_model(Slicer, "serialization")}}),
-    )
-    async def info(call: Annotated[_AuthorizedCall, admission]) -> Response:
-        """Time zone, dates, key fields, data fields and audience sources.
+    bound = APIRouter(dependencies=[Depends(provide)])
+    bound.include_router(_limited(service.settings.filter_values))
+    return bound
 
-        `extensions` is our own: what this service supports beyond the specification; so are `engine`,
-        `as_of`, and `restrictions`: filters that every question of this caller has beside its own.
-        """
-        slicer = await call.result(lambda: service.info(call.request, call.deadline))
-        return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
-    @router.post(
-        "/audience",
-        summary="Figures, filtered and split",
-        description="Sampled when more records are in range than the maximum sample rows, "
-        f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
-        "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
-        "of the whole), any_of (groups of filters, of each of which any holds), names as `timezone` "
-        "(`Europe/Berlin`: its days have 23 to 25 hours), include_mappings, order_by, "
-        "limit, offset, audience_key, precision, exact_within, "
-        "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
-        "and own_fields (formulas over data fields, to be named wherever a data field is).",
-        openapi_extra=_query(
-            AudienceQuery,
-            {
-                "countries": ("A week by country", BY_COUNTRY),
-                "filtered": (
-                    "Two countries by day, found by their names",
-                    WEEK | {"filters": [NAMED_COUNTRIES], "split_by": ["granularity_day", COUNTRY]},
-                ),
-                "top": (
-                    "The five largest sites, with ranges (extensions)",
-                    WEEK | {"split_by": [SITE], "order_by": LARGEST_FIRST, "limit": 5, "precision": 1},
-                ),
-            },
-            most_values,
-        ),
-        responses=_success(
-            "The figures",
-            {
-                JSON: {"schema": as_json.SCHEMA, "example": as_json.EXAMPLE},
-                as_arrow.MEDIA_TYPE: FILE,
-            },
-        ),
-    )
-    async def audience(request: Request, call: Annotated[_AuthorizedCall, admission]) -> Response:
-        if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            content = await call.result(
-                lambda: as_arrow.encode(service.audience(call.request, call.deadline))
-            )
-            return Response(content, media_type=as_arrow.MEDIA_TYPE)
-        return await call.stream(lambda: as_json.encode(service.audience(call.request, call.deadline)))
+def _limited(most_values: int) -> APIRouter:
+    """The routes, whose documentation says that a filter has at most so many values."""
+    limited = APIRouter()
+    for route in (copy(route) for route in router.routes if isinstance(route, APIRoute)):
+        route.openapi_extra = deepcopy(route.openapi_extra)
+        content = (route.openapi_extra or {})["requestBody"]["content"][JSON]
+        properties = content["schema"]["properties"]
+        if "filters" in properties:
+            filters, groups = (properties[name]["anyOf"][0]["items"] for name in ("filters", "any_of"))
+            for filter_ in (filters, groups["items"]):
+                filter_["properties"]["value"]["maxItems"] = most_values
+        limited.routes.append(route)
+    return limited
 
-    @router.post(
-        "/export",
-        summary="The same as a file",
-        openapi_extra=_query(
-            ExportQuery,
-            {
-                "csv": ("A week by country", BY_COUNTRY | {"export_format": "csv"}),
-                "total": (
-                    "Days with more than 1,000 impressions, and a total",
-                    BY_DAY | {"export_format": "xls", "include_total": 1, "data_filters": OVER_1000},
-                ),
-            },
-            most_values,
-        ),
-        responses=_success("The file", FILES),
-    )
-    async def export(call: Annotated[_AuthorizedCall, admission]) -> Response:
-        """Never sampled.
 
-        xlsx is an extension of ours, as are data_fields, own_fields, any_of, names of time zones, order_by,
-        limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0:
-        texts that a spreadsheet would run get no apostrophe); the elements of data_filters are ours.
-        """
-        return await file_response(call, service.export)
+class _Endpoints:
+    """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
 
-    @router.post(
-        "/records",
-        summary="The records behind a figure",
-        openapi_extra=_query(
-            RecordsQuery,
-            {
-                "latest": ("The latest records of two countries", WEEK | {"filters": [NAMED_COUNTRIES]}),
-                "file": (
-                    "Those with the most impressions, as a file",
-                    WEEK | {"columns": [SITE, "imps"], "order_by": LARGEST_FIRST, "export_format": "csv"},
-                ),
-            },
-            most_values,
-        ),
-        responses=_success(
-            "The records, or a file of them",
-            {JSON: {"schema": records_answer.SCHEMA, "example": records_answer.EXAMPLE}} | FILES,
-        ),
-    )
-    async def records(call: Annotated[_AuthorizedCall, admission]) -> Response:
-        """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.
+    def __init__(self, service: ReportingService) -> None:
+        self.service = service
+        self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "door")
+        self._files: Counter[str] = Counter()
 
-        They are those that questions of this caller count. Their columns are time, key fields and data
-        fields; what is only counted (users, different values) is not shown, unless the definition of the
-        slicer lists its column. With `export_format` they are a file.
-        """
-        if "export_format" in call.request.fields:
-            return await file_response(call, service.records_file)
-        table = await call.result(lambda: service.records(call.request, call.deadline))
-        return Response(records_answer.encode(table), media_type=JSON)
+    async def slicers(self, body: bytes) -> list[tuple[str, str]]:
+        """The slicers that the token in the body opens."""
+        return await asyncio.wrap_future(self.auth_threads.submit(None, lambda: self.service.slicers(body)))
+
+    async def admit(self, request: Request) -> "_AuthorizedCall":
+        """The request, once its token is checked."""
+        service, deadline, body = self.service, self.service.deadline(), await request.body()
+        future = self.auth_threads.submit(None, lambda: service.admit(body))
+        call = _AuthorizedCall(await asyncio.wrap_future(future), deadline, request.receive, service)
+        request.scope["tranche.slicer"] = f"{call.request.slicer.project}/{call.request.slicer.name}"
+        return call
 
     async def file_response(
-        call: _AuthorizedCall, make: Callable[[AuthorizedRequest, Deadline], ExportFile]
+        self, call: "_AuthorizedCall", make: Callable[[AuthorizedRequest, Deadline], ExportFile]
     ) -> Response:
-        endpoints.check_files(call.request.who)
+        """The file that `make` writes. Throttled for whoever has too many unread ones: they take up disk."""
+        who = call.request.who
+        if self._files[who] >= MOST_FILES:
+            raise Throttled(WAIT_SECONDS, f"{MOST_FILES} of your files are still being read; read them first")
         file = await call.result(lambda: make(call.request, call.deadline))
-        release = endpoints.hold(call.request.who, file.content)
+        self._files[who] += 1
+        # Counted until it is garbage, too: a reader that leaves before the answer begins never closes it.
+        release = weakref.finalize(file.content, self._files.subtract, [who])
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
         return _FileResponse(file.content, release, media_type=file.media_type, headers=headers)
 
-    return router
+
+@dataclass(frozen=True)
+class _AuthorizedCall:
+    """A request that is being answered; its work stops if the caller disconnects."""
+
+    request: AuthorizedRequest
+    deadline: Deadline
+    receive: Receive
+    service: ReportingService
+
+    async def result(self, work: Callable[[], Result]) -> Result:
+        """The result of `work`, run on one of the threads that this caller may use."""
+
+        def run() -> Result:
+            self.deadline.check()
+            return work()
+
+        return await answer(self.service.queries.submit(self.request.who, run), self.receive, self.deadline)
+
+    async def stream(self, work: Callable[[], Parts]) -> Response:
+        """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
+
+        The time that the client takes to read does not count toward the query's deadline.
+        """
+
+        def begin() -> tuple[Parts, bytes]:
+            parts = work()
+            return parts, _piece(parts, PIECE_BYTES)
+
+        parts, first = await self.result(begin)
+        if len(first) < PIECE_BYTES:
+            return Response(first, media_type=JSON)
+        return StreamingResponse(self._pieces(parts, first), media_type=JSON)
+
+    async def _pieces(self, parts: Parts, first: bytes) -> AsyncIterator[bytes]:
+        piece = first
+        while piece:
+            yield piece
+            turn = self.service.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
+            piece = await asyncio.wrap_future(turn)
 
 
-def _query(
-    model: type[InfoQuery], examples: dict[str, tuple[str, Schema]], most_values: int | None = None
-) -> Schema:
-    """The documentation of a body that is this query and a token; each filter has at most `most_values`."""
+async def _endpoints(request: Request) -> _Endpoints:
+    endpoints: _Endpoints = request.state.reporting
+    return endpoints
+
+
+async def _admit(request: Request, endpoints: Annotated[_Endpoints, Depends(_endpoints)]) -> _AuthorizedCall:
+    return await endpoints.admit(request)
+
+
+Endpoints = Annotated[_Endpoints, Depends(_endpoints)]
+AuthorizedCall = Annotated[_AuthorizedCall, Depends(_admit)]
+
+
+def _query(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) -> Schema:
+    """The documentation of a body that is this query and a token.
+
+    For `openapi_extra`: our code reads the body, since FastAPI would check all of it before it knows the
+    token, and the specification has one error for whoever may not see a slicer, whatever they ask.
+    """
     schema = of_model(model)
-    if most_values is not None:
-        filters, groups = (schema["properties"][name]["items"] for name in ("filters", "any_of"))
-        for filter_ in (filters, groups["items"]):
-            filter_["properties"]["value"]["maxItems"] = most_values
     properties = {
         name: field if name in schema["required"] else _or_null(field)
         for name, field in schema["properties"].items()
@@ -281,31 +258,131 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
     return {200: {"description": description, "content": content}}
 
 
-class _Endpoints:
-    """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
+@router.post(
+    "/slicers",
+    summary="The slicers that the token opens",
+    openapi_extra=_body(an_object(TOKEN), {"mine": ("All of mine", {"token": WHERE["token"]})}),
+    responses=_success("Project and name of each", {JSON: {"schema": SLICERS}}),
+)
+async def slicers(request: Request, endpoints: Endpoints) -> Response:
+    """An extension of ours: the specification has no list of slicers."""
+    pairs = await endpoints.slicers(await request.body())
+    names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
+    return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
 
-    def __init__(self, service: ReportingService) -> None:
-        self.service = service
-        self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "door")
-        self._files: Counter[str] = Counter()
 
-    async def admit(self, request: Request) -> "_AuthorizedCall":
-        """The request, once its token is checked."""
-        service, deadline, body = self.service, self.service.deadline(), await request.body()
-        future = self.auth_threads.submit(None, lambda: service.admit(body))
-        call = _AuthorizedCall(await asyncio.wrap_future(future), deadline, request.receive, service.queries)
-        request.scope["tranche.slicer"] = f"{call.request.slicer.project}/{call.request.slicer.name}"
-        return call
+@router.post(
+    "/info",
+    summary="What a slicer is",
+    openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
+    responses=_success("The slicer", {JSON: {"schema": of_model(Slicer, "serialization")}}),
+)
+async def info(call: AuthorizedCall) -> Response:
+    """Time zone, dates, key fields, data fields and audience sources.
 
-    def check_files(self, who: str) -> None:
-        """Raise Throttled if this person has too many unfinished downloads, which take up disk space."""
-        if self._files[who] >= MOST_FILES:
-            raise Throttled(WAIT_SECONDS, f"{MOST_FILES} of your files are still being read; read them first")
+    `extensions` is our own: what this service supports beyond the specification; so are `engine`,
+    `as_of`, and `restrictions`: filters that every question of this caller has beside its own.
+    """
+    slicer = await call.result(lambda: call.service.info(call.request, call.deadline))
+    return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
-    def hold(self, who: str, file: IO[bytes]) -> Callable[[], object]:
-        """Count a file until it is garbage, or what this returns is called."""
-        self._files[who] += 1
-        return weakref.finalize(file, self._files.subtract, [who])
+
+@router.post(
+    "/audience",
+    summary="Figures, filtered and split",
+    description="Sampled when more records are in range than the maximum sample rows, "
+    f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
+    "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
+    "of the whole), any_of (groups of filters, of each of which any holds), names as `timezone` "
+    "(`Europe/Berlin`: its days have 23 to 25 hours), include_mappings, order_by, "
+    "limit, offset, audience_key, precision, exact_within, "
+    "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
+    "and own_fields (formulas over data fields, to be named wherever a data field is).",
+    openapi_extra=_query(
+        AudienceQuery,
+        {
+            "countries": ("A week by country", BY_COUNTRY),
+            "filtered": (
+                "Two countries by day, found by their names",
+                WEEK | {"filters": [NAMED_COUNTRIES], "split_by": ["granularity_day", COUNTRY]},
+            ),
+            "top": (
+                "The five largest sites, with ranges (extensions)",
+                WEEK | {"split_by": [SITE], "order_by": LARGEST_FIRST, "limit": 5, "precision": 1},
+            ),
+        },
+    ),
+    responses=_success(
+        "The figures",
+        {JSON: {"schema": as_json.SCHEMA, "example": as_json.EXAMPLE}, as_arrow.MEDIA_TYPE: FILE},
+    ),
+)
+async def audience(
+    call: AuthorizedCall, accept: Annotated[str, Header(include_in_schema=False)] = ""
+) -> Response:
+    """As JSON, or as a stream of Arrow for whoever accepts it."""
+    if as_arrow.MEDIA_TYPE in accept:
+        content = await call.result(
+            lambda: as_arrow.encode(call.service.audience(call.request, call.deadline))
+        )
+        return Response(content, media_type=as_arrow.MEDIA_TYPE)
+    return await call.stream(lambda: as_json.encode(call.service.audience(call.request, call.deadline)))
+
+
+@router.post(
+    "/export",
+    summary="The same as a file",
+    openapi_extra=_query(
+        ExportQuery,
+        {
+            "csv": ("A week by country", BY_COUNTRY | {"export_format": "csv"}),
+            "total": (
+                "Days with more than 1,000 impressions, and a total",
+                BY_DAY | {"export_format": "xls", "include_total": 1, "data_filters": OVER_1000},
+            ),
+        },
+    ),
+    responses=_success("The file", FILES),
+)
+async def export(call: AuthorizedCall, endpoints: Endpoints) -> Response:
+    """Never sampled.
+
+    xlsx is an extension of ours, as are data_fields, own_fields, any_of, names of time zones, order_by,
+    limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0:
+    texts that a spreadsheet would run get no apostrophe); the elements of data_filters are ours.
+    """
+    return await endpoints.file_response(call, call.service.export)
+
+
+@router.post(
+    "/records",
+    summary="The records behind a figure",
+    openapi_extra=_query(
+        RecordsQuery,
+        {
+            "latest": ("The latest records of two countries", WEEK | {"filters": [NAMED_COUNTRIES]}),
+            "file": (
+                "Those with the most impressions, as a file",
+                WEEK | {"columns": [SITE, "imps"], "order_by": LARGEST_FIRST, "export_format": "csv"},
+            ),
+        },
+    ),
+    responses=_success(
+        "The records, or a file of them",
+        {JSON: {"schema": records_answer.SCHEMA, "example": records_answer.EXAMPLE}} | FILES,
+    ),
+)
+async def records(call: AuthorizedCall, endpoints: Endpoints) -> Response:
+    """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.
+
+    They are those that questions of this caller count. Their columns are time, key fields and data
+    fields; what is only counted (users, different values) is not shown, unless the definition of the
+    slicer lists its column. With `export_format` they are a file.
+    """
+    if "export_format" in call.request.fields:
+        return await endpoints.file_response(call, call.service.records_file)
+    table = await call.result(lambda: call.service.records(call.request, call.deadline))
+    return Response(records_answer.encode(table), media_type=JSON)
 
 
 class _FileResponse(StreamingResponse):
@@ -321,47 +398,6 @@ class _FileResponse(StreamingResponse):
         finally:
             self._file.close()
             self._release()
-
-
-@dataclass(frozen=True)
-class _AuthorizedCall:
-    """A request that is being answered; its work stops if the caller disconnects."""
-
-    request: AuthorizedRequest
-    deadline: Deadline
-    receive: Receive
-    queries: FairPool
-
-    async def result(self, work: Callable[[], Result]) -> Result:
-        """The result of `work`, run on one of the threads that this caller may use."""
-
-        def run() -> Result:
-            self.deadline.check()
-            return work()
-
-        return await answer(self.queries.submit(self.request.who, run), self.receive, self.deadline)
-
-    async def stream(self, work: Callable[[], Parts]) -> Response:
-        """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
-
-        The time that the client takes to read does not count toward the query's deadline.
-        """
-
-        def begin() -> tuple[Parts, bytes]:
-            parts = work()
-            return parts, _piece(parts, PIECE_BYTES)
-
-        parts, first = await self.result(begin)
-        if len(first) < PIECE_BYTES:
-            return Response(first, media_type=JSON)
-        return StreamingResponse(self._pieces(parts, first), media_type=JSON)
-
-    async def _pieces(self, parts: Parts, first: bytes) -> AsyncIterator[bytes]:
-        piece = first
-        while piece:
-            yield piece
-            turn = self.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
-            piece = await asyncio.wrap_future(turn)
 
 
 def _piece(parts: Parts, least: int) -> bytes:

@@ -80,7 +80,6 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
     passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
     waiting = threading.BoundedSemaphore(PLACES)
 
-    @router.post("/oauth2/token", include_in_schema=False)
     @router.post(
         "/oauth2/token/",
         summary="A temporary token for a name and a password",

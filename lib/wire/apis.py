@@ -18,6 +18,7 @@ from lib.wire.schemas import Schema
 
 PREFIX = "/openapi/"
 TOKENS = "/oauth2/"  # both APIs need a token: how to get one is in both documents
+SLASHED = ("/api/", TOKENS)
 APIS = {"reporting": "/API/", "deals": "/api/"}
 TITLE = "Tranche"
 OWN = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -80,6 +81,7 @@ def api(
     for router in routers:
         app.include_router(router)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
+    app.add_middleware(TrailingSlash)
     answer_problems(app)
     add_documents(app)
     app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
@@ -93,6 +95,16 @@ class _WrappedApp(FastAPI):
     def __init__(self, around: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
         super().__init__(**options)
         self._around = around
+
+    def openapi(self) -> Schema:
+        """The document, without the 422 that FastAPI adds where it reads a header or path: none is sent."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            for operation in (part for path in document["paths"].values() for part in path.values()):
+                operation["responses"].pop("422", None)
+            for name in ("HTTPValidationError", "ValidationError"):
+                document.get("components", {}).get("schemas", {}).pop(name, None)
+        return super().openapi()
 
     def build_middleware_stack(self) -> ASGIApp:
         """All of it, once."""
@@ -127,6 +139,21 @@ class Compression:
         client = scope.get("client")
         is_here = client is None or client[0] in LOOPBACK
         await (self._plain if is_here else self._gzip)(scope, receive, send)
+
+
+class TrailingSlash:
+    """ASGI middleware: a path below `SLASHED` means the same with and without a slash at its end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "http" and scope["path"].startswith(SLASHED) and scope["path"][-1] != "/":
+            # In the scope itself: what is around reads there what the routes note. No redirect: clients drop
+            # the body.
+            scope["path"] += "/"
+        await self._app(scope, receive, send)
 
 
 class BodyLimit:

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from lib.wire import request_ids
 from lib.wire.errors import (
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 DEALS = "/api/"
 TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
+NO_METHOD = 405
+METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 NO_STORE = {"Cache-Control": "no-store"}
 OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
 AWAY_SECONDS = 5  # after which a caller may ask again
@@ -114,7 +117,16 @@ def _framework(request: Request, error: HTTPException) -> Response:
     )
     answer = problem(path, kind(reasons.get(error.status_code, str(error.detail))), code)
     answer.headers.update(error.headers or {})
+    if error.status_code == NO_METHOD:
+        answer.headers["Allow"] = ", ".join(method for method in METHODS if _has_route(request, method))
     return answer
+
+
+def _has_route(request: Request, method: str) -> bool:
+    """Whether there is a route for the request's path with this method."""
+    # The header that the framework sends names the methods of the first route of a path, not of all.
+    scope = {name: value for name, value in request.scope.items() if name != "fastapi"} | {"method": method}
+    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
 
 def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:

@@ -207,16 +207,14 @@ def user_coverage() -> dict[str, list[bool]]:
     users, records = 9_000, 24_000
     codes = draw.zipf(1.3, records) % users
     group, passed = draw.zipf(1.4, records) % 12, draw.random(records) < 1 / 3
+    pairs = {"total": np.unique(codes[passed]), "groups": np.unique(group * users + codes)}
     hits: dict[str, list[bool]] = {"total": [], "groups": []}
     for _ in range(USER_SAMPLES):
-        seen = (np.argsort(draw.random(users)) < users // 5)[codes]
-        for kind, rows, keys in (
-            ("total", passed, np.zeros(records, int)),
-            ("groups", np.ones(records, bool), group),
-        ):
-            truth = count_users(keys[rows], codes[rows], users)
-            found = count_users(keys[seen & rows], codes[seen & rows], users)
-            held, many = users_held(truth, np.resize(found, truth.shape), users)
+        sampled = np.argsort(draw.random(users)) < users // 5
+        for kind, groups_and_users in pairs.items():
+            groups, codes = np.divmod(groups_and_users, users)
+            truth, found = np.bincount(groups), np.bincount(groups, sampled[codes])
+            held, many = users_held(truth.astype(np.float64), found, users)
             hits[kind] += held[many].tolist()
     return hits
 
@@ -238,14 +236,6 @@ USERS = measures(
         {**DEFINITION.model_dump(exclude_unset=True), "audience_sources": [{"name": "users"}]}
     )
 )["unique_users"]
-
-
-def count_users(
-    group: npt.NDArray[np.int64], codes: npt.NDArray[np.int64], users: int
-) -> npt.NDArray[np.float64]:
-    """How many different users each group has."""
-    seen = np.unique(group * users + codes)
-    return np.bincount(seen // users, minlength=int(group.max(initial=0)) + 1).astype(np.float64)
 
 
 def test_unique_users_of_groups(user_coverage: dict[str, list[bool]]) -> None:

@@ -1,49 +1,40 @@
 """Proposals over HTTP (`/api/proposals/`), an extension."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from lib.deals import queries
 from lib.deals.endpoints import (
-    ID_PARAMETER,
-    JSON,
     PAGE_PARAMETERS,
-    Admission,
-    Endpoints,
-    answer,
+    AdmittedCall,
+    Body,
+    PathId,
+    ReadCall,
+    admitted,
     body,
-    body_of,
-    endpoint,
     errors,
-    id_of,
+    json_response,
     list_page,
     parameter,
-    parameters_of,
-    scope_of,
+    read_id,
+    success,
 )
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
     DeclineRequest,
     ExpectedRequest,
-    Proposal,
     ProposalRequest,
     QuestionRequest,
 )
-from lib.deals.proposals.store import Proposals
 from lib.deals.proposals.writers import ServiceWriter
 from lib.deals.queries import ListOffer, ListPage
 from lib.deals.requests import ID, page_of
-from lib.deals.service import DealsService
 from lib.deals.validation import Problems
-from lib.tokens.models import Caller
-from lib.wire import exact
 from lib.wire.errors import Conflict, NotFound
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model
 
-THREADS = 2
 OFFER = ListOffer(filters=("state",))
 EXAMPLES: dict[str, dict[str, Any]] = {
     "create": {
@@ -86,117 +77,104 @@ ANSWER = an_object(
         "is_edited": FLAG,
     }
 )
-ABOUT_ONE, ABOUT_ENTITY = {"noun": "proposal"}, {"noun": "package or deal"}
+ABOUT_PROPOSAL, ABOUT_ENTITY = "proposal", "package or deal"
+router = APIRouter(
+    prefix="/proposals",
+    responses=errors(),
+    generate_unique_id_function=lambda route: f"{route.name}_proposals",
+)
 
 
-def routes(
-    deals: DealsService, of: Callable[[Caller], Proposals], admission: Admission, seconds: float
-) -> APIRouter:
-    """The endpoints, for the router of the deals API; `of` gives the proposals that a caller may see."""
-    return _Proposals(deals, of, admission, seconds).router()
+async def _number(id_text: PathId) -> int:
+    return read_id(id_text, "proposal")
 
 
-class _Proposals(Endpoints):
-    """The five of them."""
-
-    def __init__(
-        self, deals: DealsService, of: Callable[[Caller], Proposals], admission: Admission, seconds: float
-    ) -> None:
-        super().__init__("proposals", admission, seconds, THREADS)
-        self._deals, self._of = deals, of
-
-    @endpoint(
-        "GET",
-        parameters=[*PAGE_PARAMETERS, parameter("state", a_list({"enum": [*STATES]}))],
-        responses={200: answer("Proposals", page_of(ANSWER))} | errors(),
-    )
-    async def list(self, request: Request) -> Response:
-        """Proposals.
-
-        The latest first. An extension.
-        """
-        caller, problems = await self.admit(request, writes=False), Problems()
-        query = queries.query(parameters_of(request), problems, OFFER)
-        states = [state for state in STATES if state in query.filters.get("state", STATES)]
-        if set(query.filters.get("state", ())) - set(STATES):
-            problems.add(("state",), f"This must be one of {', '.join(STATES)}.")
-        problems.check()
-        work = self._of(caller).page
-        count, proposals = await self.run(lambda: work(states, query.limit, query.offset))
-        part = ListPage(count, query.limit, query.offset, [proposal.answer() for proposal in proposals])
-        return Response(exact.dumps(list_page(request, part)), media_type=JSON)
-
-    @endpoint(
-        "POST",
-        status_code=201,
-        requestBody=body(of_model(ProposalRequest), EXAMPLES["create"]),
-        responses={201: answer("Propose a new package, or a change", ANSWER)}
-        | errors(Conflict, NotFound, **ABOUT_ENTITY),
-    )
-    async def create(self, request: Request) -> Response:
-        """Propose a new package, or a change.
-
-        For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
-        answered with the first. An extension.
-        """
-        caller, proposal, writer = await self._parts(request)
-        return _response(await self.run(lambda: self._of(caller).propose(proposal, writer)), 201)
-
-    @endpoint(
-        "GET",
-        "/{id}",
-        parameters=[ID_PARAMETER],
-        responses={200: answer("A proposal", ANSWER)} | errors(NotFound, **ABOUT_ONE),
-    )
-    async def get(self, request: Request) -> Response:
-        """A proposal.
-
-        An extension.
-        """
-        caller, number = await self.admit(request, writes=False), id_of(request, "proposal")
-        return _response(await self.run(lambda: self._of(caller).get(number)))
-
-    @endpoint(
-        "POST",
-        "/{id}/approve",
-        parameters=[ID_PARAMETER],
-        requestBody=body(of_model(ApprovalRequest), EXAMPLES["approve"]),
-        responses={200: answer("Apply a proposal", ANSWER)} | errors(Conflict, NotFound, **ABOUT_ENTITY),
-    )
-    async def approve(self, request: Request) -> Response:
-        """Apply a proposal.
-
-        Once, however often it is asked for. 409, naming the fields, where others changed the same ones
-        meanwhile; what else they changed stays. An extension.
-        """
-        (caller, approval, writer), number = await self._parts(request), id_of(request, "proposal")
-        return _response(await self.run(lambda: self._of(caller).approve(number, approval, writer)))
-
-    @endpoint(
-        "POST",
-        "/{id}/decline",
-        parameters=[ID_PARAMETER],
-        requestBody=body(of_model(DeclineRequest), EXAMPLES["decline"]),
-        responses={200: answer("Decline a proposal", ANSWER)} | errors(Conflict, NotFound, **ABOUT_ONE),
-    )
-    async def decline(self, request: Request) -> Response:
-        """Decline a proposal.
-
-        Whoever made it may as well. An extension.
-        """
-        (caller, refusal, _), number = await self._parts(request), id_of(request, "proposal")
-        return _response(await self.run(lambda: self._of(caller).decline(number, refusal)))
-
-    async def _parts(self, request: Request) -> tuple[Caller, Any, ServiceWriter]:
-        """The caller, who may propose, the body, and what they may do with deals."""
-        deadline = self.deadline()
-        caller = await self.admit(request, writes=True, may_propose=True)
-        problems = Problems()
-        queries.none(parameters_of(request), problems)
-        problems.check()
-        writer = ServiceWriter(self._deals, scope_of(caller), deadline)
-        return caller, await body_of(request, deadline), writer
+ProposeCall = Annotated[
+    AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=True, may_propose=True))
+]
 
 
-def _response(proposal: Proposal, code: int = 200) -> Response:
-    return Response(exact.dumps(proposal.answer()), code, media_type=JSON)
+async def _body_alone(call: ProposeCall, body: Body) -> Any:
+    """The body of a request that has no query parameters."""
+    problems = Problems()
+    queries.none(call.parameters, problems)
+    problems.check()
+    return body
+
+
+BodyAlone = Annotated[Any, Depends(_body_alone)]
+Number = Annotated[int, Depends(_number)]
+
+
+@router.get(
+    "/",
+    name="list",
+    summary="Proposals",
+    responses=success(200, "Proposals", page_of(ANSWER)),
+    openapi_extra={"parameters": [*PAGE_PARAMETERS, parameter("state", a_list({"enum": [*STATES]}))]},
+)
+async def list_proposals(request: Request, call: ReadCall) -> Response:
+    """The latest first. An extension."""
+    problems = Problems()
+    query = queries.query(call.parameters, problems, OFFER)
+    states = [state for state in STATES if state in query.filters.get("state", STATES)]
+    if set(query.filters.get("state", ())) - set(STATES):
+        problems.add(("state",), f"This must be one of {', '.join(STATES)}.")
+    problems.check()
+    work = call.api.proposals(call.caller).page
+    count, found = await call.read(lambda: work(states, query.limit, query.offset))
+    page = ListPage(count, query.limit, query.offset, [proposal.answer() for proposal in found])
+    return json_response(list_page(request, page))
+
+
+@router.post(
+    "/",
+    summary="Propose a new package, or a change",
+    status_code=201,
+    responses=success(201, "Propose a new package, or a change", ANSWER)
+    | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
+    openapi_extra=body(of_model(ProposalRequest), EXAMPLES["create"]),
+)
+async def create(call: ProposeCall, body: BodyAlone) -> Response:
+    """For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
+    answered with the first. An extension."""
+    writer = ServiceWriter(call.api.deals, call.scope, call.deadline)
+    proposal = await call.write(lambda: call.api.proposals(call.caller).propose(body, writer))
+    return json_response(proposal.answer(), 201)
+
+
+@router.get(
+    "/{id}/",
+    summary="A proposal",
+    responses=success(200, "A proposal", ANSWER) | errors(NotFound, noun=ABOUT_PROPOSAL),
+)
+async def get(call: ReadCall, number: Number) -> Response:
+    """An extension."""
+    proposal = await call.read(lambda: call.api.proposals(call.caller).get(number))
+    return json_response(proposal.answer())
+
+
+@router.post(
+    "/{id}/approve/",
+    summary="Apply a proposal",
+    responses=success(200, "Apply a proposal", ANSWER) | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
+    openapi_extra=body(of_model(ApprovalRequest), EXAMPLES["approve"]),
+)
+async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
+    """Once, however often it is asked for. 409, naming the fields, where others changed the same ones
+    meanwhile; what else they changed stays. An extension."""
+    writer = ServiceWriter(call.api.deals, call.scope, call.deadline)
+    proposal = await call.write(lambda: call.api.proposals(call.caller).approve(number, body, writer))
+    return json_response(proposal.answer())
+
+
+@router.post(
+    "/{id}/decline/",
+    summary="Decline a proposal",
+    responses=success(200, "Decline a proposal", ANSWER) | errors(Conflict, NotFound, noun=ABOUT_PROPOSAL),
+    openapi_extra=body(of_model(DeclineRequest), EXAMPLES["decline"]),
+)
+async def decline(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
+    """Whoever made it may as well. An extension."""
+    proposal = await call.write(lambda: call.api.proposals(call.caller).decline(number, body))
+    return json_response(proposal.answer())

@@ -4,35 +4,33 @@ The objects are those of the IAB Tech Lab's Deal Sync API 1.0.
 """
 
 import hashlib
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Header, Path, Request, Response
+from pydantic import WithJsonSchema
 
 from lib.deals.endpoints import (
     JSON,
     PAGE_PARAMETERS,
-    Admission,
-    Endpoints,
-    answer,
+    AdmittedCall,
+    Body,
+    Responses,
+    admitted,
     body,
-    body_of,
-    endpoint,
     errors,
-    id_parameter,
     list_page,
     parameter,
-    parameters_of,
-    scope_of,
+    success,
 )
 from lib.deals.models import BUYER_STATUS
 from lib.deals.requests import page_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
-from lib.deals.sync.service import DealSync, SyncCaller
+from lib.deals.sync.service import SyncCaller
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.wire import exact
 from lib.wire.errors import NotFound
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
-THREADS = 2
 TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$"}
 TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
 TERMS = an_object(
@@ -80,102 +78,90 @@ BUYER_SEAT = an_object(
 )
 EXAMPLE = "TR-7K2Q-9FXA-4M1D"
 REPORT = {"version": VERSION, "id": EXAMPLE, "buyerstatus": [{"buyerseatid": "seat-107", "status": 4}]}
-DEAL_ID = id_parameter(TEXT | {"minLength": 1}, EXAMPLE)
 SEATS = parameter("seat", a_list(TEXT), description="Only of the seats with these ids at the DSP")
-IF_NONE_MATCH = parameter("If-None-Match", TEXT, "header")
-UNCHANGED = {304: {"description": "As If-None-Match has it", "headers": TAG}}
-ERRORS = errors(NotFound, noun="synchronized deal")
+UNCHANGED: Responses = {304: {"description": "As If-None-Match has it", "headers": TAG}}
+DealId = Annotated[str, Path(alias="id", min_length=1, examples=[EXAMPLE])]
+IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match"), WithJsonSchema(TEXT)]
+router = APIRouter(
+    prefix="/deal_sync",
+    responses=errors(NotFound, noun="synchronized deal"),
+    generate_unique_id_function=lambda route: f"{route.name}_deal_sync",
+)
 
 
-def routes(sync: DealSync, admission: Admission, seconds: float) -> APIRouter:
-    """The endpoints, for the router of the deals API."""
-    return _DealSync(sync, admission, seconds).router()
+SyncReadCall = Annotated[
+    AdmittedCall, admitted(lambda admission, token: admission.sync_caller(token, reports=False))
+]
+ReportCall = Annotated[
+    AdmittedCall, admitted(lambda admission, token: admission.sync_caller(token, reports=True))
+]
 
 
-class _DealSync(Endpoints):
-    """The four of them."""
+@router.get(
+    "/",
+    name="list",
+    summary="Documents of the synchronized deals",
+    responses=success(200, "A page", page_of(DEAL), TAG) | UNCHANGED,
+    openapi_extra={"parameters": [*PAGE_PARAMETERS, SEATS]},
+)
+async def list_documents(request: Request, call: SyncReadCall, if_none_match: IfNoneMatch = None) -> Response:
+    """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
+    A deal that was fetched and then deleted is archived."""
+    page = await call.read(lambda: call.api.sync.page(call.parameters, _caller(call), call.deadline))
+    return _conditional_response(if_none_match, list_page(request, page))
 
-    def __init__(self, sync: DealSync, admission: Admission, seconds: float) -> None:
-        super().__init__("deal_sync", admission, seconds, THREADS)
-        self._sync = sync
 
-    @endpoint(
-        "GET",
-        parameters=[*PAGE_PARAMETERS, SEATS, IF_NONE_MATCH],
-        responses={200: answer("A page", page_of(DEAL), TAG)} | UNCHANGED | ERRORS,
+@router.get(
+    "/{id}/",
+    summary="The document of a synchronized deal",
+    responses=success(200, "The document", DEAL, TAG) | UNCHANGED,
+)
+async def get(call: SyncReadCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
+    """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."""
+    document = await call.read(
+        lambda: call.api.sync.get(deal_id, call.parameters, _caller(call), call.deadline)
     )
-    async def list(self, request: Request) -> Response:
-        """Documents of the synchronized deals.
+    return _conditional_response(if_none_match, document)
 
-        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
-        A deal that was fetched and then deleted is archived.
-        """
-        deadline, caller = self.deadline(), await self._sync_caller(request)
-        part = await self.run(lambda: self._sync.page(parameters_of(request), caller, deadline))
-        return _conditional_response(request, list_page(request, part))
 
-    @endpoint(
-        "GET",
-        "/{id}",
-        parameters=[DEAL_ID, IF_NONE_MATCH],
-        responses={200: answer("The document", DEAL, TAG)} | UNCHANGED | ERRORS,
+@router.get(
+    "/{id}/status/",
+    summary="The status of a deal at its DSP",
+    responses=success(200, "The status", BUYER_SEAT, TAG) | UNCHANGED,
+)
+async def status(call: SyncReadCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
+    """As reported last; `ext` says when, and when the deal was fetched. An extension."""
+    report = await call.read(
+        lambda: call.api.sync.status(deal_id, call.parameters, _caller(call), call.deadline)
     )
-    async def get(self, request: Request) -> Response:
-        """The document of a synchronized deal.
+    return _conditional_response(if_none_match, report)
 
-        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension.
-        """
-        deadline, caller = self.deadline(), await self._sync_caller(request)
-        deal_id = request.path_params["id"]
-        document = await self.run(lambda: self._sync.get(deal_id, parameters_of(request), caller, deadline))
-        return _conditional_response(request, document)
 
-    @endpoint(
-        "GET",
-        "/{id}/status",
-        parameters=[DEAL_ID, IF_NONE_MATCH],
-        responses={200: answer("The status", BUYER_SEAT, TAG)} | UNCHANGED | ERRORS,
+@router.put(
+    "/{id}/status/",
+    summary="Report the status of a deal",
+    status_code=204,
+    responses=success(204, "It is stored"),
+    openapi_extra=body(of_model(BuyerSeatRequest), {"active": ("It delivers", REPORT)}),
+)
+async def report(call: ReportCall, body: Body, deal_id: DealId) -> Response:
+    """For a DSP's token alone. An extension."""
+    await call.write(
+        lambda: call.api.sync.report(deal_id, body, call.parameters, _caller(call), call.deadline)
     )
-    async def status(self, request: Request) -> Response:
-        """The status of a deal at its DSP.
-
-        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. As reported last; `ext` says when, and
-        when the deal was fetched.
-        """
-        deadline, caller = self.deadline(), await self._sync_caller(request)
-        deal_id = request.path_params["id"]
-        status = await self.run(lambda: self._sync.status(deal_id, parameters_of(request), caller, deadline))
-        return _conditional_response(request, status)
-
-    @endpoint(
-        "PUT",
-        "/{id}/status",
-        status_code=204,
-        parameters=[DEAL_ID],
-        requestBody=body(of_model(BuyerSeatRequest), {"active": ("It delivers", REPORT)}),
-        responses={204: {"description": "It is stored"}} | ERRORS,
-    )
-    async def report(self, request: Request) -> Response:
-        """Report the status of a deal.
-
-        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. For a DSP's token alone.
-        """
-        deadline, caller = self.deadline(), await self._sync_caller(request, reports=True)
-        deal_id, report = request.path_params["id"], await body_of(request, deadline)
-        await self.run(lambda: self._sync.report(deal_id, report, parameters_of(request), caller, deadline))
-        return Response(status_code=204)
-
-    async def _sync_caller(self, request: Request, *, reports: bool = False) -> SyncCaller:
-        authorization = request.headers.get("authorization")
-        caller = await self.run(lambda: self.admission.sync_caller(authorization, reports))
-        return SyncCaller(scope_of(caller), caller.token.id, caller.token.name, caller.deals.syncs)
+    return Response(status_code=204)
 
 
-def _conditional_response(request: Request, body: object) -> Response:
+def _caller(call: AdmittedCall) -> SyncCaller:
+    caller = call.caller
+    return SyncCaller(call.scope, caller.token.id, caller.token.name, caller.deals.syncs)
+
+
+def _conditional_response(if_none_match: str | None, body: object) -> Response:
     """The body with its ETag, or 304 where the caller has it already (RFC 9110, 13.1.2)."""
     content = exact.dumps(body)
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    etags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    etags = [tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")]
     if etag in etags:
         return Response(status_code=304, headers={"ETag": etag})
     return Response(content, headers={"ETag": etag}, media_type=JSON)

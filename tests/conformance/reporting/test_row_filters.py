@@ -157,7 +157,7 @@ def _values(caller: Caller, frame: pd.DataFrame) -> None:
     assert {row["name"][0] for row in answer["rows"]} <= names
 
 
-def _records(caller: Caller, frame: pd.DataFrame) -> None:
+def _numbers_of_records(caller: Caller, frame: pd.DataFrame) -> None:
     precision = caller.audience(precision=1, audience_rows_limit=10_000)["precision"]
     assert (precision["records_read"], precision["records_in_range"]) == (len(frame), len(frame))
 
@@ -194,22 +194,34 @@ ASKED: dict[str, Callable[[Caller, pd.DataFrame], None]] = {
     "with filters joined by OR": _with_a_group,
     "records": _records,
     "values": _values,
-    "numbers of records": _records,
+    "numbers of records": _numbers_of_records,
     "file": _file,
     "first and last date": _days,
 }
 
 
+@pytest.fixture(scope="module")
+def frames() -> dict[str, pd.DataFrame]:
+    """The rows that pass each limit."""
+    return {name: visible(limit) for name, limit in LIMITS.items()}
+
+
 @pytest.mark.parametrize("question", ASKED)
-@pytest.mark.parametrize("limit", LIMITS)
-def test_rows_outside_do_not_exist(limited: Limited, hourly: Caller, limit: str, question: str) -> None:
+def test_rows_outside_do_not_exist(
+    limited: Limited,
+    hourly: Caller,
+    frames: dict[str, pd.DataFrame],
+    question: str,
+    subtests: pytest.Subtests,
+) -> None:
     """A limited person's answer is that of plain pandas on the rows that pass, and so is everybody's of all.
 
-    They ask in turns, so that an answer that is kept for one of them would be seen by the other.
+    Who sees all rows asks first and last, so that an answer that is kept for one would be seen by another.
     """
-    ask, frame = ASKED[question], visible(LIMITS[limit])
-    for caller, rows_there in ((hourly, ROWS), (limited(LIMITS[limit]), frame), (hourly, ROWS)):
-        ask(caller, rows_there)
+    callers = {name: limited(limit) for name, limit in LIMITS.items()}
+    for name in ("all", *LIMITS, "all again"):
+        with subtests.test(limit=name):
+            ASKED[question](callers.get(name, hourly), frames.get(name, ROWS))
 
 
 def test_the_table_has_every_kind_of_limit() -> None:
