@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
+from needs import NIGHTLY
 
 import lib
 from deals.caller import NO_BODY, Body, Caller, World, deals, option, package, unique
@@ -128,6 +129,8 @@ def several(entity: str) -> Asks:
     def asks(targets: Targets, own: Own) -> Iterator[Ask]:
         target = getattr(targets, entity)
         for single in singles(entity, "PUT")(targets, own):
+            if single.headers or single.query:
+                continue  # a list has them for all of its changes: the body alone is of one
             change = {"id": target, **single.body}
             yield Ask("PUT", f"{entity}/", [change])
             yield Ask("PUT", f"{entity}/", [change], query={"atomic": "true"})
@@ -304,9 +307,15 @@ def own(admin: Caller, there: World) -> Own:
 
 @pytest.fixture(scope="module")
 def limited(desk: connect.Installation, http: httpx.Client, own: Own) -> dict[str, Caller]:
-    """Somebody with each of the GRANTS for their seat."""
+    """Somebody with each of the GRANTS for their seat.
+
+    A grant is read the same over every database: over the second, whoever may change stands for all.
+    """
     callers = {}
+    is_first = NIGHTLY or desk.access.store.engine.dialect.name == "sqlite"
     for whose, verbs in GRANTS.items():
+        if not is_first and whose not in ("who may change", "who may read"):
+            continue
         grant, of_token = (DealsGrant.parse(f"{verb}:{own.seat}" if verb else "write") for verb in verbs)
         name = f"limited{next(NAMES)}"
         desk.access.people.add(Person(name, name, None, "manager", deals=grant), PASSWORD)
@@ -321,6 +330,12 @@ def outline(answer: httpx.Response, targets: Targets) -> tuple[int, str]:
     for target in sorted({str(getattr(targets, field.name)) for field in fields(targets)}, key=len)[::-1]:
         text = re.sub(rf"(?<![\w-]){re.escape(target)}(?![\w-])", "?", text)
     return answer.status_code, text
+
+
+@pytest.fixture(scope="module")
+def first_state(admin: Caller, hidden: Targets) -> list[Any]:
+    """All that there was of hidden entities before the first request."""
+    return state(admin, hidden)
 
 
 def state(admin: Caller, targets: Targets) -> list[Any]:
@@ -341,10 +356,14 @@ def test_the_table_has_every_route(desk: connect.Installation) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=" ".join)
 def test_what_is_hidden_answers_as_what_never_was(
-    operation: tuple[str, str], limited: dict[str, Caller], admin: Caller, hidden: Targets, own: Own
+    operation: tuple[str, str],
+    limited: dict[str, Caller],
+    admin: Caller,
+    hidden: Targets,
+    own: Own,
+    first_state: list[Any],
 ) -> None:
     """Same code, same words, nothing of it changed: for every kind of grant, and in each part of a list."""
-    before = state(admin, hidden)
     for whose, caller in limited.items():
         for ask, ask_of_nothing in zip(
             OPERATIONS[operation](hidden, own), OPERATIONS[operation](NOTHING, own), strict=True
@@ -353,7 +372,7 @@ def test_what_is_hidden_answers_as_what_never_was(
             assert outline(answer, hidden) == outline(of_nothing, NOTHING), (whose, ask)
             assert "Secret" not in answer.text, (whose, ask)
             assert CONTACT not in answer.text, (whose, ask)
-    assert state(admin, hidden) == before
+    assert state(admin, hidden) == first_state
 
 
 @pytest.mark.parametrize("entity", OF_SEATS)
@@ -497,6 +516,7 @@ def test_a_client_tells_as_little(
     admin: Caller,
     hidden: Targets,
     own: Own,
+    first_state: list[Any],
 ) -> None:
     """A call about what is hidden ends as one about what never was, also where the desk cuts answers."""
     if is_remote:
@@ -504,13 +524,12 @@ def test_a_client_tells_as_little(
         client: Deals = SomeSeats(whole, frozenset({own.seat}))
     else:
         client = Deals(http, limited["who may change"].token or "", Patience(seconds=30))
-    before = state(admin, hidden)
     for call in CALLS[name]:
         of_hidden, of_nothing = (
             outcome(partial(call, client, targets, own), targets) for targets in (hidden, NOTHING)
         )
         assert of_hidden == of_nothing
-    assert state(admin, hidden) == before
+    assert state(admin, hidden) == first_state
 
 
 def test_a_repeated_batch_answers_what_may_be_seen_now(
