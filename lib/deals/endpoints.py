@@ -161,7 +161,7 @@ class DealsApi:
 
 
 @dataclass(frozen=True)
-class Call:
+class DealsCall:
     """A request that has a deadline, and query parameters in their order."""
 
     api: DealsApi
@@ -178,7 +178,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class AdmittedCall(Call):
+class AuthorizedCall(DealsCall):
     """A request of somebody who may make it."""
 
     caller: Caller
@@ -196,20 +196,20 @@ class AdmittedCall(Call):
         )
 
 
-async def _call(request: Request) -> Call:
+async def _call(request: Request) -> DealsCall:
     api: DealsApi = request.state.deals
-    return Call(api, Deadline(api.seconds), request.query_params.multi_items())
+    return DealsCall(api, Deadline(api.seconds), request.query_params.multi_items())
 
 
-def admitted(admit: Callable[[Admission, str | None], Caller]) -> Any:
-    """A dependency: the request, once `admit` has let the caller with this token in."""
+def admit(check: Callable[[Admission, str | None], Caller]) -> Any:
+    """A dependency: the request, once `check` has let the caller with this token in."""
 
     # FastAPI solves dependencies in the order of a handler's parameters: this one stands before the body and
     # the id, so that nobody without a token learns what is wrong with these, or that something exists.
-    async def dependency(call: OpenCall, credentials: Credentials) -> AdmittedCall:
+    async def dependency(call: OpenCall, credentials: Credentials) -> AuthorizedCall:
         token = credentials.credentials.strip() if credentials else None
-        caller = await call.read(lambda: admit(call.api.admission, token))
-        return AdmittedCall(call.api, call.deadline, call.parameters, caller)
+        caller = await call.read(lambda: check(call.api.admission, token))
+        return AuthorizedCall(call.api, call.deadline, call.parameters, caller)
 
     return Depends(dependency)
 
@@ -226,10 +226,10 @@ async def _body(request: Request, call: "OpenCall") -> Any:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
 
 
-OpenCall = Annotated[Call, Depends(_call)]
+OpenCall = Annotated[DealsCall, Depends(_call)]
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
-ReadCall = Annotated[AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=False))]
-WriteCall = Annotated[AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=True))]
+ReadCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=False))]
+WriteCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=True))]
 Body = Annotated[Any, Depends(_body)]
 PathId = Annotated[
     str,

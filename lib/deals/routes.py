@@ -190,8 +190,8 @@ async def history(request: Request, call: ReadCall, key: Key) -> Response:
 
 
 def _response(response: EntityResponse, code: int = 200, headers: dict[str, str] | None = None) -> Response:
-    replayed = {"Idempotency-Replayed": "true"} if response.is_replay else {}
-    return json_response(response.body, code, {"ETag": response.etag} | replayed | (headers or {}))
+    replay = {"Idempotency-Replayed": "true"} if response.is_replay else {}
+    return json_response(response.body, code, {"ETag": response.etag} | replay | (headers or {}))
 
 
 class _DeprecatedRoute(APIRoute):
@@ -214,7 +214,7 @@ class _DeprecatedRoute(APIRoute):
 
 def _entity_routes(entity: str) -> APIRouter:
     """The routes of one entity, with the documentation of its fields."""
-    noun, shown, is_legacy = ENTITY_STORES[entity].noun, ANSWERS[entity], entity == LEGACY
+    noun, schema, is_legacy = ENTITY_STORES[entity].noun, ANSWERS[entity], entity == LEGACY
     router = APIRouter(
         prefix=f"/{entity}",
         deprecated=is_legacy or None,
@@ -225,7 +225,7 @@ def _entity_routes(entity: str) -> APIRouter:
         "/",
         name="list",
         summary=f"{noun[0].upper()}{noun[1:]}s",
-        responses=success(200, "A page", page_of(shown)) | errors(),
+        responses=success(200, "A page", page_of(schema)) | errors(),
         openapi_extra={"parameters": _list_parameters(entity)},
     )(list_entities)
     router.post(
@@ -233,7 +233,7 @@ def _entity_routes(entity: str) -> APIRouter:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", with_warnings(shown), CREATED_HEADERS)
+        responses=success(201, f"The {noun}, created", with_warnings(schema), CREATED_HEADERS)
         | errors(Conflict),
         openapi_extra=body(_one_source(_body_schema(entity)), examples.CREATE[entity]),
     )(create)
@@ -251,7 +251,7 @@ def _entity_routes(entity: str) -> APIRouter:
     router.get(
         "/{id}/",
         summary=f"A {noun}",
-        responses=success(200, f"The {noun}", shown, {"ETag": TAG}) | errors(NotFound, noun=noun),
+        responses=success(200, f"The {noun}", schema, {"ETag": TAG}) | errors(NotFound, noun=noun),
     )(get)
     router.put(
         "/{id}/",
@@ -279,8 +279,8 @@ def _entity_routes(entity: str) -> APIRouter:
 
 def _add_batch(router: APIRouter, noun: str) -> None:
     """The route that creates several demand deals at once."""
-    created = {"id": ID, "name": TEXT, "deal_id": TEXT}
-    results = a_list(an_object(created, {"warnings": WARNING_LIST}))
+    deal = an_object({"id": ID, "name": TEXT, "deal_id": TEXT}, {"warnings": WARNING_LIST})
+    results = a_list(deal)
     router.post(
         "/batch/",
         summary=f"Create several {noun}s",
@@ -289,7 +289,7 @@ def _add_batch(router: APIRouter, noun: str) -> None:
         | errors(Conflict),
         openapi_extra=body(
             a_list(_body_schema(fields.DEALS)) | {"minItems": 1, "maxItems": batches.MOST},
-            {name: (summary, [deal]) for name, (summary, deal) in examples.CREATE[fields.DEALS].items()},
+            {name: (summary, [body]) for name, (summary, body) in examples.CREATE[fields.DEALS].items()},
         ),
     )(create_many)
 

@@ -118,13 +118,13 @@ def routes(service: ReportingService) -> APIRouter:
         request.state.reporting = endpoints
 
     bound = APIRouter(dependencies=[Depends(provide)])
-    bound.include_router(_limited(service.settings.filter_values))
+    bound.include_router(_router_of(service.settings.filter_values))
     return bound
 
 
-def _limited(most_values: int) -> APIRouter:
+def _router_of(most_values: int) -> APIRouter:
     """The routes, whose documentation says that a filter has at most so many values."""
-    limited = APIRouter()
+    copies = APIRouter()
     for route in (copy(route) for route in router.routes if isinstance(route, APIRoute)):
         route.openapi_extra = deepcopy(route.openapi_extra)
         content = (route.openapi_extra or {})["requestBody"]["content"][JSON]
@@ -133,8 +133,8 @@ def _limited(most_values: int) -> APIRouter:
             filters, groups = (properties[name]["anyOf"][0]["items"] for name in ("filters", "any_of"))
             for filter_ in (filters, groups["items"]):
                 filter_["properties"]["value"]["maxItems"] = most_values
-        limited.routes.append(route)
-    return limited
+        copies.routes.append(route)
+    return copies
 
 
 class _Endpoints:

@@ -2,16 +2,18 @@
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
+import httpx
 import pytest
 from needs import NIGHTLY
 
 from faults import behaviors as do
-from faults.conftest import Service, SyncState
+from faults.conftest import CONNECT_SECONDS, PATIENCE, UNANSWERED, Service, SyncState
 from faults.proxy import Behavior, Proxy
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect
@@ -19,6 +21,8 @@ from lib.deals.models import SupplyPackage
 from lib.remote import deals_line, reporting_line
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.tokens.client import TemporaryToken
+from lib.wire import call
 from lib.wire.errors import (
     CircuitOpen,
     MalformedResponse,
@@ -37,6 +41,8 @@ WEEK = DELIVERY | {"start_date": "-7d", "end_date": "yesterday", "split_by": ("g
 MOST = 100_000
 WISH = 5
 TRIES = 3
+IMPATIENT_SECONDS = 0.5
+Client = Reporting | Deals | TemporaryToken
 
 
 @dataclass(frozen=True)
@@ -92,10 +98,33 @@ def dealing(told: SyncState) -> Callable[..., Deals]:
     return lambda **options: Deals(line.http, line.credential, line.patience, codec=Dialect(), **options)
 
 
-def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
-    """How often the service was asked, for an answer that fails as it should."""
+@pytest.fixture
+def patience() -> float:
+    """The seconds for an answer: enough for a busy machine. Where none comes, `impatient` waits less."""
+    return PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long a client pauses before it asks again is not what is tested here."""
+    monkeypatch.setattr(call, "_FIRST_PAUSE", 0.02)
+
+
+@contextmanager
+def impatient(client: Client) -> Iterator[None]:
+    """A client that gives up soon: what answers before and after may take its time."""
+    timeout, patience = client._http.timeout, client._patience
+    client._http.timeout = httpx.Timeout(IMPATIENT_SECONDS, connect=CONNECT_SECONDS)
+    client._patience = replace(patience, seconds=IMPATIENT_SECONDS)
+    yield
+    client._http.timeout, client._patience = timeout, patience
+
+
+def failing(fault: Fault, proxy: Proxy, client: Client, ask: Callable[[], object]) -> int:
+    """How often the service was asked by the client, for an answer that fails as it should."""
     before, proxy.behavior = len(proxy.asked), fault.behavior
-    with pytest.raises(fault.error) as caught:
+    haste = impatient(client) if fault.behavior in UNANSWERED else nullcontext()
+    with haste, pytest.raises(fault.error) as caught:
         ask()
     assert type(caught.value) in (fault.error, MalformedResponse)
     assert getattr(caught.value, "retry_after", WISH) == WISH
@@ -108,7 +137,7 @@ def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
 def test_info(fault: Fault, reporting: Reporting, reports: Proxy) -> None:
     """What a slicer is: the fault's own error, as many tries as it is worth, then an answer."""
     query = InfoQuery(**DELIVERY)
-    assert failing(fault, reports, lambda: reporting.info(query)) == fault.tries
+    assert failing(fault, reports, reporting, lambda: reporting.info(query)) == fault.tries
     assert reporting.info(query).key_fields
 
 
@@ -118,7 +147,7 @@ def test_audience(fault: Fault, is_plain: bool, reporting: Reporting, reports: P
     """Figures, whichever way they travel: the same."""
     query, slicer = AudienceQuery(**WEEK), reporting.info(InfoQuery(**DELIVERY))
     slicer = slicer.model_copy(update={"extensions": ()}) if is_plain else slicer
-    assert failing(fault, reports, lambda: reporting.audience(query, slicer)) == fault.tries
+    assert failing(fault, reports, reporting, lambda: reporting.audience(query, slicer)) == fault.tries
     assert len(reporting.audience(query, slicer))
 
 
@@ -126,7 +155,7 @@ def test_audience(fault: Fault, is_plain: bool, reporting: Reporting, reports: P
 def test_export(fault: Fault, reporting: Reporting, reports: Proxy) -> None:
     """A file: the same, asked for once."""
     query = ExportQuery(**WEEK, export_format="csv")
-    assert failing(fault, reports, lambda: reporting.export(query)) == 1
+    assert failing(fault, reports, reporting, lambda: reporting.export(query)) == 1
     assert reporting.export(query).content.read().startswith(b'"Country"')
 
 
@@ -134,7 +163,7 @@ def test_export(fault: Fault, reporting: Reporting, reports: Proxy) -> None:
 def test_list(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
     """A list of deals: the same."""
     client = dealing()
-    assert failing(fault, deals, lambda: client.list(SupplyPackage)) == fault.tries
+    assert failing(fault, deals, client, lambda: client.list(SupplyPackage)) == fault.tries
     assert client.list(SupplyPackage).count
 
 
@@ -142,7 +171,7 @@ def test_list(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None
 def test_create(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
     """Without a key a package is asked for once, whatever happens: there are never two of it."""
     client, name = dealing(honors_keys=False), f"Once {uuid.uuid4()}"
-    assert failing(fault, deals, lambda: client.create(SupplyPackage, package(name), "a key")) == 1
+    assert failing(fault, deals, client, lambda: client.create(SupplyPackage, package(name), "a key")) == 1
     assert client.list(SupplyPackage, search=name).count <= 1
 
 
@@ -150,7 +179,9 @@ def test_create(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> No
 def test_create_with_a_key(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
     """With a key it is repeated as a read is; asked again once the fault is over, there is one, this one."""
     client, name, key = dealing(), f"Keyed {uuid.uuid4()}", str(uuid.uuid4())
-    assert failing(fault, deals, lambda: client.create(SupplyPackage, package(name), key)) == fault.tries
+    assert (
+        failing(fault, deals, client, lambda: client.create(SupplyPackage, package(name), key)) == fault.tries
+    )
     made = client.create(SupplyPackage, package(name), key)
     assert [one.id for one in client.list(SupplyPackage, search=name).results] == [made.id]
 
@@ -193,7 +224,7 @@ def test_nothing_is_left_of_a_failure(reporting: Reporting, reports: Proxy) -> N
     """The rest of an answer that was given up is not taken for the next one."""
     reporting.info(InfoQuery(**DELIVERY))
     for fault in ("too large", "a byte now and then", "cut off"):
-        failing(FAULTS[fault], reports, lambda: reporting.info(InfoQuery(**DELIVERY)))
+        failing(FAULTS[fault], reports, reporting, lambda: reporting.info(InfoQuery(**DELIVERY)))
         assert reporting.info(InfoQuery(**DELIVERY)).key_fields
 
 
@@ -285,7 +316,9 @@ TOKEN_FAULTS = {
 @named(TOKEN_FAULTS)
 def test_tokens(fault: Fault, renewing: Reporting, tokens: Proxy, reports: Proxy) -> None:
     """A token service that fails: its error, no question without a token, and an answer once it is over."""
-    assert failing(fault, tokens, lambda: renewing.info(InfoQuery(**DELIVERY))) == fault.tries
+    credential = renewing._credential
+    assert isinstance(credential, TemporaryToken)
+    assert failing(fault, tokens, credential, lambda: renewing.info(InfoQuery(**DELIVERY))) == fault.tries
     assert not reports.asked
     assert renewing.info(InfoQuery(**DELIVERY)).key_fields
 
@@ -312,7 +345,9 @@ def test_a_hanging_token_service(renewing: Reporting, tokens: Proxy) -> None:
             return type(error)
         return None
 
-    with ThreadPoolExecutor(8) as pool:
+    credential = renewing._credential
+    assert isinstance(credential, TemporaryToken)
+    with impatient(credential), ThreadPoolExecutor(8) as pool:
         assert set(pool.map(ask, range(8))) == {ResponseTimeout}
     assert len(tokens.asked) == 1
 

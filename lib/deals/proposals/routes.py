@@ -7,11 +7,11 @@ from fastapi import APIRouter, Depends, Request, Response
 from lib.deals import queries
 from lib.deals.endpoints import (
     PAGE_PARAMETERS,
-    AdmittedCall,
+    AuthorizedCall,
     Body,
     PathId,
     ReadCall,
-    admitted,
+    admit,
     body,
     errors,
     json_response,
@@ -90,7 +90,7 @@ async def _number(id_text: PathId) -> int:
 
 
 ProposeCall = Annotated[
-    AdmittedCall, admitted(lambda admission, token: admission.caller(token, writes=True, may_propose=True))
+    AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=True, may_propose=True))
 ]
 
 
@@ -122,8 +122,8 @@ async def list_proposals(request: Request, call: ReadCall) -> Response:
         problems.add(("state",), f"This must be one of {', '.join(STATES)}.")
     problems.check()
     work = call.api.proposals(call.caller).page
-    count, found = await call.read(lambda: work(states, query.limit, query.offset))
-    page = ListPage(count, query.limit, query.offset, [proposal.answer() for proposal in found])
+    count, proposals = await call.read(lambda: work(states, query.limit, query.offset))
+    page = ListPage(count, query.limit, query.offset, [proposal.answer() for proposal in proposals])
     return json_response(list_page(request, page))
 
 

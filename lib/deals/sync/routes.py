@@ -12,10 +12,10 @@ from pydantic import WithJsonSchema
 from lib.deals.endpoints import (
     JSON,
     PAGE_PARAMETERS,
-    AdmittedCall,
+    AuthorizedCall,
     Body,
     Responses,
-    admitted,
+    admit,
     body,
     errors,
     list_page,
@@ -90,10 +90,10 @@ router = APIRouter(
 
 
 SyncReadCall = Annotated[
-    AdmittedCall, admitted(lambda admission, token: admission.sync_caller(token, reports=False))
+    AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, reports=False))
 ]
 ReportCall = Annotated[
-    AdmittedCall, admitted(lambda admission, token: admission.sync_caller(token, reports=True))
+    AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, reports=True))
 ]
 
 
@@ -152,7 +152,7 @@ async def report(call: ReportCall, body: Body, deal_id: DealId) -> Response:
     return Response(status_code=204)
 
 
-def _caller(call: AdmittedCall) -> SyncCaller:
+def _caller(call: AuthorizedCall) -> SyncCaller:
     caller = call.caller
     return SyncCaller(call.scope, caller.token.id, caller.token.name, caller.deals.syncs)
 
