@@ -89,12 +89,8 @@ router = APIRouter(
 )
 
 
-SyncReadCall = Annotated[
-    AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, reports=False))
-]
-ReportCall = Annotated[
-    AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, reports=True))
-]
+SyncCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, False))]
+ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, True))]
 
 
 @router.get(
@@ -104,7 +100,7 @@ ReportCall = Annotated[
     responses=success(200, "A page", page_of(DEAL), TAG) | UNCHANGED,
     openapi_extra={"parameters": [*PAGE_PARAMETERS, SEATS]},
 )
-async def list_documents(request: Request, call: SyncReadCall, if_none_match: IfNoneMatch = None) -> Response:
+async def list_documents(request: Request, call: SyncCall, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
     A deal that was fetched and then deleted is archived."""
     page = await call.read(lambda: call.api.sync.page(call.parameters, _caller(call), call.deadline))
@@ -116,7 +112,7 @@ async def list_documents(request: Request, call: SyncReadCall, if_none_match: If
     summary="The document of a synchronized deal",
     responses=success(200, "The document", DEAL, TAG) | UNCHANGED,
 )
-async def get(call: SyncReadCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
+async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."""
     document = await call.read(
         lambda: call.api.sync.get(deal_id, call.parameters, _caller(call), call.deadline)
@@ -129,7 +125,7 @@ async def get(call: SyncReadCall, deal_id: DealId, if_none_match: IfNoneMatch = 
     summary="The status of a deal at its DSP",
     responses=success(200, "The status", BUYER_SEAT, TAG) | UNCHANGED,
 )
-async def status(call: SyncReadCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
+async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """As reported last; `ext` says when, and when the deal was fetched. An extension."""
     report = await call.read(
         lambda: call.api.sync.status(deal_id, call.parameters, _caller(call), call.deadline)
