@@ -28,7 +28,9 @@
     const what = { subtree: true, childList: true, characterData: true, attributeFilter: ["d", "hidden"] }
     for (const root of [document.body, ...boards]) watch.observe(root, what)
     const wasDisabled = element.disabled
-    element.click()
+    const select = element.closest("select")
+    if (select) select.value = element.value
+    select ? select.dispatchEvent(new Event("change", { bubbles: true })) : element.click()
     const look = setInterval(() => {
       const now = performance.now() - start
       if (isRunning()) last = now

@@ -44,8 +44,8 @@ INTERACTIONS: dict[str, tuple[str, ...]] = {
     "Draw a value as a line, or not": (f"{DEVICE} tr.row .line",),
     "Undo, redo": (".st-key-question_undo button", ".st-key-question_redo button"),
     "Change the granularity": (
-        ".grains button:nth-child(3), [class*=st-key-shown_grain] button:nth-of-type(3)",
-        ".grains button:nth-child(2), [class*=st-key-shown_grain] button:nth-of-type(2)",
+        ".tools [name=grain] option:nth-child(3)",
+        ".tools [name=grain] option:nth-child(2)",
     ),
 }
 SPLIT = "[data-table=split]"

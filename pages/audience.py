@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.ui.admin import firing
-from lib.ui.audience import board, board_controls, moved, records_tab, sharing, split
+from lib.ui.audience import board, board_controls, moved, own_metrics, records_tab, sharing, split
 from lib.ui.deals.insight import from_audience, on_record
 from lib.ui.kit import frame
 from lib.ui.query import bar, clicks, history
@@ -12,7 +12,12 @@ context = frame.with_slicer(frame.signed_in())
 clicks.catch_up(context)
 history.current(context)
 firing.at_start(context.clients)
-bar.draw(context, more=(from_audience.draw_link, from_audience.draw_new_package), send=sharing.draw)
+bar.draw(
+    context,
+    actions=(from_audience.draw_link, own_metrics.draw_dialog),
+    more=board_controls.menu_parts(context) | from_audience.menu_parts(context),
+    send=sharing.draw,
+)
 with st.container(key=board.place(context)):
     board_controls.draw(context)
     board.draw(context)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from lib import connect
 from lib.settings import Settings
 from lib.ui.kit.sign_in import ENDS
+from lib.ui.query import bar
 
 SESSION_SECONDS = 3600
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -69,16 +70,26 @@ def set_values(desk: AppTest) -> list[str]:
 
 @dataclass(frozen=True)
 class Popover:
-    """A popover by its session key, and clicks in it. AppTest closes popovers, so each run opens it again."""
+    """A popover by its session key, at a part of its own if it has any, and clicks in it.
+
+    AppTest closes popovers, so each run opens it again.
+    """
 
     key: str
+    part: tuple[str, str] | None = None
 
     def opened(self, desk: AppTest) -> AppTest:
         """The next run with the popover open."""
-        desk.session_state[self.key] = True
+        self.open_next(desk)
         desk.run()
         assert not desk.exception
         return desk
+
+    def open_next(self, desk: AppTest) -> None:
+        """Have it open in the next run."""
+        desk.session_state[self.key] = True
+        if self.part is not None:
+            desk.session_state[self.part[0]] = self.part[1]
 
     def press(self, desk: AppTest, key: str) -> AppTest:
         """Press a button; the popover is open afterwards."""
@@ -89,3 +100,8 @@ class Popover:
         """Press the button of a form; the popover is open afterwards."""
         next(button for button in desk.button if button.label == label).click().run()
         return self.opened(desk)
+
+
+def menu(part: str) -> Popover:
+    """A part of the menu More of Audience."""
+    return Popover(bar.MORE, (bar.MORE_PART, part))

@@ -87,6 +87,8 @@ from lib.wire.throttle import Throttle
 
 PATH = "/board/answer"
 PARTS = ("head", "cards", "split")
+NUMBERS_COOKIE, ZONE_COOKIE = "numbers", "zone"  # what the reader chose (lib/ui/kit/reader.py)
+NO_COOKIES: Mapping[str, str] = {}
 LONGEST_BODY = 64 * 1024
 SESSION_THREADS = 2  # threads on which cookies are checked: never behind a query
 A_MINUTE, AHEAD_A_MINUTE = 600, 120
@@ -121,6 +123,7 @@ class BoardRequest(BaseModel):
     parts: list[str] = Field(default=["head", "cards"], min_length=1, max_length=len(PARTS))
     locale: str = Field(default="", max_length=35)
     ahead: bool = False
+    zone: str = ""
 
 
 class AnswerSource(Protocol[Person]):
@@ -192,7 +195,10 @@ class BoardRoute:
             answer.headers["Connection"] = "close"
             return answer
         return await self._start(
-            request, read(body, request.headers.get("accept-language", "")), person, deadline
+            request,
+            read(body, request.headers.get("accept-language", ""), request.cookies),
+            person,
+            deadline,
         )
 
     async def _start(
@@ -220,8 +226,11 @@ class BoardRoute:
         return await asyncio.wrap_future(future)
 
 
-def read(body: bytes, languages: str = "") -> BoardRequest:
-    """The request in a body; `languages` is its `Accept-Language` header. BadRequest for another body."""
+def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKIES) -> BoardRequest:
+    """The request in a body, for the reader of these cookies; `languages` is its `Accept-Language` header.
+
+    BadRequest for another body.
+    """
     try:
         request = BoardRequest.model_validate(orjson.loads(body))
     except ValidationError as error:
@@ -235,7 +244,8 @@ def read(body: bytes, languages: str = "") -> BoardRequest:
     if not {*PARTS}.issuperset(request.parts):
         raise BadRequest(f"The request can't be read: parts are {', '.join(PARTS)}")
     language = request.locale or languages.partition(",")[0].partition(";")[0].strip()
-    return request.model_copy(update={"locale": language})
+    chosen = {"locale": cookies.get(NUMBERS_COOKIE) or language, "zone": cookies.get(ZONE_COOKIE, "")}
+    return request.model_copy(update=chosen)
 
 
 async def _body(request: Request) -> bytes | None:

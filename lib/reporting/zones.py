@@ -55,6 +55,23 @@ def title(zone: Zone) -> str:
     return zone if isinstance(zone, str) else f"UTC{zone:+d}"
 
 
+@cache
+def by_city() -> list[str]:
+    """The names of zones in the order of their cities."""
+    return sorted(names(), key=lambda name: name.rpartition("/")[::-1])
+
+
+def city_title(zone: str) -> str:
+    """A named zone by its city, as people look for it, and how far ahead its clocks are now.
+
+    `Berlin, Europe · UTC+1`; `Buenos Aires, America, Argentina · UTC-3`.
+    """
+    *areas, city = zone.replace("_", " ").split("/")
+    ahead = dt.datetime.now(ZoneInfo(zone)).strftime("%z")  # as +0530
+    hours = f"{int(ahead[:3]):+d}{f':{ahead[3:]}'.removesuffix(':00')}"
+    return f"{', '.join([city, *areas])} · UTC{hours}"
+
+
 def clock_hours(zone: Zone, hours: Ints) -> Ints:
     """What clocks of the zone show at these hours of UTC, both in whole hours since 1970-01-01 00:00."""
     if isinstance(zone, int) or not len(hours):

@@ -19,7 +19,7 @@ from browser.distance import far_away
 QUIET = (
     "() => globalThis.trancheBoard?.root.getAttribute('aria-busy') === 'false' && !trancheBoard.outbox.length"
 )
-CONTROLS = ".show, .grains button, thead button, .include, .exclude, .line, .lines:not([hidden])"
+CONTROLS = ".show, thead button, .include, .exclude, .line, .lines:not([hidden])"
 CLICKS, QUIET_EVERY, PRESSES, DOUBLE_PIXELS = 100 if NIGHTLY else 40, 10, (0, 0, 40, 40, 400), 10
 
 

@@ -9,7 +9,7 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     """What is wrong is said without leaving the field; what is saved is in the headline at once."""
     enter(page, f"{address}/audience?project=demo&slicer=delivery")
     settled(page)
-    page.get_by_role("button", name="Metrics").click()
+    page.locator(".st-key-question_menu button").click()
     page.get_by_role("button", name="New metric").click()
     dialog = page.get_by_role("dialog", name="Own metric")
     dialog.get_by_role("textbox", name="Name").fill("Per click")
@@ -24,7 +24,7 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     expect(page.get_by_role("button", name="Show Per click")).to_be_visible()
     assert "field=own." in page.url
     settled(page)
-    page.get_by_role("button", name="Metrics").click()
+    page.locator(".st-key-question_menu button").click()
     page.locator(".st-key-own_metrics").get_by_role("button", name="Per click").click()
     dialog.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete metric").click()

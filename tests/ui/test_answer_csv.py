@@ -12,7 +12,7 @@ import httpx
 import pandas as pd
 import pytest
 from conftest import LAST_DAY, small_rows
-from opening import of_delivery
+from opening import Popover, of_delivery
 
 from lib.reporting.answers import Audience, Total
 from lib.reporting.client import Reporting
@@ -82,15 +82,17 @@ def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(ask.FIRST, "exact_within", 60_000)
     files = downloads.kept(monkeypatch)
     filters = {"is.campaign_id": "3", "is.geo.country": "DE"}
-    desk = of_delivery(seconds=120, chart="bars", split="geo.country", **filters)
+    chart_label = "Download the time chart's rows as CSV"
+    desk = of_delivery(seconds=120, lower="cards", **filters)
     desk.session_state["exported_card"] = "geo.country"
-    for name in ("split", "chart"):
-        desk.session_state[f"{name}_download"] = True
-    desk.run()
-    assert not desk.exception
+    Popover("leaderboards_download").opened(desk)
     labels = [button.proto.label for button in desk.get("download_button")]
-    assert labels == ["Download these rows as CSV", "Download its rows as CSV", "Download these rows as CSV"]
-    assert set(files) == {"chart", "leaderboard", "split"}
+    assert (labels, set(files)) == (["Download its rows as CSV", chart_label], {"chart", "leaderboard"})
+    desk = Popover("split_download").opened(
+        of_delivery(seconds=120, chart="bars", split="geo.country", **filters)
+    )
+    labels = [button.proto.label for button in desk.get("download_button")]
+    assert labels == ["Download these rows as CSV", chart_label]
     rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
     week = rows[(rows["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta())]
     kept = week[week["campaign_id"] == "3"]

@@ -187,7 +187,7 @@ def test_the_file_has_the_columns_in_sight(
     desk = visit(split=CAMPAIGN, chart=chart)
     desk.session_state["split_download"] = True
     desk.run()
-    lines = [line for line in csv.reader(io.StringIO(texts[-1]())) if len(line) > 1]
+    lines = [line for line in csv.reader(io.StringIO(texts[0]())) if len(line) > 1]
     head = lines[0]
     sums = by_week(rows, "clicks", CAMPAIGN)
     for line in lines[1:]:
@@ -205,9 +205,9 @@ def test_the_file_of_a_leaderboard_has_them(
     """So does the CSV of a card."""
     texts = downloads(monkeypatch)
     desk = visit(cards=CAMPAIGN, lower="cards")
-    desk.session_state["chart_download"] = True
+    desk.session_state["leaderboards_download"] = True
     desk.run()
-    lines = [line for line in csv.reader(io.StringIO(texts[-1]())) if len(line) > 1]
+    lines = [line for line in csv.reader(io.StringIO(texts[0]())) if len(line) > 1]
     sums = by_week(rows, "imps", CAMPAIGN)
     for line in lines[1 : leaderboards.LIMIT]:
         named = dict(zip(lines[0], line, strict=True))

@@ -5,7 +5,7 @@ from pathlib import Path
 import boards
 import pytest
 from conftest import COUNTRIES, DEFINITION, small_rows
-from opening import DESK, of_delivery, opened
+from opening import DESK, menu, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.warehouse import Warehouse
@@ -24,7 +24,8 @@ def desk(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def press(desk: AppTest, label: str) -> AppTest:
-    """Press Undo, Redo or Reset."""
+    """Press Undo, Redo or Reset, which is in the menu More."""
+    menu("Metrics").opened(desk)
     desk.button(key=f"question_{label}").click().run()
     assert not desk.exception
     return desk
@@ -32,6 +33,7 @@ def press(desk: AppTest, label: str) -> AppTest:
 
 def possible(desk: AppTest) -> set[str]:
     """Which of the buttons can be pressed."""
+    menu("Metrics").opened(desk)
     return {label for label in ("undo", "redo", "reset") if not desk.button(key=f"question_{label}").disabled}
 
 

@@ -7,7 +7,7 @@ import boards
 import pandas as pd
 import pytest
 from conftest import rows_by_week
-from opening import of_delivery, opened
+from opening import menu, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -110,8 +110,7 @@ def test_a_metric_of_somebody_else_is_left_out(metric: OwnMetric) -> None:
 
 def dialog(desk: AppTest, key: str) -> AppTest:
     """The page with the dialog of this button open."""
-    desk.session_state["metrics_menu"] = True
-    desk.run()
+    menu("Metrics").opened(desk)
     desk.button(key=key).click().run()
     assert not desk.exception, desk.exception
     return desk

@@ -146,7 +146,7 @@ def download(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any
         desk.session_state["split_download"] = True
         desk.run()
         labels = [button.proto.label for button in desk.get("download_button")]
-        assert labels == ["Download these rows as CSV", "Download the pivot as XLSX"]
+        assert labels[:2] == ["Download these rows as CSV", "Download the pivot as XLSX"]
         return openpyxl.load_workbook(io.BytesIO(files[-1]))
 
     monkeypatch.setattr(split, "draw_pivot_file", offer)

@@ -7,7 +7,7 @@ import streamlit as st
 from lib import connect
 from lib.ui.charts import change
 from lib.ui.charts.numbers import Numbers
-from lib.ui.kit import screens, slicer_info
+from lib.ui.kit import reader, screens, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history
 from lib.views import Alert
@@ -69,7 +69,7 @@ def _firing(clients: connect.Clients) -> list[Alert]:
 
 def _row(clients: connect.Clients, alert: Alert, where: str) -> None:
     """One alert: view, figure, bound and start; a link to the view, or a button to remove a lost alert."""
-    numbers = Numbers.of(st.context.locale)
+    numbers = Numbers.of(reader.locale())
     about = f"{alert.project}/{alert.slicer}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):

@@ -111,7 +111,7 @@ def draw(context: PageContext) -> None:
 
 def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The last of these states as normalized parameters, the nearest at the end."""
-    about = context.slicer, context.project, context.slicer_name
+    about = context.slicer, context.project, context.slicer_name, context.own_zone
     return [state.from_params(step, *about).params for step in steps[-MOST_STEPS:]]
 
 
@@ -252,9 +252,10 @@ class BoardAnswers:
             clients.with_own(self._slicer(clients, person, *about), *about),
             clients,
             language=request.locale,
+            chosen_zone=request.zone,
             caches={ask.ANSWERS: answers},
         )
-        page_state = state.from_params(request.params, context.slicer, *about)
+        page_state = state.from_params(request.params, context.slicer, *about, context.own_zone)
         default_cards = None if page_state.view.cards else focus.read_own_cards(context)
         for act in (act for raw in request.acts for act in rows.parse(raw)):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)

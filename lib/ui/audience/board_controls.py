@@ -1,4 +1,4 @@
-"""Controls over the board: metrics, download and more in the chart's header, cards in the tabs'."""
+"""Controls of the board: cards and downloads beside its tabs, and its parts of the menu More."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,6 +12,7 @@ from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, clicks, dates_picker, export_menu, filters, focus, history, state
+from lib.ui.query.bar import MenuPart
 from lib.ui.query.focus import Focus
 from lib.ui.query.state import Card
 
@@ -140,48 +141,58 @@ def draw(context: PageContext) -> None:
         return
     clicks.catch_up(context)
     page_focus = focus.current(context)
-    row = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
-    with row(key=CONTROLS):
-        _metrics(page_focus)
-        if page_focus.grain is not None:
-            _download(page_focus)
-            over_time.draw_more(page_focus)
-        if page_focus.view.tab == "cards":
-            with row(key="card_controls", width="content"):
-                draw_leaderboard_picker(page_focus)
-
-
-def _download(focus: Focus) -> None:
-    menu = export_menu.open_menu("chart")
-    if menu is None:
+    if page_focus.view.tab != "cards":  # the other tabs have a menu Download of their own
         return
-    with menu, problems.report_errors("The file of these figures"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=CONTROLS):
+        draw_leaderboard_picker(page_focus)
+        if (menu := export_menu.open_menu("leaderboards")) is not None:
+            with menu:
+                draw_leaderboard_csv(page_focus)
+                draw_chart_files(page_focus)
+                export_menu.way_on()
+
+
+def draw_chart_files(focus: Focus) -> None:
+    """Draw the downloads of the time chart: its rows, and a picture; nothing without time key fields."""
+    if focus.grain is None:
+        return
+    with problems.report_errors("The file of the time chart"):
         now = ask.estimate(focus.context, focus.over_time())
         fields = headline.fields_in_sight(focus)
-        export_menu.rows(focus, "chart", now, fields, "Download these rows as CSV")
+        export_menu.rows(focus, "chart", now, fields, "Download the time chart's rows as CSV")
         export_menu.button("chart", file=export_menu.file(focus, "chart"))
-        export_menu.way_on()
-        draw_leaderboard_csv(focus)
+
+
+def menu_parts(context: PageContext) -> dict[str, MenuPart]:
+    """What the menu More has of the board, by name; nothing about a slicer without data fields."""
+    if not context.slicer.data_fields:
+        return {}
+    parts: dict[str, Callable[[Focus], None]] = {"Metrics": _metrics}
+    if state.granularities(context.slicer):
+        parts["Lines"] = over_time.draw_line_choices
+        parts |= {"Notes": over_time.draw_notes, "Values": over_time.draw_values}
+    return {name: partial(_draw_part, draw=draw_part) for name, draw_part in parts.items()}
+
+
+def _draw_part(context: PageContext, draw: Callable[[Focus], None]) -> None:
+    clicks.catch_up(context)
+    draw(focus.current(context))
 
 
 def _metrics(focus: Focus) -> None:
-    icon, key = ":material/tune:", own_metrics.MENU
-    with st.popover("Metrics", icon=icon, type="tertiary", key=key, on_change="rerun"):
-        key = dates_picker.followed_key(METRICS, list(focus.metrics))
-        st.multiselect(
-            "Metrics in the headline",
-            [field.name for field in focus.slicer.data_fields],
-            format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
-            key=key,
-            filter_mode="contains",
-            select_all=False,
-            width=380,
-            on_change=_ask_metrics,
-            args=(focus.context, key),
-        )
-        st.caption(SCALE)
-        own_metrics.draw(focus.context)
-    own_metrics.draw_dialog(focus.context)
+    key = dates_picker.followed_key(METRICS, list(focus.metrics))
+    st.multiselect(
+        "Metrics in the headline",
+        [field.name for field in focus.slicer.data_fields],
+        format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
+        key=key,
+        filter_mode="contains",
+        select_all=False,
+        on_change=_ask_metrics,
+        args=(focus.context, key),
+    )
+    st.caption(SCALE)
+    own_metrics.draw(focus.context)
 
 
 def _ask_metrics(context: PageContext, key: str) -> None:

@@ -116,7 +116,9 @@ function niceSteps(least, most, fromZero) {
   return Array.from({ length: to - from + 1 }, (_, place) => (from + place) * step)
 }
 
-const axisNumber = new Intl.NumberFormat(navigator.language, { notation: "compact", maximumSignificantDigits: 4 })
+/** The language in which numbers are written: the one that the reader chose (reader.py), or else the browser's. */
+const readerLanguage = () => /(?:^|; )numbers=([\w-]+)/.exec(document.cookie)?.[1] ?? navigator.language
+const axisNumber = new Intl.NumberFormat(readerLanguage(), { notation: "compact", maximumSignificantDigits: 4 })
 const axisDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
 const wholeDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
 

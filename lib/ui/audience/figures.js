@@ -1,7 +1,7 @@
 // The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
 
 const SPARK = { width: 120, height: 24, edge: 1.5, side: 0.25 }
-const SELECTS = { trend: "Lines show", second: "Second metric, on its own axis" }
+const SELECTS = { grain: "Granularity", trend: "Lines show", second: "Second metric, on its own axis" }
 const KEY_OF_COLORS = "Colored: a change beyond chance, in a good or a bad direction."
 const ARROWS = { up: "↑ ", down: "↓ " }
 
@@ -104,30 +104,18 @@ function drawNothing(page, { nothing }) {
 function drawTools(tools, head, fields) {
   if (!tools.children.length) {
     const selects = Object.entries(SELECTS).map(([name, label]) => make("select", { name, "aria-label": label, title: label }))
-    const more = make("button", { type: "button", class: "more-lines", "aria-expanded": "false" }, "More lines")
-    more.addEventListener("click", () => showSelects(tools, more.getAttribute("aria-expanded") === "false"))
-    const grains = make("div", { class: "grains", role: "group", "aria-label": "Granularity" })
-    tools.append(grains, make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"), more, ...selects)
-    showSelects(tools, false)
+    tools.append(...selects, make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
   }
-  const [grains, zoom, more, trend, second] = tools.children
+  const [grain, trend, second, zoom] = tools.children
   const names = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
   drawSelect(trend, head.trends, head.trend)
   drawSelect(second, [["", "No second metric"], ...names], head.second?.name ?? "")
-  more.hidden = !head.grains.length
-  if (head.second || head.trend !== head.trends[0]?.[0]) showSelects(tools, true) // what is not usual is in sight
-  if (grains.sign !== head.grains.join()) {
-    grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
-    grains.sign = head.grains.join()
-  }
-  head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
-  grains.hidden = !head.grains.length
+  drawSelect(grain, head.grains.map((name) => [name, `By ${name}`]), head.grain)
+  const focused = tools.getRootNode().activeElement // stays in sight: the keyboard is there
+  grain.hidden = !head.grains.length
+  trend.hidden = head.trend === head.trends[0]?.[0] && trend !== focused // what is not usual is in sight, the rest in More
+  second.hidden = !head.second && second !== focused
   zoom.hidden = !head.is_zoomed
-}
-
-function showSelects(tools, isOpen) {
-  set(tools.querySelector(".more-lines"), "aria-expanded", String(isOpen))
-  for (const select of tools.querySelectorAll("select")) select.hidden = !isOpen
 }
 
 function drawSelect(select, options, value) {

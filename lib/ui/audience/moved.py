@@ -12,6 +12,7 @@ from lib.reporting.moved import explain
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
 from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
+from lib.ui.audience import board_controls
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
 from lib.ui.kit import problems, rows, session_cache, waiting
@@ -270,4 +271,5 @@ def _download(focus: Focus, movers: Moved) -> None:
         with menu:
             text = partial(movers_csv, focus, movers)
             export_menu.download(focus, BLOCK, text, "Download these values as CSV")
+            board_controls.draw_chart_files(focus)
             export_menu.way_on()

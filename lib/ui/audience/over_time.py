@@ -18,8 +18,9 @@ from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.series import EACH, TRENDS, Series
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.kit import problems
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import straighten
-from lib.ui.query import ask, compared_answers, note_list, state
+from lib.ui.query import ask, compared_answers, dates_picker, history, note_list, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import other_filters
 from lib.ui.query.focus import Focus
@@ -27,8 +28,6 @@ from lib.ui.query.note_list import NotePlace
 from lib.views import Note
 from lib.wire.errors import TrancheError
 from lib.wire.text import straight
-
-POPOVER, WIDTH = "chart_more", 420
 
 
 def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[ChartLine]:
@@ -176,24 +175,36 @@ def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
     about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
-    about += "; its values are in More, above the chart"
+    about += "; its values are in More, above the figures"
     return about + time_chart.notes_text(notes)
 
 
-def draw_more(focus: Focus) -> None:
-    """Draw the popover with notes on the days and the chart's values; both are read only while it is open."""
-    popover = st.popover(
-        "More", icon=":material/more_horiz:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
-    if popover.open:
-        with popover, st.container(width=WIDTH):
-            st.markdown("**Notes**")
-            _draw_notes(focus)
-            st.markdown("**Values**")
-            _draw_table(focus)
+def draw_line_choices(focus: Focus) -> None:
+    """Draw the choices of what the lines show of their buckets, and of a metric on a second axis."""
+    fields = {"": "No second metric"} | {
+        field.name: numbers.title(field, with_unit=True) for field in focus.slicer.data_fields
+    }
+    trends = {name: trend.label for name, trend in TRENDS.items()}
+    _draw_choice(focus, "trend", "Lines show", trends)
+    _draw_choice(focus, "second", "Second metric, on its own axis", fields)
 
 
-def _draw_table(focus: Focus) -> None:
+def _draw_choice(focus: Focus, name: str, label: str, labels: Mapping[str, str]) -> None:
+    value: str = getattr(focus.view, name)
+    key = dates_picker.followed_key(f"chart_{name}", value)
+    st.selectbox(
+        label, list(labels), format_func=labels.__getitem__, key=key, on_change=_choose,
+        args=(focus.context, name, key),
+    )  # fmt: skip
+
+
+def _choose(context: PageContext, name: str, key: str) -> None:
+    history.change_view(context, **{name: st.session_state[key]})
+    st.rerun()
+
+
+def draw_values(focus: Focus) -> None:
+    """Draw the values of the chart's lines as a table."""
     with problems.report_errors("The values"):
         query = focus.over_time()
         now = ask.estimate(focus.context, query)
@@ -271,7 +282,8 @@ def notes_of(focus: Focus) -> DayNotes:
         return DayNotes(trouble=error)
 
 
-def _draw_notes(focus: Focus) -> None:
+def draw_notes(focus: Focus) -> None:
+    """Draw the notes on the question's days, and a form for another one."""
     day_notes, context = notes_of(focus), focus.context
     if day_notes.trouble is not None:
         problems.show(day_notes.trouble, "The notes", "Your question is kept.")

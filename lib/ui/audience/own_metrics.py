@@ -12,13 +12,13 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, history
+from lib.ui.query import ask, bar, history
 from lib.views import LONGEST_NAME, OwnMetric
 from lib.views.entries import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
 from lib.wire.errors import TrancheError
 
 DRAFT, NEW = "own.draft", 0
-MENU, OPEN, INSERT = "metrics_menu", "own_metric_open", "own_metric_insert"
+OPEN, INSERT = "own_metric_open", "own_metric_insert"
 NAME, FORMULA, UNIT, DIGITS, IS_SHARED = (
     f"own_metric_{part}" for part in ("name", "formula", "unit", "digits", "shared")
 )
@@ -68,7 +68,7 @@ def _metrics(context: PageContext) -> list[OwnMetric]:
 def _open(metric: OwnMetric | None) -> None:
     """Open a metric, or a new one, and close the menu that would cover it."""
     state = st.session_state
-    state[OPEN], state[MENU] = metric.id if metric else NEW, False
+    state[OPEN], state[bar.MORE] = metric.id if metric else NEW, False
     state[NAME], state[FORMULA], state[UNIT] = (
         (metric.name, metric.formula, metric.unit) if metric else ("",) * 3
     )

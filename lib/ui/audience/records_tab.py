@@ -11,6 +11,7 @@ from lib.reporting import formulas
 from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Filter, Order, RecordsQuery
+from lib.ui.audience import board_controls
 from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
 from lib.ui.kit import problems
@@ -203,6 +204,7 @@ def _download(focus: Focus, query: RecordsQuery) -> None:
                 icon=":material/table_rows:",
                 key=f"{DOWNLOAD}_{export_format}",
             )
+        board_controls.draw_chart_files(focus)
 
 
 def _file(focus: Focus, query: RecordsQuery) -> bytes:

@@ -107,15 +107,21 @@ def draw(context: PageContext) -> None:
                 fields = chart_kinds.fields(split_focus)
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
-                    pivot = None if data.pivot is None else partial(draw_pivot_file, split_focus, data.pivot)
+                    more = partial(_draw_more_files, split_focus, data)
                     columns = chart_kinds.compared_columns(split_focus, data)
-                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, pivot, columns)
+                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, more, columns)
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
             elif split_focus.view.data_filters:
                 st.info("No row passes the metric filters.")
             ask.refine("split")
+
+
+def _draw_more_files(focus: Focus, data: ChartData) -> None:
+    if data.pivot is not None:
+        draw_pivot_file(focus, data.pivot)
+    board_controls.draw_chart_files(focus)
 
 
 def _precision(focus: Focus, data: ChartData) -> str:

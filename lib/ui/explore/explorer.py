@@ -14,7 +14,7 @@ from lib.reporting.models import DataField, KeyField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
-from lib.ui.kit import listing, problems, rows, screens
+from lib.ui.kit import listing, problems, reader, rows, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
@@ -234,7 +234,7 @@ def _answer(context: PageContext, fields: Exploration) -> None:
         top = top_values.top_values(
             partial(ask.estimate, context), query, context.slicer, key.name, data.name, fields.order
         )
-        numbers = Numbers.of(st.context.locale)
+        numbers = Numbers.of(reader.locale())
         shown_days = days(*named_days.days_of(query, context.slicer))
         sentence = plain(precision.summary(top.answer, top.columns, numbers))
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
@@ -263,5 +263,5 @@ def _table(top: TopValues, receipt: ActReceipt) -> None:
     if not top.values:
         st.info("No data in these days.", icon=":material/info:")
         return
-    table = board(top, Numbers.of(st.context.locale))
+    table = board(top, Numbers.of(reader.locale()))
     rows.draw(BOARD, [table], receipt, follow)

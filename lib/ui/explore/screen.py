@@ -14,7 +14,7 @@ from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, tim
 from lib.settings import Settings
 from lib.ui.charts import series, time_chart
 from lib.ui.charts.numbers import Numbers, days, title
-from lib.ui.kit import notes, sign_in, slicer_info
+from lib.ui.kit import notes, reader, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, filters, focus, precision, saved
@@ -153,7 +153,7 @@ def headline(context: PageContext) -> None:
     names = focus.usual_metrics(context.slicer)
     if not names:
         return
-    numbers, query = Numbers.of(st.context.locale), last_days(context)
+    numbers, query = Numbers.of(reader.locale()), last_days(context)
     by_day = time_key_field("day") in {field.name for field in context.slicer.key_fields}
     split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
     answer = ask.estimate(context, query.model_copy(update=split))

@@ -22,7 +22,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Export, Preview, summary
-from lib.ui.kit import problems, sign_in, waiting
+from lib.ui.kit import problems, reader, sign_in, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, precision
@@ -116,7 +116,7 @@ def _news(file: Preview, filename: str) -> None:
     job: ExportJob = st.session_state[EXPORT_JOB]
     if job.query != file.query:
         return
-    figures = Numbers.of(st.context.locale)
+    figures = Numbers.of(reader.locale())
     if job.state == "making":
         st.caption(
             f":material/hourglass_top: Making {plain(summary(file, figures))}, {job.seconds:.0f} s so far"
@@ -161,7 +161,7 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
 
 
 def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
-    figures, query = Numbers.of(st.context.locale), file.query
+    figures, query = Numbers.of(reader.locale()), file.query
     first, last = named_days.days_of(question, context.slicer)
     table = preview.first_rows(file, context.slicer)
     problem = preview.hindrance(file, len(table.columns))
@@ -189,7 +189,7 @@ def _receipt(context: PageContext, file: Preview) -> None:
         lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer
     )
     with st.expander(RECEIPT, expanded=bool(comparison.differing), icon=":material/receipt_long:"):
-        tables.receipt(comparison, Numbers.of(st.context.locale))
+        tables.receipt(comparison, Numbers.of(reader.locale()))
 
 
 def _exporter(context: PageContext) -> Export:

@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Filter, Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import person_menu, problems, retry, session_cache, sign_in, slicer_info, times
+from lib.ui.kit import person_menu, problems, reader, retry, session_cache, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -97,8 +97,13 @@ class PageContext:
 
     @property
     def locale(self) -> str | None:
-        """The language of the browser, such as `de-CH`."""
-        return st.context.locale
+        """The language in which numbers are written for the reader, such as `de-CH`."""
+        return reader.locale()
+
+    @property
+    def own_zone(self) -> str:
+        """The time zone in which the reader's new questions ask; empty: in the slicer's."""
+        return reader.own_zone()
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
         """What is cached under this name as long as role and grants are the same; `make` creates it empty."""
@@ -212,10 +217,12 @@ def _nothing_to_see(person: Person) -> NoReturn:
 class RequestContext(PageContext):
     """What a screen has, for one request. Whoever makes it has checked the person and what they may see.
 
-    `language` is the browser's; `caches` are by name.
+    `language` is the one in which numbers are written, `chosen_zone` the cookie of their own time zone;
+    `caches` are by name.
     """
 
     language: str = ""
+    chosen_zone: str = ""
     caches: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -234,8 +241,13 @@ class RequestContext(PageContext):
 
     @property
     def locale(self) -> str | None:
-        """The language of the browser, such as `de-CH`."""
+        """The language in which numbers are written for the reader, such as `de-CH`."""
         return self.language
+
+    @property
+    def own_zone(self) -> str:
+        """The time zone in which the reader's new questions ask; empty: in the slicer's."""
+        return reader.read_zone(self.chosen_zone)
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
         """What is cached under this name for the request; `make` creates it empty."""

@@ -1,4 +1,6 @@
-"""Scripts of the page: a question before unsaved work is left, a button that keys press, its colors."""
+"""Scripts of the page: a question before unsaved work is left, a button that keys press, readers' choices."""
+
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -68,6 +70,21 @@ export default function ({ data }) {
 )
 
 
+# Cookies, which the server reads with the next page (lib/ui/kit/reader.py).
+_READER = st.components.v2.component(
+    "chosen_by_reader",
+    js="""
+export default function ({ data }) {
+  for (const [name, value] of Object.entries(data)) {
+    const age = value ? 31536000 : 0;
+    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${age}; SameSite=Lax`;
+  }
+  location.reload();
+}
+""",
+)
+
+
 def close_after_choice() -> None:
     """Close the menu after a choice where it covers the page."""
     _CLOSING(key="closing_menu", height=0)
@@ -89,3 +106,9 @@ def set_theme(theme: str) -> None:
     """Load the desk anew in this theme, `Light` or `Dark`, on all screens; without one, in the system's."""
     with st.container(key="chosen_theme", height=1, border=False):
         _THEME(data={"theme": theme, "screens": screens.NAMES}, key="chosen_theme_script", height=0)
+
+
+def set_cookies(values: Mapping[str, str]) -> None:
+    """Load the desk anew with what the reader chose, by cookie; an empty value forgets the choice."""
+    with st.container(key="chosen_by_reader", height=1, border=False):
+        _READER(data=dict(values), key="chosen_by_reader_now", height=0)

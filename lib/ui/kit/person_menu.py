@@ -1,18 +1,21 @@
-"""The menu of the person: their tokens, the colors of the desk, what is new, and the way out."""
+"""The menu of the person: tokens, colors, numbers and time zone, what is new, and the way out."""
 
 import re
 from pathlib import Path
 
 import streamlit as st
 
+from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.people import Person
-from lib.ui.kit import page_scripts, screens, sign_in
+from lib.reporting import zones
+from lib.ui.kit import page_scripts, reader, screens, sign_in
 from lib.ui.kit.markdown import plain
 
 CHANGELOG = Path(__file__).parents[3] / "CHANGELOG.md"
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 KEY = "person_menu"
-TOKENS, NEWS, SIGN_OUT = "Your tokens", "What's new", "Sign out"
+TOKENS, READER, NEWS, SIGN_OUT = "Your tokens", "Numbers and time zone", "What's new", "Sign out"
+NUMBERS, ZONE = "reader_numbers", "reader_zone"
 THEMES = {"Light colors": "Light", "Dark colors": "Dark", "Colors of the system": ""}
 
 
@@ -20,7 +23,7 @@ def draw(person: Person) -> None:
     """Draw it, and do what was chosen."""
     choice = st.menu_button(
         plain(person.name),
-        [TOKENS, *THEMES, NEWS, SIGN_OUT],
+        [TOKENS, READER, *THEMES, NEWS, SIGN_OUT],
         icon=":material/person:",
         type="tertiary",
         key=KEY,
@@ -28,6 +31,8 @@ def draw(person: Person) -> None:
     )
     if choice == TOKENS:
         st.switch_page(screens.ACCESS, query_params={})
+    if choice == READER:
+        _draw_reader()
     if choice == NEWS:
         _show_news()
     if choice in THEMES:
@@ -38,6 +43,30 @@ def _sign_out() -> None:
     """In the callback: the script that follows shows the sign-in."""
     if st.session_state[KEY] == SIGN_OUT:
         sign_in.sign_out()
+
+
+@st.dialog(READER)
+def _draw_reader() -> None:
+    """The choice of how figures are written, and of the zone in which new questions ask."""
+    numbers = st.selectbox(
+        "Numbers", ["", *reader.FORMATS],
+        ["", *reader.FORMATS].index(reader.language()),
+        format_func=lambda language: reader.FORMATS.get(language, "As the browser's language writes them"),
+        key=NUMBERS,
+        help="How figures on screen are written. What you type and what you download stay as they are.",
+    )  # fmt: skip
+    yours = st.context.timezone if st.context.timezone in zones.names() else None
+    names = [*filter(None, (yours,)), *(name for name in zones.by_city() if name != yours)]
+    zone = st.selectbox(
+        "Time zone of new questions", ["", *names],
+        ["", *names].index(reader.own_zone()),
+        format_func=lambda name: zones.city_title(name) if name else "The slicer's own",
+        key=ZONE,
+        filter_mode="contains",
+        help="For slicers whose rows are hours. Links and views keep the time zone that they were made in.",
+    )  # fmt: skip
+    if st.button("Save", type="primary", key="reader_save"):
+        page_scripts.set_cookies({NUMBERS_COOKIE: numbers, ZONE_COOKIE: zone})
 
 
 @st.dialog(NEWS, width="large")

@@ -11,7 +11,7 @@ from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.settings import Settings
 from lib.ui.charts import change, numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.kit import problems
+from lib.ui.kit import problems, reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask
@@ -37,10 +37,10 @@ def draw_view_alert(context: PageContext, view: SavedView) -> None:
     if problem and number == view.id:
         st.error(plain(problem), icon=":material/error:")
     if alert is not None:
-        reader = Numbers.of(st.context.locale)
+        texts = Numbers.of(reader.locale())
         icon = "notifications_active" if alert.state == "firing" else "notifications"
-        st.markdown(f":material/{icon}: {plain(change.condition_text(alert, reader))}")
-        st.caption(plain(change.alert_state(alert, reader)))
+        st.markdown(f":material/{icon}: {plain(change.condition_text(alert, texts))}")
+        st.caption(plain(change.alert_state(alert, texts)))
         remove = context.clients.view_store.alerts.remove
         st.button("Remove alert", key="view_alert_remove", on_click=_attempt, args=(view, remove, view.id))
     if context.slicer.data_fields:
@@ -92,13 +92,13 @@ def _watch(context: PageContext, view: SavedView, field: DataField) -> tuple[Fig
         return None, str(unavailable)
     except TrancheError as error:
         return None, f"The figure could not be loaded: {error.reason.rstrip('.')}."
-    now, reader = history.figures[-1], Numbers.of(st.context.locale)
+    now, texts = history.figures[-1], Numbers.of(reader.locale())
     value = now.value or 0.0
     off = " (an estimate from too few records)" if math.isinf(now.side) else ""
     if now.side and value and not off:
-        off = f" ± {reader.percent(100 * now.side / abs(value))}"
+        off = f" ± {texts.percent(100 * now.side / abs(value))}"
     days = numbers.days(*history.days[-1])
-    return history, f"Now {reader.full(value, field)}{off}, {days}: the view's complete days."
+    return history, f"Now {texts.full(value, field)}{off}, {days}: the view's complete days."
 
 
 def past_sentence(history: FigureHistory, rule: AlertRule, bound: float | None) -> str:

@@ -4,7 +4,7 @@ Filters are pills with a popover each. A pill holds all that is chosen of one ke
 texts. While its popover is open its label stays: with another one it would be another popover, and closed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, DataFilter, Filter
 from lib.ui.charts.numbers import Numbers, title
+from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
@@ -37,7 +38,9 @@ ADD, FIELD, WAY, DRAFT = wording_field.POPOVER, "filter_add_field", "filter_add_
 PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
-BAR = "question_bar"
+BAR, MORE, MORE_PART, MORE_WIDTH = "question_bar", "question_menu", "question_menu_part", 440
+MenuPart = Callable[[PageContext], None]
+"""Draws a part of the menu More, while it is the one in sight."""
 Read = Callable[[str, str], Filter | DataFilter | None]
 """Reads a filter from a form, by the key of its widgets and the name of its field; None while it is empty."""
 
@@ -133,7 +136,7 @@ def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
 def _draw_figures(context: PageContext, index: int, filter_: DataFilter) -> None:
     key = f"figure_filter_{index}"
     with _popover(
-        key, data_filter_form.sentence(filter_, context.slicer, Numbers.of(st.context.locale))
+        key, data_filter_form.sentence(filter_, context.slicer, Numbers.of(reader.locale()))
     ) as popover:
         if not popover.open:
             return
@@ -289,10 +292,27 @@ def _draw_left_out() -> None:
 
 
 def draw_history(context: PageContext) -> None:
-    """Three buttons; each is disabled while there is nothing for it to do."""
+    """Two buttons; each is disabled while there is nothing for it to do, both are hidden while both are."""
     steps = history.steps()
     _button(context, "Undo", "undo", partial(history.step, "undo"), bool(steps.undo))
     _button(context, "Redo", "redo", partial(history.step, "redo"), bool(steps.redo))
+
+
+def _draw_menu(context: PageContext, parts: Mapping[str, MenuPart]) -> None:
+    """Draw the popover with what is rarely used, one part at a time; only the one in sight is computed."""
+    popover = st.popover("More", icon=":material/more_horiz:", type="tertiary", key=MORE, on_change="rerun")
+    if not popover.open:
+        return
+    with popover, st.container(width=MORE_WIDTH):
+        part = st.segmented_control(
+            "More about the question", [*parts], default=next(iter(parts)), key=MORE_PART, required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        parts[part](context)
+        _draw_reset(context)
+
+
+def _draw_reset(context: PageContext) -> None:
     reset = partial(history.reset, context)
     _button(context, "Reset", "restart_alt", reset, not history.is_default(context))
 
@@ -321,16 +341,17 @@ def draw(
     context: PageContext,
     with_comparison: bool = True,
     page: str = "audience",
-    more: Sequence[Callable[[PageContext], None]] = (),
+    actions: Sequence[Callable[[PageContext], None]] = (),
+    more: Mapping[str, MenuPart] | None = None,
     send: Send | None = None,
 ) -> None:
-    """Draw the question beside the slicer, on one line; on a phone in two, the filters first.
+    """Draw the question beside the slicer, on one line; on a phone in the order of reading.
 
-    What is only opened or typed in redraws this line alone, a choice all. `more` draw what else there is to
-    do with the question, `send` what sends it to others.
+    What is only opened or typed in redraws this line alone, a choice all. `actions` draw what else there is
+    to do with the question, `more` the parts of its menu, `send` what sends it to others.
     """
     with context.row:
-        _draw(context, with_comparison, page, more, send)
+        _draw(context, with_comparison, page, actions, more or {}, send)
 
 
 @st.fragment
@@ -338,7 +359,8 @@ def _draw(
     context: PageContext,
     with_comparison: bool,
     page: str,
-    more: Sequence[Callable[[PageContext], None]],
+    actions: Sequence[Callable[[PageContext], None]],
+    more: Mapping[str, MenuPart],
     send: Send | None,
 ) -> None:
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
@@ -351,8 +373,12 @@ def _draw(
             draw_filter_picker(context, with_words=with_comparison)
             _draw_left_out()
         with row(key="question_more", width="content"):
-            for draw_action in more:
+            for draw_action in actions:
                 draw_action(context)
             draw_history(context)
             saved.draw(context, page, send=send)
             share.draw(context, page, send)
+            if more:
+                _draw_menu(context, more)
+            else:
+                _draw_reset(context)

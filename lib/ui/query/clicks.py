@@ -66,7 +66,8 @@ def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActR
     """
     page_state, steps = history.current(context), history.steps()
     params: Mapping[str, str] = history.params()
-    about, default_cards = (context.slicer, context.project, context.slicer_name), focus.own_cards(context)
+    about = context.slicer, context.project, context.slicer_name, context.own_zone
+    default_cards = focus.own_cards(context)
     for act in acts:
         if isinstance(act, HistoryStep):
             params, steps = steps.go(act.direction, params)

@@ -177,17 +177,18 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 def _zone(context: PageContext, query: AudienceQuery) -> None:
     zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
     key = followed_key(ZONE, zone)
-    names = sorted(zones.names()) if context.slicer.knows("time_zones") else []
-    yours = [name for name in names if name == st.context.timezone]
+    names = zones.by_city() if context.slicer.knows("time_zones") else []
+    yours = [name for name in (context.own_zone, st.context.timezone) if name in names]
+    marks = dict.fromkeys(yours, " (yours)") | {own: " (the slicer's own)"}
     st.selectbox(
         "Time zone",
-        dict.fromkeys([*yours, *range(-12, 13), *names]),
+        dict.fromkeys([own, *yours, *names, *range(-12, 13)]),
         format_func=lambda zone: (
-            zones.title(zone).replace("_", " ")
-            + (" (the slicer's own)" if zone == own else " (yours)" if zone in yours else "")
+            (zones.city_title(zone) if isinstance(zone, str) else zones.title(zone)) + marks.get(zone, "")
         ),
         key=key,
         placeholder="Type a city, such as Berlin",
+        filter_mode="contains",
         on_change=_ask_zone,
         args=(context, key, zone),
     )
@@ -236,7 +237,8 @@ def _ask_zone(context: PageContext, key: str, current: Zone) -> None:
     zone = st.session_state[key]
     if zone == current:
         return
-    timezone = None if zone == context.slicer.timezone else zone
+    # The slicer's own is named where a question without a zone would be in the reader's.
+    timezone = None if zone == context.slicer.timezone and not context.own_zone else zone
     history.push(history.current(context).with_query(timezone=timezone))
     st.rerun()
 

@@ -24,7 +24,7 @@ from lib.wire.text import csv_text
 SCALE = 2
 _mount = st.components.v2.component(
     "tranche_picture",
-    html='<button type="button">Download the chart as PNG</button>',
+    html='<button type="button"></button>',
     css="""
 button { font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); background: none; }
 button { border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem); }
@@ -34,7 +34,9 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 """,
     js="""
 export default function ({ parentElement, data }) {
-  parentElement.querySelector("button").onclick = () => {
+  const button = parentElement.querySelector("button")
+  button.textContent = `Download the ${data.file ? "time chart" : "chart"} as PNG`
+  button.onclick = () => {
     if (data.file) return globalThis.trancheBoard?.savePicture(data.file)
     const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
     if (!chart) return

@@ -16,7 +16,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOT_SET, NOTHING, Numbers, title
-from lib.ui.kit import problems, rows
+from lib.ui.kit import problems, reader, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
@@ -67,7 +67,7 @@ def _found_by(key: str, name: str) -> str:
 
 
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
-    field, numbers = _page_field(context, query), Numbers.of(st.context.locale)
+    field, numbers = _page_field(context, query), Numbers.of(reader.locale())
     answer = ask.estimate(context, _values_query(context, query, name, field, values.searching(name, text)))
     labels = dict([*values.matching(context, answer, name, text).items()][:LIMIT])
     figures = _figures(answer, name, field)
@@ -273,7 +273,7 @@ def draw_paste(context: PageContext, prefix: str, name: str) -> None:
     )  # fmt: skip
     st.button("Check values", icon=":material/playlist_add_check:", key=f"{key}_check")
     if len(text or "") > MAX_LENGTH:
-        count = Numbers.of(st.context.locale).number
+        count = Numbers.of(reader.locale()).number
         st.error(
             f"The list is too long: {count(len(text or ''))} characters, {count(MAX_LENGTH)} at most. "
             "Nothing was added: paste part of it.",
@@ -311,7 +311,7 @@ def _texts(line: str) -> list[str]:
 
 
 def _say(paste: PastedValues) -> None:
-    numbers, count = Numbers.of(st.context.locale), len(paste.matches)
+    numbers, count = Numbers.of(reader.locale()), len(paste.matches)
     st.caption(f"{numbers.number(count)} value{'s' * (count != 1)} found in the data of these days.")
     if paste.unknown:
         names = ", ".join(map(plain, paste.unknown[:MOST_NAMES]))

@@ -107,6 +107,8 @@ def current(context: PageContext) -> PageState:
     query, left_out = links.from_params(params, context.slicer, *about)
     if "split" not in params and (is_moved or not state.has_query(params)):
         query = query.model_copy(update={"split_by": state.default_split(context.slicer)})
+    if not state.has_query(params):
+        query = query.model_copy(update={"timezone": state.default_zone(context.slicer, context.own_zone)})
     page_state = PageState(query, state.view_from_params(params, context.slicer))
     missing = state.missing_in_view(params, context.slicer, context.slicer_name)
     if is_moved or left_out or missing:
@@ -161,7 +163,8 @@ def is_default(context: PageContext) -> bool:
 
 
 def _default(context: PageContext) -> Params:
-    return state.from_params({}, context.slicer, context.project, context.slicer_name).params
+    about = context.slicer, context.project, context.slicer_name
+    return state.from_params({}, *about, context.own_zone).params
 
 
 def go(params: Params, about: tuple[str, str] | None = None) -> None:

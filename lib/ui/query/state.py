@@ -301,14 +301,18 @@ class PageState:
         return replace(self, view=replace(self.view, **changes))  # type: ignore[arg-type]
 
 
-def from_params(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> PageState:
+def from_params(
+    params: Mapping[str, str], slicer: Slicer, project: str, name: str, own_zone: str = ""
+) -> PageState:
     """The state in URL parameters, about the slicer `name` of `project`.
 
-    Parameters that ask nothing stand for the default query: the last complete week by the first key field.
+    Parameters that ask nothing stand for the default query: the last complete week by the first key field,
+    in the reader's `own_zone`.
     """
     query = links.from_params(params, slicer, project, name).query
     if not has_query(params):
-        query = query.model_copy(update={"split_by": default_split(slicer)})
+        changes = {"split_by": default_split(slicer), "timezone": default_zone(slicer, own_zone)}
+        query = query.model_copy(update=changes)
     return PageState(query, view_from_params(params, slicer))
 
 
@@ -325,6 +329,11 @@ def has_query(params: Mapping[str, str]) -> bool:
 def is_state_param(name: str) -> bool:
     """Whether a URL parameter of this name is part of the state."""
     return name in VIEW_PARAMS or links.is_query_param(name)
+
+
+def default_zone(slicer: Slicer, own_zone: str) -> str | None:
+    """The reader's `own_zone` where rows are of hours and the service knows names; else the slicer's own."""
+    return own_zone or None if slicer.supports_timezone and slicer.knows("time_zones") else None
 
 
 def default_split(slicer: Slicer) -> tuple[str, ...]:

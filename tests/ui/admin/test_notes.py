@@ -8,7 +8,7 @@ import boards
 import pytest
 from conftest import LAST_DAY
 from keeping import Keeper, keeper
-from opening import Popover, of_delivery
+from opening import menu, of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -17,7 +17,7 @@ from lib.views import ViewStore
 
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
-NOTES = Popover("chart_more")
+NOTES = menu("Notes")
 START = datetime(2026, 11, 2)  # noqa: DTZ001
 
 
@@ -92,8 +92,7 @@ def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
     desk.date_input(key="date_note_day_0").set_value(LAST_DAY - timedelta(days=60))
     desk.text_input(key="date_note_text_0").set_value("Long ago")
     next(button for button in desk.button if button.label == "Add note").click()
-    desk.session_state["chart_more"] = True
-    desk.run()
+    NOTES.opened(desk)
     assert "not among the days on screen" in str([one.value for one in desk.caption])
     assert len(stored(kept("manager"))) == 1
     assert not marks(desk)

@@ -2,14 +2,14 @@
 
 from conftest import LAST_DAY
 from dealing import SOLD, Visit, clean, sold_rows
-from opening import Popover
+from opening import menu
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DomainList, SupplyPackage
 
 WEEK = {"start": "-7d", "end": "yesterday", "split": "site_domain"}
-FROM = Popover("package_from")
+FROM = menu("New package")
 
 
 def texts(desk: AppTest) -> str:
@@ -31,7 +31,7 @@ def opened(desk: AppTest) -> AppTest:
 
 def pressed(desk: AppTest) -> AppTest:
     """The click on the button of the popover, which AppTest closes with each run."""
-    desk.session_state[FROM.key] = True
+    FROM.open_next(desk)
     desk.button(key="package_from_open").click().run()
     return clean(clean(desk).switch_page("../pages/new_package.py").run())
 

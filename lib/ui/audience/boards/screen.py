@@ -11,7 +11,7 @@ from lib.snapshot import page
 from lib.snapshot.models import SnapshotBlock
 from lib.ui.audience.boards import arrange, blocks, board_list, question, send
 from lib.ui.audience.boards.blocks import BoardSnapshots
-from lib.ui.kit import problems, screens, session_cache
+from lib.ui.kit import problems, reader, screens, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -129,7 +129,7 @@ def _block(context: PageContext, item: BoardItem, board_params: question.Params)
         repr(item),
         repr(dict(board_params)),
     )
-    language = st.context.locale or ""
+    language = reader.locale() or ""
     take = partial(snapshots(settings).block, person, item, board_params, language)
     return cache.get(key, take)
 

@@ -14,7 +14,7 @@ from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, Key
-from lib.ui.kit import job
+from lib.ui.kit import job, reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.tables import with_figures
@@ -234,7 +234,7 @@ def count_label(kind: str, count: int) -> str:
 
 def number(count: int) -> str:
     """A number as the reader writes it."""
-    return Numbers.of(st.context.locale).number(count)
+    return Numbers.of(reader.locale()).number(count)
 
 
 def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:

@@ -21,7 +21,7 @@ from lib.ui.deals.drawer import change, history
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
-from lib.ui.kit import address, listing, notes, screens
+from lib.ui.kit import address, listing, notes, reader, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, new_acts
 from lib.ui.kit.markdown import plain
@@ -139,7 +139,7 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     st.caption(plain(f"Proposed by {proposal.by}, {facts.moment(proposal.at)}"))
     st.markdown(plain(proposal.reason))
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
-    st.caption(plain(_expected(proposal, Numbers.of(st.context.locale))))
+    st.caption(plain(_expected(proposal, Numbers.of(reader.locale()))))
     drifts = _drifts(context, proposal) if proposal.state == "open" and not proposal.is_new else []
     _links(context, proposal)
     if proposal.state in ("open", "applying"):

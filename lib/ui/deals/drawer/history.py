@@ -23,7 +23,7 @@ from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.deals.insight import report
 from lib.ui.deals.list import health
 from lib.ui.deals.list.deal_rows import KINDS, Key
-from lib.ui.kit import screens, times
+from lib.ui.kit import reader, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -73,7 +73,7 @@ def _closer(query: AudienceQuery) -> None:
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    locale_numbers, period = Numbers.of(st.context.locale), report.period(context, query)
+    locale_numbers, period = Numbers.of(reader.locale()), report.period(context, query)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
             field = context.slicer.data_field(name)
@@ -97,7 +97,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
-    daily, texts = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    daily, texts = series.over(answer, name, "day", period), Numbers.of(reader.locale())
     figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
     st.plotly_chart(
         figure,
@@ -220,7 +220,7 @@ def _draw_entries(
 ) -> None:
     fields = [context.slicer.data_field(name) for name in names]
     rows = evidence.figures(fields, answers, scope.around, scope.change_days)
-    numbers = Numbers.of(st.context.locale)
+    numbers = Numbers.of(reader.locale())
     st.dataframe(
         straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )

@@ -18,6 +18,7 @@ from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -73,7 +74,7 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
         packages = [package_of[number] for number in ids if number in package_of]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
-            number = Numbers.of(st.context.locale).number(len(ids))
+            number = Numbers.of(reader.locale()).number(len(ids))
             st.caption(
                 f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
             )
@@ -118,7 +119,7 @@ def matrix(
     names: list[str], single: list[Estimate], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
-    texts = Numbers.of(st.context.locale)
+    texts = Numbers.of(reader.locale())
     cells = {(index, index): "–" for index in range(len(names))}
     for pair in pairs:
         cells[pair.first, pair.second] = _percent(pair.of_first, texts)
@@ -169,7 +170,7 @@ def _two_prices(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
         )
         return
-    texts = Numbers.of(st.context.locale)
+    texts = Numbers.of(reader.locale())
     money = facts.prices_of(context)
     rows = [_row(conflict, names, texts, money) for conflict in conflicts]
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")

@@ -21,11 +21,12 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.query import filters, history
+from lib.ui.query.bar import MenuPart
 from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
 ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
-POPOVER, WIDTH = "package_from", 420
+FORM = "package_from"
 MOST_NAMES, LONGEST_NAME = 5, 200
 NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
     "domain_list": ("domain_lists", DomainList, "domains"),
@@ -64,21 +65,13 @@ def only(query: AudienceQuery, name: str) -> int | None:
     return int(text) if is_id else None
 
 
-def draw_new_package(context: PageContext) -> None:
-    """Draw the popover, for those who may create packages."""
-    if not context.now().deals.writes:
-        return
-    popover = st.popover(
-        "New package", icon=":material/inventory_2:", type="tertiary", key=POPOVER, on_change="rerun",
-        help="New package from the rows that this question keeps",
-    )  # fmt: skip
-    if not popover.open:
-        return
-    with (
-        popover,
-        st.container(width=WIDTH),
-        report_errors("The new package", effect="Your question is kept."),
-    ):
+def menu_parts(context: PageContext) -> dict[str, MenuPart]:
+    """What the menu More has for those who may create packages: one from the rows that the question keeps."""
+    return {"New package": _draw_new_package} if context.now().deals.writes else {}
+
+
+def _draw_new_package(context: PageContext) -> None:
+    with report_errors("The new package", effect="Your question is kept."):
         _content(context)
 
 
@@ -148,7 +141,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     names = [_name(context, place, new_list) for place, new_list in enumerate(from_filters.lists)]
     if state.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
-    if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
+    if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{FORM}_open"):
         return
     if not all(names):
         st.error("Name the list first. Nothing was created.", icon=":material/error:")
@@ -170,7 +163,7 @@ def _name(context: PageContext, place: int, new_list: NewList) -> str:
     name = st.text_input(
         f"Name of the new {plain(new_list.kind.title.lower())}",
         f"{_count_label(new_list)} of {context.slicer_name}",
-        key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
+        key=f"{FORM}_name_{place}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip
     return name.strip()

@@ -23,6 +23,7 @@ from lib.ui.deals import catalog, facts
 from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.insight import report
+from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -127,7 +128,7 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
+    words = SeatWords(cpm, Numbers.of(reader.locale()), money, leaves_out)
     own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)

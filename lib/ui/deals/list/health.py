@@ -28,7 +28,7 @@ from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
 from lib.ui.deals.list.list_state import REPORT_ORDERS
-from lib.ui.kit import redraw, session_cache, times
+from lib.ui.kit import reader, redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -417,7 +417,7 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
 
 def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
     """Draw a deal's health, and its funnel with the share of each step in the one before."""
-    deal_health, numbers = draw_reasons(context, key), Numbers.of(st.context.locale)
+    deal_health, numbers = draw_reasons(context, key), Numbers.of(reader.locale())
     if deal_health is not None and deal_health.steps:
         steps = health.rates(deal_health.steps)
         columns = {

@@ -34,7 +34,7 @@ from lib.ui.deals.list.list_state import (
     orders,
     read_order,
 )
-from lib.ui.kit import address, listing, notes, screens
+from lib.ui.kit import address, listing, notes, reader, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
@@ -102,7 +102,7 @@ def draw(context: PageContext) -> None:
         names = (deal_rows.MAIN, *_choose_columns(context, search.entity))
     if part.rows:
         _listing(context, search, part, list_view, names)
-        number = Numbers.of(st.context.locale).number
+        number = Numbers.of(reader.locale()).number
         listing.draw_pager("deals", search.page, part.count, PAGE, number, list_state.turn)
     else:
         _nothing(context, search)
@@ -304,7 +304,7 @@ def _nothing(context: PageContext, search: ListSearch) -> None:
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
     if count_of_other:
-        number = Numbers.of(st.context.locale).number(count_of_other)
+        number = Numbers.of(reader.locale()).number(count_of_other)
         label = f"Show {number} {others if count_of_other > 1 else others[:-1]}"
         st.button(label, icon=":material/arrow_forward:", key="deals_other", on_click=_show, args=(other,))
 
@@ -317,7 +317,7 @@ def _show(entity: str) -> None:
 
 def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
-    numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
+    numbers, word = Numbers.of(reader.locale()), PLURALS[search.entity].lower()
     by_status = catalog.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[status])} {status}" for status in STATUSES if by_status.get(status)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"

@@ -14,6 +14,7 @@ from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.pending import SIDES
 from lib.ui.deals.targeting.words import Descriptions, value_label
 from lib.ui.deals.targeting.words import marks as marks_of
+from lib.ui.kit import reader
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -135,7 +136,7 @@ def _options(
     if options.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=options.placeholder(Numbers.of(st.context.locale)), label_visibility="collapsed",
+            placeholder=options.placeholder(Numbers.of(reader.locale())), label_visibility="collapsed",
         )  # fmt: skip
         options = values.value_options(context, query, field.name, text or "")
     return {code: words for code, words in options.descriptions.items() if code}

@@ -1,0 +1,36 @@
+"""What readers chose for themselves: how numbers are written, and the time zone of new questions.
+
+Both are kept by their browser, as the colors are, for all screens; in cookies, since the server needs them.
+"""
+
+from urllib.parse import unquote
+
+import streamlit as st
+
+from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
+from lib.reporting import zones
+
+FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1 234,5", "de-CH": "1’234.5"}
+"""How numbers can be written, by the language that writes them so."""
+
+
+def language() -> str:
+    """The language whose numbers were chosen; empty where those of the browser are."""
+    chosen = str(st.context.cookies.get(NUMBERS_COOKIE, ""))
+    return chosen if chosen in FORMATS else ""
+
+
+def locale() -> str | None:
+    """The language in which numbers are written: the one chosen, or else the browser's, such as `de-CH`."""
+    return language() or st.context.locale
+
+
+def own_zone() -> str:
+    """The time zone that was chosen, as `Europe/Berlin`; empty where each slicer's own is."""
+    return read_zone(str(st.context.cookies.get(ZONE_COOKIE, "")))
+
+
+def read_zone(cookie: str) -> str:
+    """The zone in the value of its cookie; empty for what is none."""
+    name = unquote(cookie)
+    return name if name in zones.names() else ""
