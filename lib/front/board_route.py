@@ -244,8 +244,8 @@ def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKI
     if not {*PARTS}.issuperset(request.parts):
         raise BadRequest(f"The request can't be read: parts are {', '.join(PARTS)}")
     language = request.locale or languages.partition(",")[0].partition(";")[0].strip()
-    chosen = {"locale": cookies.get(NUMBERS_COOKIE) or language, "zone": cookies.get(ZONE_COOKIE, "")}
-    return request.model_copy(update=chosen)
+    choices = {"locale": cookies.get(NUMBERS_COOKIE) or language, "zone": cookies.get(ZONE_COOKIE, "")}
+    return request.model_copy(update=choices)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -58,7 +58,7 @@ def title(zone: Zone) -> str:
 @cache
 def by_city() -> list[str]:
     """The names of zones in the order of their cities."""
-    return sorted(names(), key=lambda name: name.rpartition("/")[::-1])
+    return sorted(names(), key=lambda name: name.replace("_", " ").rpartition("/")[::-1])
 
 
 def city_title(zone: str) -> str:

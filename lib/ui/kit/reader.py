@@ -10,14 +10,14 @@ import streamlit as st
 from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.reporting import zones
 
-FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1 234,5", "de-CH": "1’234.5"}
+FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""
 
 
 def language() -> str:
     """The language whose numbers were chosen; empty where those of the browser are."""
-    chosen = str(st.context.cookies.get(NUMBERS_COOKIE, ""))
-    return chosen if chosen in FORMATS else ""
+    name = str(st.context.cookies.get(NUMBERS_COOKIE, ""))
+    return name if name in FORMATS else ""
 
 
 def locale() -> str | None:
