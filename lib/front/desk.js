@@ -4,6 +4,11 @@
 window.trancheServer = new URL(".", document.currentScript.src).href
 window.__streamlit = { BACKEND_BASE_URL: window.trancheServer }
 
+// The colors that Streamlit's client will draw in: of the theme that the person chose, or else of their system.
+const theme = Object.entries(localStorage).find(([name]) => name.startsWith("stActiveTheme"))?.[1] ?? ""
+const isDark = /dark/i.test(theme) || (!/light/i.test(theme) && matchMedia("(prefers-color-scheme: dark)").matches)
+document.documentElement.dataset.early = isDark ? "dark" : "light"
+
 // Streamlit gives the small buttons inside of its pickers the same name everywhere: add the picker's.
 const ALIKE = ["Open", "Clear all", "Clear value", "Choose date and time"]
 const BUTTONS = ALIKE.map((name) => `button[aria-label="${name}"]`).join()

@@ -10,9 +10,10 @@ function drawEarly(page) {
   const { project, slicer, params } = JSON.parse(globalThis.trancheEarly.body)
   page.about = { project, slicer }
   page.base = params
-  const at = { top: 204, left: 75, right: 75, ...JSON.parse(localStorage.getItem(PLACE) ?? "{}")[Math.round(innerWidth / 100)] }
+  const top = innerWidth <= 640 ? 272 : innerWidth < 1280 ? 154 : 109 // below the lines of the question (style.css)
+  const at = { top, left: 30, right: 30, ...JSON.parse(localStorage.getItem(PLACE) ?? "{}")[Math.round(innerWidth / 100)] }
   const place = make("div", { id: "early", style: `position: absolute; z-index: 1; top: ${at.top}px; left: ${at.left}px; right: ${at.right}px` })
-  set(page.host, "data-early", isDark() ? "dark" : "light")
+  set(page.host, "data-early", document.documentElement.dataset.early)
   place.append(page.host)
   document.body.append(place)
   show(page)
@@ -22,12 +23,6 @@ function drawEarly(page) {
 function leaveEarly(page) {
   document.getElementById("early")?.remove()
   page.about = page.base = null
-}
-
-/** As Streamlit's client will decide: the theme that the person chose, or else that of their system. */
-function isDark() {
-  const chosen = Object.entries(localStorage).find(([name]) => name.startsWith("stActiveTheme"))?.[1] ?? ""
-  return /dark/i.test(chosen) || (!/light/i.test(chosen) && matchMedia("(prefers-color-scheme: dark)").matches)
 }
 
 function adopt(page, place) {

@@ -160,7 +160,7 @@ def headline(context: PageContext) -> None:
     shown_days = named_days.days_of(query, context.slicer)
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(context.slicer.data_field, names):
-            with st.container(gap="xxsmall"):
+            with st.container(gap="xxsmall", key=f"slicer_figure_{field.name}"):
                 value = numbers.short(answer.total.values.get(field.name), field)
                 st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
                 if by_day:

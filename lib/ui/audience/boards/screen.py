@@ -73,7 +73,8 @@ def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
         widths = [copy.items[place].width for place in row]
         spare = COLUMNS - sum(widths)
         for place, column in zip(row, st.columns([*widths, *([spare] if spare else [])]), strict=False):
-            with column, st.container(border=is_arranging, gap="xsmall", key=f"board_cell_{place}"):
+            key = f"board_cell_{copy.items[place].part}_{place}"  # by which its height is reserved
+            with column, st.container(border=is_arranging, gap="xsmall", key=key):
                 if is_arranging:
                     arrange.draw_cell_controls(context, board, copy, place)
                 _draw_cell(context, copy.items[place], copy.params, f"{board.id}_{place}")
@@ -102,7 +103,9 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
     with st.spinner(f"Loading {plain(item.name)}") if item.name else st.container():
         block = _block(context, item, board_params)
     with st.container(gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"
+        ):
             if block.title == blocks.UNAVAILABLE:
                 st.markdown(f"**{plain(block.title)}**", width="content")
             else:
