@@ -182,7 +182,7 @@ function newCell(column, place) {
 /** A name in two parts, of which the first is cut where there is no room: names of deals end with their seat. */
 function drawName(node, name) {
   const seat = name.lastIndexOf(" - ")
-  const isShort = name.length <= 2 * TAIL
+  const isShort = name.length <= TAIL + 4
   const place = isShort ? name.length : name.length - seat <= LONGEST_TAIL ? seat : name.length - TAIL
   const parts = [name.slice(0, place), name.slice(place)].filter(Boolean).map((part) => make("span", {}, part))
   node.replaceChildren(make("span", { class: "name" }, ...parts))

@@ -39,6 +39,7 @@ def draw_buttons(context: PageContext, board: Board) -> None:
     st.button(
         "Done" if is_arranging else "Arrange",
         icon=":material/check:" if is_arranging else ":material/dashboard_customize:",
+        type="tertiary",
         key="board_arrange",
         on_click=partial(st.session_state.__setitem__, ARRANGING, None if is_arranging else board.id),
     )

@@ -73,7 +73,7 @@ def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
     _draw_days(context, board, params)
     _draw_comparison(board, params)
     with st.popover(
-        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun"
+        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun", type="tertiary"
     ) as menu:
         if menu.open:
             with problems.report_errors("The values"):

@@ -25,7 +25,7 @@ NO_READERS = "Only you can open it: share the board first, under Boards."
 
 def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
     """Draw the popover with all of it; `copy` is the board as it is on screen."""
-    popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun")
+    popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun", type="tertiary")
     if not popover.open:
         return
     params = question.link_params(board, copy.params)
