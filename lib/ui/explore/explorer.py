@@ -196,7 +196,7 @@ def _page(field_list: FieldList, matches: Sequence[Any], name: str) -> Listing:
     columns = (
         ListColumn("field", f"{field_list.what} ({len(matches)}{of_all})", 10.0),
         ListColumn("type", "Type", 8.5),
-        ListColumn("source", field_list.source, 5.0),
+        ListColumn("source", field_list.source, 5.0, keeps_end=True),
         ListColumn("name", "Name", 9.5, keeps_end=True),
     )
     rows = [
