@@ -107,7 +107,7 @@ def test_two_controls_at_once(anywhere: str, page: Page) -> None:
     table = page.locator(".st-key-split_rows").get_by_role("grid")
     value = values(table)[2]
     table.get_by_role("button", name=f"Leave out {value}").click()
-    page.get_by_role("button", name="Hour", exact=True).click()
+    page.get_by_role("combobox", name="Granularity").select_option("hour")
     page.get_by_role("radio", name="Bars", exact=False).click(force=True)
     page.wait_for_url(
         lambda url: all(part in url for part in ("not.campaign_id", "grain=hour", "chart=bars"))
