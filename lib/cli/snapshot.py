@@ -1,4 +1,4 @@
-"""`tranche snapshot`: the figures of a saved view, or of a link to a question, as a file."""
+"""`tranche snapshot`: the figures of a saved view, a board, or of a link to one, as a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,17 +9,24 @@ import click
 
 from lib import connect
 from lib.people import Person
+from lib.reporting import links
 from lib.settings import Settings
 from lib.snapshot import render
-from lib.views.entries import find_views
+from lib.snapshot.models import Snapshot, SnapshotBoard
+from lib.views.board_copies import copy_board
+from lib.views.entries import rows_named
+from lib.views.tables import boards, saved_views
 from lib.wire.errors import BadRequest
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked: project and slicer, the parameters, a title, and whose view it is."""
+    """What is asked: a question of a slicer or a board, under these parameters, and whose it is.
 
-    about: tuple[str, str]
+    `about` is project and slicer, or the number of a board.
+    """
+
+    about: tuple[str, str] | int
     params: Mapping[str, str]
     title: str = ""
     owner: str | None = None
@@ -31,12 +38,12 @@ class _Question:
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE",
     help="The file: its ending, .html, .pdf or .png, says which.",
 )  # fmt: skip
-@click.option("--person", help="In whose name to ask. Default: the owner of a view.")
+@click.option("--person", help="In whose name to ask. Default: the owner of a view or board.")
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
 def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     """Write the figures of VIEW into one file: HTML, PDF or PNG.
 
-    VIEW is a saved view, its name or number, or a link to a question, as Link on Audience has it.
+    VIEW is a saved view or a board, its name or number, or a link to a question or a board, as Link has it.
 
     \b
     The HTML file makes no network requests; it has the link to the live question:
@@ -48,15 +55,11 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     if kind not in render.KINDS:
         raise click.UsageError(f"Write a file that ends in {', '.join(f'.{kind}' for kind in render.KINDS)}")
     settings = Settings.load()
-    question = _of_link(view) or _of_view(settings, view)
+    question = _of_link(view) or _of_name(settings, view)
     username = person or question.owner
     if username is None:
         raise click.UsageError("A link has no owner: say by --person in whose name to ask")
-    who = _person(settings, username)
-
-    from lib.ui.audience.snapshots import Snapshots
-
-    figures = Snapshots(settings).take(who, question.about, question.params, question.title)
+    figures = _take(settings, _person(settings, username), question)
     output.write_bytes(render.file(figures, kind, paper))
     click.echo(f"Wrote {output}: {figures.title}", err=True)
 
@@ -64,22 +67,35 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
 def _of_link(text: str) -> _Question | None:
     """The question of a link, or of what follows the ? in it; None for a text that has no such parameters."""
     params = dict(parse_qsl(urlsplit(text).query))
+    if params.get("board", "").isdecimal():
+        return _Question(int(params.pop("board")), params)
     if not {"project", "slicer"} <= params.keys():
         return None
     return _Question((params.pop("project"), params.pop("slicer")), params)
 
 
-def _of_view(settings: Settings, text: str) -> _Question:
-    """The one view of that name or number; BadRequest for none, or several."""
+def _of_name(settings: Settings, text: str) -> _Question:
+    """The one view or board of that name or number; BadRequest for none, or several."""
     engine = connect.installation(settings).access.store.engine
-    views = find_views(engine, settings.base_url, text)
-    if not views:
-        raise BadRequest(f"There is no saved view '{text}'")
-    if len(views) > 1:
-        several = "; ".join(f"{view.id} ({view.project}/{view.slicer}, by {view.owner})" for view in views)
-        raise BadRequest(f"Several views are named '{text}'. Name one by its number: {several}")
-    view = views[0]
-    return _Question((view.project, view.slicer), view.params, view.name, view.owner)
+    tables = {"view": saved_views, "board": boards}
+    rows = {name: rows_named(table, engine, settings.base_url, text) for name, table in tables.items()}
+    questions = {
+        f"{row.id} ({row.project}/{row.slicer}, by {row.owner})": _Question(
+            (row.project, row.slicer), row.params, row.name, row.owner
+        )
+        for row in rows["view"]
+    }
+    questions |= {
+        f"boards?board={row.id} (a board, by {row.owner})": _Question(row.id, row.params, row.name, row.owner)
+        for row in rows["board"]
+    }
+    if not questions:
+        raise BadRequest(f"There is no saved view or board '{text}'")
+    if len(questions) > 1:
+        advice = "Name a view by its number, a board by its link"
+        raise BadRequest(f"Several are named '{text}'. {advice}: {'; '.join(questions)}")
+    (question,) = questions.values()
+    return question
 
 
 def _person(settings: Settings, username: str) -> Person:
@@ -88,3 +104,21 @@ def _person(settings: Settings, username: str) -> Person:
     if people.is_locked(person):
         raise BadRequest(f"'{person.username}' can't sign in, so nothing is asked in their name")
     return person
+
+
+def _take(settings: Settings, person: Person, question: _Question) -> Snapshot | SnapshotBoard:
+    """The figures, as this person sees them; BadRequest for a board that they don't see."""
+    from lib.ui.audience.boards import blocks
+    from lib.ui.audience.snapshots import Snapshots
+
+    if not isinstance(question.about, int):
+        return Snapshots(settings).take(person, question.about, question.params, question.title)
+    store = connect.connect(person, settings).view_store.boards
+    board = store.get(question.about)
+    if board is None:
+        raise BadRequest(f"'{person.username}' sees no board {question.about}, or none of its views")
+    params = blocks.params_of_link(board, question.params)
+    link = links.href("boards", blocks.link_params(board, params))
+    address = f"{settings.address}/{link}" if settings.address else ""
+    copy = copy_board(board, store.views_of(board), params)
+    return blocks.BoardSnapshots(settings).take(person, copy, board.name, address)

@@ -166,17 +166,13 @@ class NamedEntries(ABC, Generic[Entry]):
             raise BadRequest(f"{sentence}: choose another name, or update that one")
 
 
-def find_views(engine: Engine, service: str, text: str) -> list[SavedView]:
-    """Everybody's views of a service that have this name or number, for who works on the machine itself."""
-    condition = saved_views.c.name == text
+def rows_named(table: Table, engine: Engine, service: str, text: str) -> list[Row[Any]]:
+    """Everybody's entries of a service that have this name or number, for who works on the machine itself."""
+    condition = table.c.name == text
     if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER:
-        condition |= saved_views.c.id == int(text)
-    query = select(saved_views).where(saved_views.c.service == service, condition).order_by(saved_views.c.id)
-    return [SavedView(**_values(row), is_mine=False) for row in DatabaseScope(engine).rows(query)]
-
-
-def _values(row: Row[Any]) -> dict[str, Any]:
-    return {name: value for name, value in row._mapping.items() if name != "service"}
+        condition |= table.c.id == int(text)
+    query = select(table).where(table.c.service == service, condition).order_by(table.c.id)
+    return DatabaseScope(engine).rows(query)
 
 
 @dataclass(frozen=True)
@@ -224,7 +220,8 @@ class SavedViews(NamedEntries[SavedView]):
 
     def entry(self, row: Row[Any]) -> SavedView:
         """A view as this person sees it."""
-        return SavedView(**_values(row), is_mine=self.scope.owns(row.owner, row.created))
+        values = {name: value for name, value in row._mapping.items() if name != "service"}
+        return SavedView(**values, is_mine=self.scope.owns(row.owner, row.created))
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The views of the same slicer."""

@@ -16,8 +16,11 @@ from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot import render
 from lib.snapshot.models import Snapshot, SnapshotCell, SnapshotRow, SnapshotTable
+from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, number_of
-from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.numbers import Numbers, days
+from lib.views import BoardCell
+from lib.views.board_copies import BoardItem
 from lib.wire.errors import AccessError
 
 MANAGER = PEOPLE[1]
@@ -151,6 +154,27 @@ def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
     assert dict(there.facts)["Time zone"] == "America/New_York"
 
 
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"tz": "America/New_York"}, "America/New_York"),
+        ({"is.geo.country": "DE"}, "Country is DE"),
+        ({"any.is.geo.country": "DE", "any.is.campaign_id": "1"}, "Any of: Country is DE, Campaign is 1"),
+        ({"compare": "previous"}, days(LAST_DAY - dt.timedelta(14), LAST_DAY - dt.timedelta(8))),
+    ],
+    ids=["zone", "filter", "any of", "comparison"],
+)
+def test_what_a_figure_is_about_is_said_everywhere(
+    snapshots: Snapshots, own_home: Path, params: dict[str, str], sentence: str
+) -> None:
+    """A snapshot and a cell of a board say the clock, the days compared with and all filters."""
+    item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params=params)
+    cell = BoardSnapshots(Settings(home=own_home, demo=True)).block(MANAGER, item, {})
+    assert sentence in cell.about
+    facts = snapshots.take(MANAGER, ABOUT, params).facts
+    assert any(sentence in text for _, text in facts)
+
+
 def test_the_file_has_the_figures(week: Snapshot) -> None:
     """Every figure, cell and value of the chart is in the HTML, readable without its script."""
     page = Page(render.html(week))
@@ -273,5 +297,39 @@ def test_the_command_line_writes_a_view(
     figures = [Page((tmp_path / name).read_text()).rows for name in ("week.html", "link.html")]
     assert figures[0] == figures[1]
     refused = CliRunner().invoke(main, ["snapshot", "No such view", "-o", str(tmp_path / "x.html")])
-    assert (refused.exit_code, refused.output) == (1, "Error: There is no saved view 'No such view'\n")
+    assert refused.exit_code == 1
+    assert refused.output == "Error: There is no saved view or board 'No such view'\n"
     assert CliRunner().invoke(main, ["snapshot", str(view.id), "-o", "x.docx"]).exit_code == 2
+
+
+def test_the_command_line_writes_a_board(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A board is written by its name or its link, under its own days or the link's, with all of its cells."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    store = connect.connect(MANAGER, Settings.load()).view_store
+    view = store.views.save("demo", "delivery", "Germany", {"is.geo.country": "DE"}, is_shared=True)
+    board = store.boards.save("Monday", True, [BoardCell(view.id), BoardCell(view.id, "chart")])
+
+    def page(*arguments: str) -> str:
+        target = tmp_path / "board.html"
+        ran = CliRunner().invoke(main, ["snapshot", *arguments, "-o", str(target)])
+        assert ran.exit_code == 0, ran.output
+        return target.read_text()
+
+    by_name, link = page("Monday"), f"http://desk.example/boards?board={board.id}"
+    assert "<h1>Monday</h1>" in by_name
+    assert "<svg" in by_name
+    assert Page(page(link, "--person", "viewer")).rows == Page(by_name).rows
+    assert Page(page(f"{link}&start=-1d&end=yesterday", "--person", "manager")).rows != Page(by_name).rows
+    for kind in ("pdf", "png"):
+        ran = CliRunner().invoke(main, ["snapshot", "Monday", "-o", str(tmp_path / f"board.{kind}")])
+        assert ran.exit_code == 0, ran.output
+    store.views.save("demo", "delivery", "Monday", {})
+    refused = CliRunner().invoke(main, ["snapshot", "Monday", "-o", str(tmp_path / "x.html")])
+    assert refused.exit_code == 1
+    assert f"boards?board={board.id}" in refused.output
+    hidden = store.boards.save("Mine", False, [BoardCell(view.id)])
+    other = ["snapshot", f"boards?board={hidden.id}", "--person", "viewer", "-o", str(tmp_path / "x.html")]
+    assert CliRunner().invoke(main, other).exit_code == 1
+    assert not (tmp_path / "x.html").exists()

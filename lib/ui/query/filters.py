@@ -36,10 +36,10 @@ def group_sentence(
     return f"Any of: {', '.join(parts)}"
 
 
-def sentences(query: AudienceQuery, slicer: Slicer) -> list[str]:
-    """All filters of a question, with all their values: a sentence for each, and for each group."""
-    single = [sentence(filter_, slicer, most=len(filter_.value)) for filter_ in query.filters]
-    return [*single, *(group_sentence(group, slicer, most=None) for group in query.any_of)]
+def sentences(query: AudienceQuery, slicer: Slicer, most: int | None = None) -> list[str]:
+    """All filters of a question: a sentence for each, and for each group; without `most` with all values."""
+    single = [sentence(filter_, slicer, most=most or len(filter_.value)) for filter_ in query.filters]
+    return [*single, *(group_sentence(group, slicer, most=most) for group in query.any_of)]
 
 
 def restrictions(slicer: Slicer) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links
+from lib.reporting import links, zones
 from lib.reporting.links import join_texts, split_texts
 from lib.settings import Settings
 from lib.snapshot.models import SnapshotBlock, SnapshotBoard
@@ -20,7 +20,7 @@ from lib.ui.kit import problems
 from lib.ui.query import filters, state
 from lib.ui.query.focus import Focus
 from lib.views.board_copies import BoardCopy, BoardItem
-from lib.views.boards import BoardPart
+from lib.views.boards import Board, BoardPart
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, Refused, TrancheError
 from lib.wire.text import straight
@@ -28,12 +28,27 @@ from lib.wire.text import straight
 UNAVAILABLE = "View not available"
 MISSING = "It was deleted, or you may not see it. Its cell is kept."
 DAYS, COMPARISON = ("start", "end"), ("compare", "also")
+OWN_PARAM = "own"  # marks a link that asks for the views' own days, comparison and filters
 PARTS: Mapping[BoardPart, str] = {
     "headline": "head",
     "chart": "head",
     "leaderboard": "cards",
     "table": "split",
 }
+
+
+def params_of_link(board: Board, params: Params) -> dict[str, str]:
+    """The board's parameters that a link to it asks for; without any those that are stored with it."""
+    asked = {name: text for name, text in params.items() if is_shared_param(name)}
+    return asked if asked or OWN_PARAM in params else dict(board.params)
+
+
+def link_params(board: Board, params: Params) -> dict[str, str]:
+    """The parameters of a link to a board under these parameters; without those that are stored with it."""
+    number = {"board": str(board.id)}
+    if dict(params) == dict(board.params):
+        return number
+    return number | (dict(params) or {OWN_PARAM: "1"})
 
 
 def is_shared_param(name: str) -> bool:
@@ -141,12 +156,14 @@ def _params_of_part(params: Params, item: BoardItem) -> dict[str, str]:
 
 
 def _about(focus: Focus) -> Iterator[str]:
-    """Which days, compared with which, and which rows."""
+    """Which days, of which clock, compared with which, and which rows."""
     yield numbers.days(*focus.period)
+    if focus.query.timezone is not None:
+        yield zones.title(focus.query.timezone)
     against = [numbers.days(*other.comparison.before) for other in focus.comparisons if other.comparison]
     if against:
         yield f"vs {' and '.join(against)}"
-    yield from (filters.sentence(filter_, focus.slicer) for filter_ in focus.query.filters)
+    yield from filters.sentences(focus.query, focus.slicer, filters.MOST_NAMES)
     if focus.slicer.restrictions:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
 

@@ -10,6 +10,7 @@ from lib.reporting import links, named_days
 from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.audience.boards import blocks
+from lib.ui.audience.boards.blocks import OWN_PARAM
 from lib.ui.charts import numbers
 from lib.ui.kit import problems, slicer_info
 from lib.ui.kit.frame import PageContext
@@ -22,17 +23,15 @@ Params = Mapping[str, str]
 Pair = tuple[str, str]
 OWN, CUSTOM = "Each view's own", "Custom range"
 CODES = {"is": "is", "not": "is not"}
-PARAMS, OWN_PARAM = "board_params", "own"
-"""The key of the parameters of each board in this tab; the mark of a link that asks for the views' own."""
+PARAMS = "board_params"
+"""The key of the parameters of each board in this tab."""
 
 
 def of_board(board: Board) -> dict[str, str]:
     """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it."""
     before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
     if board.id not in before:
-        url = {name: text for name, text in st.query_params.to_dict().items() if blocks.is_shared_param(name)}
-        is_asked = bool(url) or OWN_PARAM in st.query_params
-        before = before | {board.id: url if is_asked else dict(board.params)}
+        before = before | {board.id: blocks.params_of_link(board, st.query_params.to_dict())}
         st.session_state[PARAMS] = before
     return before[board.id]
 
@@ -52,18 +51,10 @@ def change(board: Board, params: Params) -> None:
 
 def write_address(board: Board, params: Params) -> None:
     """Put a board and its parameters into the address of the page, in one step."""
-    new = link_params(board, params)
+    new = blocks.link_params(board, params)
     old = [name for name in st.query_params if blocks.is_shared_param(name) or name in (OWN_PARAM, "board")]
     if any(st.query_params.get(name) != text for name, text in new.items()) or {*old} - new.keys():
         st.query_params.update({name: new.get(name, ()) for name in {**dict.fromkeys(old), **new}})
-
-
-def link_params(board: Board, params: Params) -> dict[str, str]:
-    """The parameters of a link to a board under these parameters; without those that are stored with it."""
-    number = {"board": str(board.id)}
-    if dict(params) == dict(board.params):
-        return number
-    return number | (dict(params) or {OWN_PARAM: "1"})
 
 
 def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:

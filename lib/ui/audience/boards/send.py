@@ -10,7 +10,7 @@ from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.snapshot import render
 from lib.ui.audience import sharing
-from lib.ui.audience.boards import question
+from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.charts.numbers import days
 from lib.ui.kit.frame import PageContext
@@ -28,7 +28,7 @@ def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
     popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun", type="tertiary")
     if not popover.open:
         return
-    params = question.link_params(board, copy.params)
+    params = blocks.link_params(board, copy.params)
     with popover, st.container(width=share.WIDTH):
         st.caption(READERS if board.is_shared else NO_READERS)
         st.code(share.address("boards", params), language=None, wrap_lines=True)
@@ -54,7 +54,7 @@ def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str,
 def _file(context: PageContext, board: Board, copy: BoardCopy, language: str, kind: str) -> bytes:
     """The file, in the name of the person as they are when they click."""
     settings = Settings.current()
-    address = f"{settings.address}/{links.href('boards', question.link_params(board, copy.params))}"
+    address = f"{settings.address}/{links.href('boards', blocks.link_params(board, copy.params))}"
     person = sharing.person_now(context)
     snapshot = BoardSnapshots(settings).take(
         person, copy, board.name, address if settings.address else "", language
