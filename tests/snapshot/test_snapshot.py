@@ -160,7 +160,7 @@ def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
         ({"tz": "America/New_York"}, "America/New_York"),
         ({"is.geo.country": "DE"}, "Country is DE"),
         ({"any.is.geo.country": "DE", "any.is.campaign_id": "1"}, "Any of: Country is DE, Campaign is 1"),
-        ({"compare": "previous"}, days(LAST_DAY - dt.timedelta(14), LAST_DAY - dt.timedelta(8))),
+        ({"compare": "previous"}, days(LAST_DAY - dt.timedelta(13), LAST_DAY - dt.timedelta(7))),
     ],
     ids=["zone", "filter", "any of", "comparison"],
 )
