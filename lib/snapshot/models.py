@@ -1,7 +1,7 @@
 """What a snapshot shows, as plain values: texts are written, numbers are for drawing and sorting."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Bar = tuple[float, float, float]
@@ -46,7 +46,8 @@ class SnapshotLine:
 @dataclass(frozen=True)
 class SnapshotChart:
     """The chart over time. `starts` are the buckets' beginnings (ISO 8601) with their `names`, `parts` how
-    much there is of each (empty: all); `ticks` name some places of the axis (None: by date).
+    much there is of each (empty: all); `ticks` name some places of the axis (None: by date). `marks` are the
+    places of days whose clocks change, each with a sentence.
 
     `lines` are in the order in which they are named; the first is the one in front. `has_zero`: the axis
     begins at zero.
@@ -61,6 +62,12 @@ class SnapshotChart:
     lines: Sequence[SnapshotLine]
     ticks: Sequence[tuple[int, str]] | None = None
     has_zero: bool = True
+    marks: Mapping[int, str] = field(default_factory=dict)
+
+    def bucket(self, place: int) -> str:
+        """A bucket in words: its name, how much there is of it, and what is odd about it."""
+        about = self.parts[place] or self.marks.get(place, "")
+        return f"{self.names[place]} ({about})" if about else self.names[place]
 
 
 @dataclass(frozen=True)

@@ -131,10 +131,7 @@ def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -
         {"label": line.label, "color": line.color, "texts": [*line.texts], "names": [*line.names]}
         for line in time_chart.lines
     ]
-    names = [
-        f"{name} ({part})" if part else name
-        for name, part in zip(time_chart.names, time_chart.parts, strict=True)
-    ]
+    names = [time_chart.bucket(place) for place in range(len(time_chart.names))]
     origins = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
     return {"names": names, "lines": lines, "drawings": origins}
 

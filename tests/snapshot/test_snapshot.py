@@ -2,8 +2,10 @@
 
 import datetime as dt
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
@@ -152,6 +154,35 @@ def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
     cells = [row.cells[1].order for row in there.cards[0].rows if row.kind == "row"]
     assert sum(cells) == sums.sum()
     assert dict(there.facts)["Time zone"] == "America/New_York"
+
+
+def test_days_of_23_and_25_hours_are_marked(snapshots: Snapshots) -> None:
+    """The chart of a file marks them, on paper too, and its table says it."""
+    days = [LAST_DAY - dt.timedelta(days=number) for number in range(230, -1, -1)]
+    midnights = [dt.datetime.combine(day, dt.time(), ZoneInfo("Europe/Berlin")).timestamp() for day in days]
+    lengths = zip(days, midnights, midnights[1:], strict=False)
+    odd = [day for day, begin, end in lengths if end - begin != 86_400]
+    params = {"start": str(days[0]), "end": str(LAST_DAY), "tz": "Europe/Berlin", "grain": "day"}
+    there = snapshots.take(MANAGER, ABOUT, params)
+    assert there.chart is not None
+    assert [there.chart.starts[place][:10] for place in there.chart.marks] == [str(day) for day in odd]
+    names = [row[0] for row in Page(render.html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
+    assert [name.startswith(f"{day:%-d %b %Y}") for name, day in zip(names, odd, strict=True)] == [
+        True
+    ] * len(odd)
+    plain = replace(there, chart=replace(there.chart, marks={}))
+    assert render.chart_png(there) != render.chart_png(plain)
+
+
+def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
+    """A note on a day is for the people of the desk: no file has it."""
+    settings = Settings(home=own_home, demo=True)
+    notes = connect.connect(MANAGER, settings).view_store.notes
+    notes.add(*ABOUT, LAST_DAY - dt.timedelta(days=1), "The exchange was down")
+    taken = Snapshots(settings).take(MANAGER, ABOUT, {})
+    assert taken.chart is not None
+    assert not taken.chart.marks
+    assert "exchange was down" not in render.html(taken)
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,12 @@ def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
         lines=lines,
         ticks=buckets["ticks"],
         has_zero=field["has_zero"],
+        # notes of colleagues are not for whoever gets the file
+        marks={
+            mark["place"]: mark["text"]
+            for mark in head["date_notes"]
+            if not mark["owner"] and mark["place"] >= 0
+        },
     )
 
 
