@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.snapshot import render
 from lib.snapshot.models import Snapshot, SnapshotBoard
 from lib.views.board_copies import copy_board
-from lib.views.entries import rows_named
+from lib.views.entries import rows_by_name
 from lib.views.tables import boards, saved_views
 from lib.wire.errors import BadRequest
 
@@ -78,7 +78,7 @@ def _of_name(settings: Settings, text: str) -> _Question:
     """The one view or board of that name or number; BadRequest for none, or several."""
     engine = connect.installation(settings).access.store.engine
     tables = {"view": saved_views, "board": boards}
-    rows = {name: rows_named(table, engine, settings.base_url, text) for name, table in tables.items()}
+    rows = {name: rows_by_name(table, engine, settings.base_url, text) for name, table in tables.items()}
     questions = {
         f"{row.id} ({row.project}/{row.slicer}, by {row.owner})": _Question(
             (row.project, row.slicer), row.params, row.name, row.owner

@@ -49,6 +49,7 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
      "buckets_before": [{"names", "parts"}, …],     of each of the lines before
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],
+     "alt_end": text,                      what follows `alt` on the desk: where values are, and the notes
      "engine": text,                       what reads the rows, and how old they are
      "is_zoomed": bool, "separators": [thousands, decimal]}
 

@@ -166,7 +166,7 @@ class NamedEntries(ABC, Generic[Entry]):
             raise BadRequest(f"{sentence}: choose another name, or update that one")
 
 
-def rows_named(table: Table, engine: Engine, service: str, text: str) -> list[Row[Any]]:
+def rows_by_name(table: Table, engine: Engine, service: str, text: str) -> list[Row[Any]]:
     """Everybody's entries of a service that have this name or number, for who works on the machine itself."""
     condition = table.c.name == text
     if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER:

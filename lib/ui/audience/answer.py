@@ -51,13 +51,14 @@ def head(focus: Focus, params: Params) -> Json:
         "figures": [_figure(_showing(focus, name), now, comparisons, lines[name]) for name in focus.headline],
         "nothing": None,
         "fields": {
-            name: _field(_showing(focus, name), lines[name], now, comparisons, values, notes)
+            name: _field(_showing(focus, name), lines[name], now, comparisons, values)
             for name in focus.headline
         },
         "other_precision": other and {"limit": other.limit, "help": straight(other.help)},
         **_buckets(lines[focus.field.name]),
         "values": [_value_line(focus, now, line) for line in values],
         "second": _second(focus, now),
+        "alt_end": straight(f"; its values are in More, above the figures{time_chart.notes_text(notes)}"),
         "date_notes": [
             *_date_notes(notes, lines[focus.field.name]),
             *_clock_marks(focus, lines[focus.field.name]),
@@ -141,7 +142,7 @@ def _nothing(nothing: NoData, params: Params) -> Json:
 
 def _empty() -> Json:
     lists: Json = {name: [] for name in ("figures", "metrics", "values", "date_notes")}
-    return lists | {"fields": {}, "second": None, "other_precision": None, **_buckets([])}
+    return lists | {"fields": {}, "alt_end": "", "second": None, "other_precision": None, **_buckets([])}
 
 
 def of_nothing(name: str) -> Json | list[Json]:
@@ -185,9 +186,8 @@ def _field(
     now: Audience,
     comparisons: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
-    notes: Sequence[Note],
 ) -> Json:
-    """What the chart, the notes and the precision say while this data field is shown."""
+    """What the chart and the precision say while this data field is shown."""
     single = [_line(line.series, focus) for line in lines]
     has_trend = over_time.has_trend(focus, now) and bool(lines)
     trend_lines = (
@@ -199,7 +199,7 @@ def _field(
         "notes": [
             straight(note) for note in [*headline.notes(focus, now, comparisons), *_trend_notes(focus, now)]
         ],
-        "alt": straight(over_time.alternative(focus, values, notes)),
+        "alt": straight(over_time.alternative(focus, values)),
         "has_zero": focus.field.formula is None,
         **_sides(single),
         "drawn": _sides(trend_lines) if trend_lines else None,

@@ -45,7 +45,8 @@ function drawChart(chart, head) {
   chart.sign = sign
   leaveChart(chart)
   chart.lines = courses(head)
-  set(chart.root, "aria-label", head.fields[head.field]?.alt || null)
+  const alt = head.fields[head.field]?.alt
+  set(chart.root, "aria-label", alt ? alt + head.alt_end : null)
   if (!chart.lines.length || width === 0) return chart.picture.replaceChildren()
   chart.scale = scales(chart.lines, head, width)
   const { scale } = chart

@@ -13,7 +13,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, time_key_field
 from lib.ui.audience import split_levels
-from lib.ui.charts import numbers, series, time_chart
+from lib.ui.charts import numbers, series
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.series import EACH, TRENDS, Series
 from lib.ui.charts.time_chart import ChartLine, ValueLine
@@ -170,13 +170,11 @@ def _lines(value_lines: Sequence[ValueLine]) -> list[ChartLine]:
     return [ChartLine(line.label, line.now) for line in value_lines]
 
 
-def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[Note] = ()) -> str:
-    """The chart in words, for screen readers."""
+def alternative(focus: Focus, values: Sequence[ValueLine] = ()) -> str:
+    """The chart in words, for screen readers, wherever it is shown: without the notes of colleagues."""
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
-    about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
-    about += "; its values are in More, above the figures"
-    return about + time_chart.notes_text(notes)
+    return f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
 
 
 def draw_line_choices(focus: Focus) -> None:

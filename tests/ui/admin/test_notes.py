@@ -50,7 +50,7 @@ def test_a_note_on_the_chart_and_in_its_accessible_text(kept: Keeper) -> None:
     desk = of_delivery(person="viewer")
     (mark,) = marks(desk)
     assert (mark["day"], mark["place"], mark["text"]) == (LAST_DAY.isoformat(), 6, "Publisher left")
-    assert "Publisher left" in boards.head(desk)["fields"]["imps"]["alt"]
+    assert "Publisher left" in boards.head(desk)["alt_end"]
 
 
 def test_texts_of_others_are_characters(kept: Keeper) -> None:

@@ -39,8 +39,8 @@ PARTS: Mapping[BoardPart, str] = {
 
 def params_of_link(board: Board, params: Params) -> dict[str, str]:
     """The board's parameters that a link to it asks for; without any those that are stored with it."""
-    asked = {name: text for name, text in params.items() if is_shared_param(name)}
-    return asked if asked or OWN_PARAM in params else dict(board.params)
+    own = {name: text for name, text in params.items() if is_shared_param(name)}
+    return own if own or OWN_PARAM in params else dict(board.params)
 
 
 def link_params(board: Board, params: Params) -> dict[str, str]:
