@@ -124,7 +124,7 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
         yield f"compared with {facts['Compared with']}"
     if facts["Filters"] != "None":
         yield facts["Filters"]
-    yield from filter(None, (facts.get("Precision", ""), facts["Data"]))
+    yield from filter(None, (facts.get("Precision", ""), facts["Freshness"]))
 
 
 def _row(figure: SnapshotFigure) -> FigureRow:

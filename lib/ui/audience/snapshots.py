@@ -103,7 +103,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
         yield "Limited to", straight(filters.restrictions(focus.slicer))
     if field:
         yield "Precision", field["precision"]
-    yield "Data", focus.context.freshness
+    yield "Freshness", focus.context.freshness
     if head["engine"]:
         yield "Source", head["engine"]
     yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
