@@ -234,8 +234,8 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
     for entity in sorted({entity for entity, _ in keys}):
         ids = [number for kind, number in keys if kind == entity]
         for first in range(0, len(ids), BATCH_SIZE):
-            some = ids[first : first + BATCH_SIZE]
-            yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(some)
+            batch = ids[first : first + BATCH_SIZE]
+            yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(batch)
 
 
 def _values(number: int, row: ActionRow) -> dict[str, Any]:

@@ -376,9 +376,8 @@ def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
 
 def _query(params: Mapping[str, Any]) -> str:
     """Query parameters with booleans as in JSON, and without None."""
-    words = {True: "true", False: "false"}
     present = {name: value for name, value in params.items() if value is not None}
-    plain = {name: words[value] if isinstance(value, bool) else value for name, value in present.items()}
+    plain = {n: str(value).lower() if isinstance(value, bool) else value for n, value in present.items()}
     return urlencode(plain, doseq=True)
 
 

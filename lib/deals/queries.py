@@ -198,8 +198,8 @@ def of_word(word: str) -> tuple[str, ...]:
 
 
 def _pairs(package: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for place in package["geo_targetings"]:
-        yield place["type"], place["value"]
+    for target in package["geo_targetings"]:
+        yield target["type"], target["value"]
     for kind in VALUES:
         for target in package[f"{kind}_targetings"]:
             yield kind, target["value"]

@@ -141,15 +141,15 @@ def refusals(codec: Codec, response: httpx.Response) -> dict[int, str]:
         raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
 
 
-def refusal_of(one: Mapping[str, Any]) -> str:
+def refusal_of(result: Mapping[str, Any]) -> str:
     """`{"error": {"detail": "…"}}`, or the fields with what is wrong, as a sentence."""
-    error = one["error"]
+    error = result["error"]
     return str(error["detail"]) if "detail" in error else Invalid(error).reason
 
 
 def page(codec: Codec, model: type[Model], response: httpx.Response) -> Page[Model]:
     """A page of entities."""
-    return _page(codec, response, lambda one: codec.read(model, one))
+    return _page(codec, response, lambda entity: codec.read(model, entity))
 
 
 def changes(codec: Codec, response: httpx.Response) -> Page[EntityChange]:

@@ -157,7 +157,7 @@ def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, wh
         return {name: read(inner, value, problems, where=where)}
     if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
         return {}
-    return {name: [read(inner, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
+    return {name: [read(inner, part, problems, where=(*where, number)) for number, part in enumerate(value)]}
 
 
 def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:
@@ -165,8 +165,8 @@ def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, 
         return {name: adapter.validate_python(value, strict=True)}
     except ValidationError as error:
         for fault in error.errors(include_url=False, include_input=False):
-            place = (*where, *(part for part in fault["loc"] if isinstance(part, int)))
-            problems.add(place, f"This {requirement(fault['type'], fault.get('ctx'))}.")
+            path = (*where, *(part for part in fault["loc"] if isinstance(part, int)))
+            problems.add(path, f"This {requirement(fault['type'], fault.get('ctx'))}.")
     return {}
 
 

@@ -209,6 +209,7 @@ class _AuthorizedCall:
         piece = first
         while piece:
             yield piece
+            # A turn for each piece: a slow reader holds no thread, and others come in between.
             turn = self.service.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
             piece = await asyncio.wrap_future(turn)
 

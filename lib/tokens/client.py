@@ -90,6 +90,7 @@ class TemporaryToken:
         with self._lock:
             if self._latest is not None and is_good(self._latest):
                 return self._latest.text
+            # One thread asks, outside the lock: the others wait for its answer.
             asking, is_mine = self._asking or Future(), self._asking is None
             self._asking = asking
         if is_mine:

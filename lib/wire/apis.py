@@ -170,6 +170,7 @@ class BodyLimit:
         size = 0
 
         async def receive_part() -> Message:
+            # Raised where the body is read, inside the route, so that the handlers of errors answer it.
             nonlocal size
             if length.isdecimal() and int(length) > self._max_bytes:
                 raise self._too_large()

@@ -145,6 +145,7 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
     ResponseTimeout (not within the deadline), MalformedResponse (not encoded as its headers say) or TooLarge
     (more than `max_bytes`).
     """
+    # A repeat of what may have succeeded would do it twice: `retries` is 0 for what is not idempotent.
     for attempt in range(request.retries):
         answer = _try(http, request)
         response = answer if isinstance(answer, httpx.Response) else None
@@ -191,6 +192,7 @@ def _check_status(answer: httpx.Response | Unreachable) -> httpx.Response:
 def _once(http: httpx.Client, request: Call) -> httpx.Response:
     with stream(http, request) as (response, pieces):
         body = b"".join(pieces)
+    # The body is decoded by now: with these headers httpx would decode it once more.
     headers = [pair for pair in response.headers.multi_items() if pair[0] not in _TRANSFER_HEADERS]
     return httpx.Response(response.status_code, headers=headers, content=body, request=response.request)
 

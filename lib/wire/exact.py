@@ -13,6 +13,7 @@ def loads(text: bytes) -> Any:
     """The parsed JSON; numbers with a point or an exponent are Decimals. ValueError for invalid JSON."""
     try:
         value = json.loads(text.decode("utf-8-sig"), **_READING)
+        # json reads half a surrogate pair without complaint; only encoding it again shows that it is no text.
         if b"\\ud" in text or b"\\uD" in text:
             json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeError:

@@ -89,6 +89,7 @@ class FairPool:
         while turn := self._next():
             caller, (future, work) = turn
             _settle(future, work)
+            # A thread that waits would keep the last answer in memory.
             del turn, future, work
             self._finish(caller)
 

@@ -78,6 +78,7 @@ def keep_deadline(http: httpx.Client) -> httpx.Client:
     for transport in (http._transport, *http._mounts.values()):
         if isinstance(transport, httpx.HTTPTransport):
             pool: Any = transport._pool
+            # httpx has no way to hand one in, and its pools have a private name.
             pool._network_backend = BoundedBackend(pool._network_backend)
     return http
 
@@ -130,6 +131,7 @@ class BoundedStream(httpcore.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for first in range(0, len(buffer), STEP_BYTES):
             _check()
+            # A large write is one call of the driver, which would look at no deadline until it ends.
             self._stream.write(buffer[first : first + STEP_BYTES], _within(timeout))
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ WAYS = [
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Samples, and the service itself, are tested over the resident engine alone."""
+    """Samples, the service, and by commit what is costly, are tested over the resident engine alone."""
     unfit = {item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))}
     unfit |= {
         item for item in items if "socket-resident" in item.name and not item.get_closest_marker("service")
@@ -55,7 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
-    return ("sampling", "service") if any(f"embedded-{engine}" in name for engine in OTHERS) else ()
+    marks = ("sampling", "service") if NIGHTLY else ("sampling", "service", "costly")
+    return marks if any(f"embedded-{engine}" in name for engine in OTHERS) else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

@@ -90,6 +90,12 @@ def test_what_is_wrong_with_a_package(manager: Caller, there: World) -> None:
     }
 
 
+def test_a_seat_without_an_id_is_said_to_lack_it(manager: Caller) -> None:
+    """What is not there can't be looked up: one sentence, and not one of a seat None."""
+    wrong = manager.wrong("packages", name="x", seats=[{"value": True, "seat": {}}] * 2)
+    assert wrong == {"seats": [{"seat": {"id": ["This field is required."]}}] * 2}
+
+
 def test_a_setting_turns_packages_off(opened: OpenRow) -> None:
     """Then there is nothing at their path; the deprecated fields of the others stay."""
     desk = opened(legacy_packages=False)

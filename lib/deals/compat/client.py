@@ -108,7 +108,7 @@ class Journal:
             resource.id, ()
         )
 
-    def one(self, model: type[Resource], entity_id: int) -> Any:
+    def entity(self, model: type[Resource], entity_id: int) -> Any:
         """An entity's last known state. NotFound if it is unknown or deleted."""
         if model in JOURNAL_MODELS:
             entry = self.memory.last(model, entity_id)
@@ -220,7 +220,7 @@ class PlainDeals(Deals):
         """
         model = model_of(entity)
         if model not in READ_LIVE:
-            return self._journal.one(model, entity_id)
+            return self._journal.entity(model, entity_id)
         try:
             resource = super().get(model, entity_id)
         except REFUSALS as error:
@@ -228,7 +228,7 @@ class PlainDeals(Deals):
                 self._note_removal(model, entity_id)
             if model is DemandDeal:
                 raise
-            return self._journal.one(model, entity_id)
+            return self._journal.entity(model, entity_id)
         self._note("seen", model, [resource.raw])
         return self._journal.complete(resource.known_as(etag=memory.digest(resource)))
 

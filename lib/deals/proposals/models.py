@@ -208,9 +208,9 @@ class Drift:
         return self.is_proposed and not same(self.field, self.now, self.new_value)
 
 
-def same(name: str, one: Any, other: Any) -> bool:
+def same(name: str, value: Any, other: Any) -> bool:
     """Whether two values of a field are equal, however JSON writes them: instants, ids, numbers, order."""
-    return bool(_plain(name, one) == _plain(name, other))
+    return bool(_plain(name, value) == _plain(name, other))
 
 
 def check(request: type[Request], body: Any) -> Fields:

@@ -68,18 +68,18 @@ class Packages(EntityStore):
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
         buyers = seats_to_sell_to(work, {number for number in ids if number is not None})
-        for number, (one, choice) in enumerate(zip(ids, choices, strict=True)):
-            dsp = (choice.get("dsp") or {}).get("id")
-            if number is not None and one not in buyers:
-                problems.add(("seats", number, "seat", "id"), f"There is no seat {one}.")
-            elif number is not None and one in ids[:number]:
-                problems.add(("seats", number, "seat", "id"), f"The seat {one} is given twice.")
-            elif number is not None and dsp not in (None, buyers[one]["dsp"]["id"]):
-                right = buyers[one]["dsp"]
-                problems.add(
-                    ("seats", number, "dsp", "id"),
-                    f"The seat {one} is at the DSP {right['id']} '{right['name']}'.",
-                )
+        for number, (seat_id, choice) in enumerate(zip(ids, choices, strict=True)):
+            if seat_id is None:
+                continue  # that it is missing is said already
+            path, dsp = ("seats", number, "seat", "id"), (choice.get("dsp") or {}).get("id")
+            if seat_id not in buyers:
+                problems.add(path, f"There is no seat {seat_id}.")
+            elif seat_id in ids[:number]:
+                problems.add(path, f"The seat {seat_id} is given twice.")
+            elif dsp not in (None, buyers[seat_id]["dsp"]["id"]):
+                right = buyers[seat_id]["dsp"]
+                sentence = f"The seat {seat_id} is at the DSP {right['id']} '{right['name']}'."
+                problems.add(("seats", number, "dsp", "id"), sentence)
 
     def affected_keys(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """Its supply packages when it may get deals, and its deals when they follow it to others."""

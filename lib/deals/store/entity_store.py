@@ -175,11 +175,11 @@ def refer(
 ) -> None:
     """Add a problem for each of a list of `{"id": …}` that is not among the `names` ones, or is repeated."""
     ids = linked_ids(links)
-    for number, one in enumerate(ids):
-        if one is not None and one not in names:
-            problems.add((*where, number, "id"), f"There is no {noun} {one}.")
-        elif one is not None and one in ids[:number]:
-            problems.add((*where, number, "id"), f"The {noun} {one} is given twice.")
+    for number, entity_id in enumerate(ids):
+        if entity_id is not None and entity_id not in names:
+            problems.add((*where, number, "id"), f"There is no {noun} {entity_id}.")
+        elif entity_id is not None and entity_id in ids[:number]:
+            problems.add((*where, number, "id"), f"The {noun} {entity_id} is given twice.")
 
 
 def part_id(part: Fields) -> int:

@@ -170,12 +170,12 @@ def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:
     """The rules of terms for each deal; a sentence stands once where the shared terms alone break it."""
     broken: dict[Path, str] = {}
     for number, option in enumerate(new_deals.get("demand_deals_options") or [{}]):
-        own_place, own = (*OPTIONS, number), _own_terms(option)
+        own_path, own = (*OPTIONS, number), _own_terms(option)
         whole = {**new_deals, **own, "deal_sync": option.get("deal_sync")}
         for name, rule in broken_rules(whole).items():
-            place = own_place if own.keys() & rule.terms else OPTIONS[:1]
-            if not any(problems.at(*at, term) for at in (own_place, OPTIONS[:1]) for term in rule.terms):
-                broken[*place, name] = rule.sentence
+            path = own_path if own.keys() & rule.terms else OPTIONS[:1]
+            if not any(problems.at(*at, term) for at in (own_path, OPTIONS[:1]) for term in rule.terms):
+                broken[*path, name] = rule.sentence
     for path, sentence in broken.items():
         problems.add(path, sentence)
 

@@ -148,7 +148,7 @@ class Work:
         whole = [self._whole(table, row) for row in rows]
         question = insert(table).returning(table.c.id, sort_by_parameter_order=True)
         ids = self.connection.execute(question, whole).scalars()
-        return [{**row, "id": one} for row, one in zip(whole, ids, strict=True)]
+        return [{**row, "id": entity_id} for row, entity_id in zip(whole, ids, strict=True)]
 
     def _whole(self, table: Table, values: Mapping[str, Any]) -> Fields:
         """The row with the columns that every entity has."""
@@ -183,7 +183,8 @@ class IdempotentRequest:
         mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
         row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
         if row is not None and work.scope.since is not None and row.at < work.scope.since:
-            work.connection.execute(delete(idempotency_keys).where(*mine))  # of a namesake who was removed
+            # Of a namesake who was removed: an account made since has none of its keys.
+            work.connection.execute(delete(idempotency_keys).where(*mine))
             return None
         if row is None or row.at <= work.now - KEPT_FOR:
             return None

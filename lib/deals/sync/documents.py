@@ -49,35 +49,35 @@ Document = dict[str, Any]
 
 
 def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
-    """The countries of packages with these places, by code; empty for all, and where they can't be told.
+    """The countries of packages with this targeting, by code; empty for all, and where they can't be told.
 
     A deal of several packages has the countries of them all. They can't be told where an included place is
     smaller than a country, or written in other than ISO's two or three letters.
     """
     codes: set[str] = set()
-    for places in targetings:
-        own_codes = _of_package([*places])
+    for targets in targetings:
+        own_codes = _of_package([*targets])
         if own_codes is None:
             return []
         codes |= own_codes
     return [] if codes == EVERY else sorted(codes)
 
 
-def _of_package(places: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
+def _of_package(targets: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
     """The countries of one package; None where they can't be told. An excluded part of one leaves it in."""
-    inclusions = [place for place in places if not place["is_excluded"]]
-    exclusions = [place for place in places if place["is_excluded"] and place["type"] == "country"]
-    codes = [_code(place) for place in (*inclusions, *exclusions)]
+    inclusions = [target for target in targets if not target["is_excluded"]]
+    exclusions = [target for target in targets if target["is_excluded"] and target["type"] == "country"]
+    codes = [_code(target) for target in (*inclusions, *exclusions)]
     if None in codes:
         return None
     remaining = set(filter(None, codes[: len(inclusions)])) if inclusions else EVERY
     return remaining - set(filter(None, codes[len(inclusions) :]))
 
 
-def _code(place: Mapping[str, Any]) -> str | None:
-    if place["type"] != "country":
+def _code(target: Mapping[str, Any]) -> str | None:
+    if target["type"] != "country":
         return None
-    value = str(place["value"]).strip().upper()
+    value = str(target["value"]).strip().upper()
     return ALPHA_3.get(value) or (value if value in EVERY else None)
 
 

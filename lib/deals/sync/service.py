@@ -228,7 +228,7 @@ class DealSync:
         if not self._side.origin:
             raise NotFound(OFF)
         run = database.transact if writes else database.reading
-        return run(self._engine, lambda one: within(Work.of(one, caller.scope)), deadline)
+        return run(self._engine, lambda connection: within(Work.of(connection, caller.scope)), deadline)
 
 
 def take_status(work: Work, deal: SyncedDeal, body: object, who: str) -> None:

@@ -54,12 +54,12 @@ def status_of(report: Fields, deal_id: str, seat: str, problems: Problems) -> tu
     if report.get("id", deal_id) != deal_id:
         problems.add(("id",), f"This must be the deal of the address, {deal_id}.")
     statuses = report.get("buyerstatus") or []
-    for number, one in enumerate(statuses):
-        place = ("buyerstatus", number, "buyerseatid")
-        if one.get("buyerseatid") not in (None, seat):
-            problems.add(place, f"This deal is for the seat '{seat}'.")
+    for number, status in enumerate(statuses):
+        path = ("buyerstatus", number, "buyerseatid")
+        if status.get("buyerseatid") not in (None, seat):
+            problems.add(path, f"This deal is for the seat '{seat}'.")
         elif number:
-            problems.add(place, "A deal has one seat, and so one status.")
+            problems.add(path, "A deal has one seat, and so one status.")
     problems.check()
     reason = (statuses[0].get("ext") or {}).get("reason")
     return int(statuses[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None

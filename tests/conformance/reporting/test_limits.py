@@ -48,7 +48,7 @@ def test_timezone(hourly: Caller, verb: str, zone: int, code: int) -> None:
     assert hourly.post(verb, timezone=zone).status_code == code
 
 
-@pytest.mark.parametrize("verb", ["audience", "export"])
+@pytest.mark.parametrize("verb", ["audience", pytest.param("export", marks=pytest.mark.costly)])
 def test_a_million_rows(wide: Caller, verb: str) -> None:
     """A split over several key fields may have 1,000,000 rows."""
     response = wide.post(verb, split_by=PAIRS, filters=case("a million"), limit=1, **WIDE)
@@ -57,7 +57,7 @@ def test_a_million_rows(wide: Caller, verb: str) -> None:
         assert response.json()["total"]["records_found"] == 1_000_000
 
 
-@pytest.mark.parametrize("verb", ["audience", "export"])
+@pytest.mark.parametrize("verb", [pytest.param("audience", marks=pytest.mark.costly), "export"])
 def test_more_than_a_million_rows(wide: Caller, verb: str) -> None:
     """Results above that are rejected, however few of them were to be returned."""
     assert "more than 1,000,000" in wide.reason(
@@ -65,12 +65,14 @@ def test_more_than_a_million_rows(wide: Caller, verb: str) -> None:
     )
 
 
+@pytest.mark.costly
 def test_one_key_field(wide: Caller) -> None:
     """The rule is for several key fields: a split by one may have more rows."""
     answer = wide.audience(split_by=["left"], filters=case("alone"), limit=1, **WIDE)
     assert answer["total"]["records_found"] == 1_000_001
 
 
+@pytest.mark.costly
 def test_data_filters_count_first(wide: Caller) -> None:
     """The rows of a result are those that its data filters leave."""
     none = [{"name": "imps", "match": ">", "value": 1}]
