@@ -34,8 +34,8 @@ from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.audience.board import BoardAnswers
+from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.deals.new_package.review import create_package
 from lib.ui.query.state import default_cards
 from lib.wire.deadline import Deadline
 
@@ -199,7 +199,10 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
         draft = Draft.of(
             name=f"Traced {number}", media_type="banner", start_date="2031-01-01", seats={1: Terms("2.5")}
         )
-        return create_package(clients.deals, draft, seats, f"key-{number}")
+        source = FormSource(creations=[package_creation(draft, clients.deals, seats)])
+        plan = CreationPlan(source=source, record=clients.bulk_actions.record("Traced"))
+        plan.finish(clients.deals)
+        return plan
 
     def import_(number: int) -> object:
         """A file of a new table is imported from the command line."""

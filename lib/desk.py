@@ -1,7 +1,6 @@
 """The script that app.py serves: sign in, then the screens that this person may open."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +11,7 @@ from lib.ui.deals import screen as deals
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import proposals
 from lib.ui.deals.list import health
-from lib.ui.kit import frame, notes, page_scripts, sign_in
+from lib.ui.kit import frame, page_scripts, sign_in
 from lib.ui.query import history, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
@@ -28,11 +27,6 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
-GONE = {
-    "portfolio": "Portfolio is gone: see Columns",
-    "forecasts": "Forecasts is gone: see Targeting",
-}
-"""Screens of earlier versions, by their addresses, and why Deals opens in their place."""
 START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda grant: grant.reads,
@@ -81,19 +75,6 @@ def first_screen() -> None:
     st.switch_page(audience, query_params=params)
 
 
-def replacement(name: str) -> None:
-    """Open what replaces a screen that is gone, and say why; parameters such as an open deal are kept.
-
-    To be called before the frame's pickers are drawn.
-    """
-    if "deals" not in by_path:
-        first_screen()
-    notes.say(GONE[name])
-    st.switch_page(
-        by_path["deals"], query_params={key: st.query_params.get_all(key) for key in st.query_params}
-    )
-
-
 def own_first_screen(person: Person) -> None:
     """Once after the sign-in, where the address asks for nothing: to the person's start page, if any.
 
@@ -108,14 +89,11 @@ def own_first_screen(person: Person) -> None:
 
 
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")
+# Without a file for it, Streamlit fetches the symbol of the page from outside as the icon of the tab.
 st.set_page_config(page_icon=str(sign_in.MARK), layout="wide")
 if person:
     st.logo(str(sign_in.MARK), size="small")
-gone = [
-    st.Page(partial(replacement, name), title=name.capitalize(), url_path=name, visibility="hidden")
-    for name in GONE
-]
-screen = st.navigation([start, *screens, *gone], position="top" if person else "hidden")
+screen = st.navigation([start, *screens], position="top" if person else "hidden")
 if person:
     history.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
@@ -131,12 +109,10 @@ else:
     if screen is start:
         own_first_screen(person)
         first_screen()
-    if screen.url_path in GONE:
-        replacement(screen.url_path)
     if screen.url_path not in ("", "audience"):
         firing.forget()
     if screen.url_path != "deals":
-        deals.leave()
+        deals.leave()  # a dialog that was left open would open by itself on the next visit
     frame.heading(title)
     frame.header(person, firing.mark)
     screen.run()

@@ -30,16 +30,17 @@ from sqlalchemy import (
 
 from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals.client import to_json
+from lib.deals.models import shorten
 from lib.people import Person
 from lib.wire.errors import BadRequest, Forbidden
 
 BATCH_SIZE = 500
-DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
+LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 200, 500_000
 NO_UNDO = "This action can't be undone any more"
 
 bulk_actions = numbered_table(
     "bulk_actions",
-    *required(service=String(500), title=String(100), who=String(64), at=Instant),
+    *required(service=String(500), title=String(LONGEST_TITLE), who=String(64), at=Instant),
     Column("undone_by", String(64)),
     Column("undone_at", Instant),
     Index(None, "service", "at"),
@@ -96,8 +97,8 @@ class BulkActions:
     person: Person
 
     def record(self, title: str) -> "ActionRecord":
-        """A new action, which is stored once it has touched something."""
-        return ActionRecord(self, title)
+        """A new action, which is stored once it has touched something; a long title is cut."""
+        return ActionRecord(self, shorten(title, LONGEST_TITLE))
 
     def recent(self) -> list[BulkAction]:
         """The actions, latest first."""

@@ -1,7 +1,6 @@
 """The frame of every screen, and the API documentation."""
 
 import pytest
-from dealing import Desk
 from playwright.sync_api import Page, TimeoutError, expect
 
 from browser.conftest import at, enter, pick, settled
@@ -86,16 +85,6 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     pick(page, "Slicer", "delivery")
     expect(warning).to_be_hidden()
     expect(page.locator(".fig").first).to_be_visible()
-
-
-def test_bookmark_of_a_screen_that_is_gone(selling: Desk, page: Page) -> None:
-    """It opens Deals, with the deal that the bookmark names, and a line says what became of the screen."""
-    enter(page, f"{selling.address}/portfolio")
-    page.wait_for_url(at("deals"))
-    expect(page.get_by_text("Portfolio is gone")).to_be_visible()
-    page.goto(f"{selling.address}/forecasts?open=demand_deals-1")
-    page.wait_for_url(at("deals", open="demand_deals-1"))
-    expect(page.get_by_role("dialog").get_by_text("Forecasts is gone")).to_be_visible()
 
 
 @pytest.mark.parametrize("screen", ["audience", "deals"])

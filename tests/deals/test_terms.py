@@ -217,7 +217,7 @@ def test_a_deal_without_them_shows_none() -> None:
 
 def test_a_seat_has_them_when_copied() -> None:
     """The request of a deal for one more seat has the terms of the deal that it is like."""
-    from lib.ui.deals.changes.additions import like
+    from lib.ui.deals.drawer.clone import like
 
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "price": 2, **TERMS})
     sent = like(deal, Seat(id=2, name="S"), Decimal(3)).body()

@@ -9,9 +9,9 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import additions, dead_targets, end_questions, proposal_form, proposals, undo
+from lib.ui.deals.changes import dead_targets, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
-from lib.ui.deals.drawer import change, details, history, overlap
+from lib.ui.deals.drawer import add_deals, change, clone, details, history, overlap
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.insight import seat_guide, targeting_figures
 from lib.ui.deals.list import table
@@ -39,7 +39,7 @@ def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Ab
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
     if not does.why_not(key[0], "create"):
-        additions.draw_clone(context, entity)
+        clone.draw(context, entity)
     if not does.why_not(key[0], "delete"):
         with st.popover("Delete", icon=":material/delete:", key="action_delete"):
             _delete(context, key, entity)
@@ -252,7 +252,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
-        ADD: lambda: additions.draw_add(context, entity),
+        ADD: lambda: add_deals.draw(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
         DELIVERY: lambda: history.draw_delivery(context, key, entity),
         CHANGE: lambda: change.draw(context, key, entity),
@@ -262,7 +262,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         name
         for name, is_offered in (
             (CHANGE, may_change),
-            (ADD, additions.is_offered(entity, does)),
+            (ADD, add_deals.is_offered(entity, does)),
             (TARGETING, isinstance(entity, SupplyPackage)),
         )
         if not is_offered

@@ -1,11 +1,12 @@
 """Creating a package whose deals differ in their terms: all or nothing, once, over plain services too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from dealing import clients
 from serving import serving
 from standin.book import SETTINGS, Book
 from standin.deals import deals as standin_deals
@@ -16,8 +17,9 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
+from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
+from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.deals.new_package import review
 from lib.wire.errors import Invalid
 
 SEATS = {
@@ -60,46 +62,106 @@ def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object
     }  # fmt: skip
 
 
-def test_each_deal_on_its_own_terms(deals: Deals) -> None:
+def created(desk: connect.Clients, draft: Draft, key: str, seats: Mapping[int, Seat] = SEATS) -> CreationPlan:
+    """The plan that a form with this draft and key makes, at its end."""
+    source = FormSource(creations=[package_creation(draft, desk.deals, seats)])
+    plan = CreationPlan(source=source, record=desk.bulk_actions.record("Created"), idempotency_key=key)
+    plan.finish(desk.deals)
+    return plan
+
+
+def package_of(plan: CreationPlan) -> SupplyPackage:
+    """The package that it created."""
+    [package] = plan.entities
+    assert isinstance(package, SupplyPackage)
+    return package
+
+
+@pytest.fixture
+def desk(own_deals_home: Path) -> connect.Clients:
+    """A desk with deals of its own."""
+    return clients(Settings(home=own_deals_home, demo=True))
+
+
+@pytest.fixture
+def deals(desk: connect.Clients) -> Deals:
+    """Its deals."""
+    return desk.deals
+
+
+def test_each_deal_on_its_own_terms(desk: connect.Clients, deals: Deals) -> None:
     """Each deal gets the terms of its seat, else the shared ones, in the one request of the package."""
-    made = review.create_package(deals, DRAFT, SEATS, "key-1")
-    assert made.gaps == ()
-    assert terms(deals, made.package) == {
+    plan = created(desk, DRAFT, "key-1")
+    assert plan.gaps == []
+    assert terms(deals, package_of(plan)) == {
         1: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
         2: (Decimal("3.25"), True, 3, Decimal("5"), "c@d.example"),
         3: (Decimal("4"), False, 1, Decimal("12.5"), "a@b.example"),
     }
-    assert [deal.name for deal in made.package.demand_deals] == [
+    assert [deal.name for deal in package_of(plan).demand_deals] == [
         f"Mixed - {s}" for s in ("Alpha Buying", "Beta Media", "Gamma Trading")
     ]
 
 
-def test_without_shared_terms(deals: Deals) -> None:
+def test_without_shared_terms(desk: connect.Clients, deals: Deals) -> None:
     """A package whose deals are all paused is created with its deals paused."""
     draft = Draft.of(
         name="Paused", media_type="banner", start_date="2026-12-01", seats={1: Terms("2", False, PAUSED)}
     )
-    made = review.create_package(deals, draft, SEATS, "key-2")
-    assert terms(deals, made.package) == {1: (Decimal(2), False, 1, Decimal("12.5"), "a@b.example")}
+    assert terms(deals, package_of(created(desk, draft, "key-2"))) == {
+        1: (Decimal(2), False, 1, Decimal("12.5"), "a@b.example")
+    }
 
 
-def test_a_refused_deal_creates_nothing(deals: Deals) -> None:
+def test_a_refused_deal_creates_nothing(desk: connect.Clients, deals: Deals) -> None:
     """When the terms of one seat are refused, neither package nor deals are there; its row is named."""
     seats = {**DRAFT.seats, 1: Terms("4", True, own_terms(False, None, "", ""))}
     before = deals.list(SupplyPackage).count, deals.list(DemandDeal).count
     refused = replace(DRAFT, seats=seats, terms={})
-    with pytest.raises(Invalid, match="contact e-mail"):
-        review.create_package(deals, refused, SEATS, "key-3")
+    plan = created(desk, refused, "key-3")
+    assert isinstance(plan.error, Invalid)
+    assert "contact e-mail" in str(plan.error)
+    assert plan.idempotency_key == "key-3", "it is not used up"
+    assert desk.bulk_actions.recent() == []
     assert (deals.list(SupplyPackage).count, deals.list(DemandDeal).count) == before
 
 
-def test_a_lost_answer_is_repeated(deals: Deals) -> None:
+def test_a_lost_answer_is_repeated(desk: connect.Clients, deals: Deals) -> None:
     """The same request again, after an answer that was lost, creates nothing twice."""
     before = deals.list(DemandDeal).count
-    first = review.create_package(deals, DRAFT, SEATS, "key-4")
-    again = review.create_package(deals, DRAFT, SEATS, "key-4")
-    assert first.package.id == again.package.id
+    first, again = created(desk, DRAFT, "key-4"), created(desk, DRAFT, "key-4")
+    assert package_of(first).id == package_of(again).id
     assert deals.list(DemandDeal).count == before + 3
+
+
+def test_undo_deletes_the_package_with_its_deals(desk: connect.Clients, deals: Deals) -> None:
+    """What a form created can be undone: package and deals, but for what somebody has changed since."""
+    before = deals.list(SupplyPackage).count, deals.list(DemandDeal).count
+    created(desk, DRAFT, "key-7")
+    undone(desk)
+    assert (deals.list(SupplyPackage).count, deals.list(DemandDeal).count) == before
+    changed = package_of(created(desk, replace(DRAFT, seats={1: Terms("2.5")}), "key-8"))
+    deals.change(DemandDeal, changed.demand_deals[0].id, {"price": Decimal("9")})
+    assert "Price now 9.00, set to 2.50" in " ".join(undone(desk))
+    assert deals.get(SupplyPackage, changed.id or 0).demand_deals
+
+
+def test_deals_of_before_are_not_deleted_by_undo(desk: connect.Clients, deals: Deals) -> None:
+    """A package that links older deals is no action for Undo: a service deletes none that has deals."""
+    draft = replace(DRAFT, deals="existing", links=(1,))
+    plan = created(desk, draft, "key-9")
+    assert (plan.record.number, package_of(plan).demand_deals[0].id) == (None, 1)
+
+
+def undone(desk: connect.Clients) -> list[str]:
+    """Undo the latest action; why something stays."""
+    plan = undo_plan(desk.bulk_actions, desk.bulk_actions.recent()[0])
+    while plan.is_running:
+        plan.step(desk.deals)
+    plan.start()
+    while plan.is_running:
+        plan.step(desk.deals)
+    return [outcome.reason for outcome in plan.failures]
 
 
 @pytest.fixture
@@ -109,32 +171,31 @@ def book() -> Book:
 
 
 @pytest.fixture
-def plain(book: Book, tmp_path: Path) -> Iterator[Deals]:
-    """A client of that service."""
+def plain(book: Book, tmp_path: Path) -> Iterator[connect.Clients]:
+    """A desk over that service."""
     with serving(standin_deals(State({}, deals=book))) as address:
         usual = {"curate_url": address, "deals_token": TOKEN, "deals_mapping_confirmed": True}
         person = Person("max", "Max", None, "manager", deals=ALL_DEALS)
-        yield connect.connect(person, Settings(home=tmp_path / "desk", **usual, **SETTINGS)).deals
+        yield connect.connect(person, Settings(home=tmp_path / "desk", **usual, **SETTINGS))
 
 
-def test_a_service_that_creates_no_single_deals(plain: Deals, book: Book) -> None:
+def test_a_service_that_creates_no_single_deals(plain: connect.Clients, book: Book) -> None:
     """There the deals are created with the package, and those that differ are changed."""
     seats = {71: Terms("2.5"), 72: Terms("3.25", False, own_terms(False, 3, "5", "c@d.example"))}
     draft = replace(DRAFT, seats=seats)
-    made = review.create_package(plain, draft, {}, "key-5")
-    assert made.gaps == ()
-    assert terms(plain, made.package) == {
+    plan = created(plain, draft, "key-5", {})
+    assert plan.gaps == []
+    assert terms(plain.deals, package_of(plan)) == {
         71: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
         72: (Decimal("3.25"), False, 3, Decimal("5"), "c@d.example"),
     }
     assert [method for method, _, _ in book.asked].count("PUT") == 1
 
 
-def test_what_a_service_left_otherwise_is_said(plain: Deals, book: Book) -> None:
+def test_what_a_service_left_otherwise_is_said(plain: connect.Clients, book: Book) -> None:
     """Where a deal can't be changed the package stays, and which deal has other terms is said."""
     book.forgets = frozenset({"is_active"})
     seats = {71: Terms("2.5"), 72: Terms("3", False, PAUSED)}
-    made = review.create_package(plain, replace(DRAFT, seats=seats), {}, "key-6")
-    [gaps] = made.gaps
+    [gaps] = created(plain, replace(DRAFT, seats=seats), "key-6", {}).gaps
     assert "has the terms of the first seat" in gaps
     assert "is_active" in gaps

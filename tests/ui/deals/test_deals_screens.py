@@ -19,9 +19,9 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
 from lib.ui.deals import facts
-from lib.ui.deals.changes import additions, bulk
+from lib.ui.deals.changes import bulk
 from lib.ui.deals.changes.plan import ChangeSource
-from lib.ui.deals.drawer import change
+from lib.ui.deals.drawer import change, clone
 from lib.ui.deals.list.deal_rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
@@ -355,7 +355,7 @@ def test_the_second_click_of_a_double_click_finds_nothing_to_do() -> None:
     """Save and Create may be clicked again before the screen shows that they are done: nothing fails."""
     nobody: Any = None
     change.save(nobody, ("demand_deals", 999))
-    additions.create(nobody, DemandDeal(id=999), {})
+    clone.create(nobody, DemandDeal(id=999), {})
 
 
 def test_what_was_saved_is_said(visit: Visit) -> None:
@@ -540,6 +540,8 @@ def test_a_repeated_request_creates_one(visit: Visit, deals: Deals) -> None:
     create(desk)
     assert "package 3" in desk.success[0].value
     assert deals.list(SupplyPackage).count == 3
+    assert undo_all(visit("deals")) == "1 deal and 1 package put back."
+    assert deals.list(SupplyPackage).count == 2
 
 
 def test_what_was_entered_survives_other_screens(visit: Visit) -> None:
@@ -567,14 +569,25 @@ def test_clone_of_a_deal(visit: Visit, deals: Deals) -> None:
     """A deal is cloned for another seat, with the same packages and its own price."""
     desk = opened(visit("deals"), "demand_deals-4")
     desk.session_state["action_clone"] = True
-    desk.run().selectbox(key="clone_seat").set_value(3)
-    desk.text_input(key="clone_price").set_value("6.5").run()
+    desk.run().selectbox(key="clone-4-seat").set_value(3)
+    desk.text_input(key="clone-4-price").set_value("6.5").run()
     desk.button(key="clone_create").click().run()
     made = deals.get(DemandDeal, 5)
     assert (made.name, made.price) == ("Evening Sports - Gamma Trading", Decimal("6.5"))
     assert [package.id for package in made.supply_deals] == [2]
     assert undo_all(visit("deals")) == "1 deal put back."
     assert not deals.list(DemandDeal, id=5).count
+
+
+def test_the_price_of_a_clone_is_that_of_its_own_deal(visit: Visit) -> None:
+    """What was typed for the clone of one deal is not in the form of another's."""
+    desk = visit("deals")
+    for deal, price in ((4, "7.00"), (1, "2.50")):
+        desk.session_state["action_clone"] = True
+        opened(desk, f"demand_deals-{deal}")
+        field = desk.text_input(key=f"clone-{deal}-price")
+        assert field.value == price
+        clean(field.set_value("9").run())
 
 
 def test_a_wrong_price_keeps_a_change_from_being_saved(visit: Visit, deals: Deals) -> None:

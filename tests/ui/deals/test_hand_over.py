@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.ui.deals.buyers import hand_over
-from lib.ui.deals.changes import additions
+from lib.ui.deals.drawer import clone
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.deals.new_package.review import CreatedPackage
@@ -146,7 +146,7 @@ def test_a_long_mail() -> None:
 
 def test_a_clone_has_no_contact_of_another_buyer() -> None:
     """A deal that is cloned for another seat does not take the first one's contact with it."""
-    assert additions.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
+    assert clone.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
 
 
 def buyer(desk: AppTest, number: int) -> AppTest:

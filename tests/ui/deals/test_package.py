@@ -19,7 +19,8 @@ from lib.deals.models import (
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals.changes import additions, merge
+from lib.ui.deals.changes import merge
+from lib.ui.deals.drawer import clone
 from lib.ui.deals.facts import Prices, amount, offset, sentences
 from lib.ui.deals.forms.draft import Draft, Terms, dump_draft, fault_labels, load_draft
 from lib.ui.deals.new_package import screen
@@ -241,21 +242,21 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
         deal(4, price=None, contact_email="a@b.example", **percent),
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
-    draft = additions.copy_of(package, deals)
+    draft = clone.copy_of(package, deals)
     assert draft.seats == {
         1: Terms("2.345678", False, own_terms(True, 1, "12.50", "a@b.example")),
         2: Terms("3.00", True, own_terms(True, 3, "5.00", "c@d.example")),
         3: Terms("4.00", False, own_terms(False, 1, "12.50", "a@b.example")),
         4: Terms("", False, own_terms(True, 1, "12.50", "a@b.example")),
     }
-    alike = additions.copy_of(package, [deals[0], deals[3]])
+    alike = clone.copy_of(package, [deals[0], deals[3]])
     names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
     assert [alike[name] for name in names] == [1, "12.50", "a@b.example", None]
     assert not any(terms.own for terms in alike.seats.values())
     assert len(draft["name"]) == 200
     assert draft["name"].endswith("… (copy)")
-    assert additions.note(deals) == ""
-    assert "S1" in additions.note([*deals, deal(1)])
+    assert clone.note(deals) == ""
+    assert "S1" in clone.note([*deals, deal(1)])
 
 
 def test_problems_have_places() -> None:

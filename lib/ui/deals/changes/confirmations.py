@@ -147,14 +147,18 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
         before = {name: getattr(entity, name, None) for name in {*proposal.fields, *COMPARED}}
         values = {name: getattr(after, name) for name in proposal.fields}
         return of_changes(context, [PlannedChange(key, proposal.name, before, values)])[key]
-    package = SupplyPackage.model_validate(proposal.fields)
+    return of_new_package(context, SupplyPackage.model_validate(proposal.fields))
+
+
+def of_new_package(context: PageContext, package: SupplyPackage) -> list[str]:
+    """What has to be confirmed of a package to create: the terms of its new deals, and an end in the past."""
     new_deals = package.create_demand_deals
     creations = [] if new_deals is None else deal_creations(package, new_deals, catalog.seats(context))
     return [*of_creations(context, creations), *filter(None, [doubts.dates(package.end_date)])]
 
 
 def of_new_deals(context: PageContext, package: SupplyPackage, deals: NewDeals) -> list[str]:
-    """What has to be confirmed of a package's new deals, as typed; it may be new itself."""
+    """What has to be confirmed of new deals for a package that is there, as typed."""
     creations = deal_creations(package, deals.request(), catalog.seats(context))
     return [*of_creations(context, creations), *term_questions.pasted_currencies(context, deals)]
 

@@ -8,14 +8,15 @@ the plan goes on with the same keys, so that nothing is created twice.
 import logging
 import uuid
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from lib.deals import fields
 from lib.deals.bulk_actions import ActionRow
 from lib.deals.client import Deals
+from lib.deals.fields import TERMS
 from lib.deals.models import (
     CreateDemandDeals,
     DealTerms,
@@ -27,7 +28,8 @@ from lib.deals.models import (
     generated_name,
 )
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, Outcome, PlannedChange, with_full_stop
-from lib.ui.deals.forms.draft import seat_name
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.draft import PER_SEAT, Draft, seat_name
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
@@ -41,6 +43,8 @@ class PlannedCreation(PlannedChange):
     """A package or deal to create for a line of a file or form; its key has the line, as there is no id yet.
 
     A deal has its seat, and its package, or the line of that in the same file. A form gives it a `title`.
+    `deals` are those that the request of a package creates with it; `later_terms` what these have of their
+    own by seat, where the service takes it only once they are there.
     """
 
     request: DemandDeal | SupplyPackage
@@ -49,6 +53,8 @@ class PlannedCreation(PlannedChange):
     package: SupplyPackage | None = None
     package_line: int | None = None
     title: str = ""
+    deals: Sequence["PlannedCreation"] = ()
+    later_terms: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, line: int, request: DemandDeal | SupplyPackage, **parts: Any) -> "PlannedCreation":
@@ -131,8 +137,9 @@ class FormSource(CreationSource):
 class CreationPlan(ChangePlan[CreationSource]):
     """A plan that creates; `entities` are those created in the order of its changes, as far as it has come.
 
-    `idempotency_key` begins the keys of its requests; a try after everything was deleted has another. More
-    than `few` deals are sent together. `error` is why the last try failed, `failed` at which.
+    `idempotency_key` begins the keys of its requests; a try after something was deleted has another. More
+    than `few` deals are sent together. `error` is why the last try failed, `failed` at which. `gaps` are
+    sentences on what was created and is not as it was asked for.
     """
 
     entities: list[PackageOrDeal] = field(default_factory=list)
@@ -140,6 +147,7 @@ class CreationPlan(ChangePlan[CreationSource]):
     few: int = FEW
     error: TrancheError | None = None
     failed: PlannedCreation | None = None
+    gaps: list[str] = field(default_factory=list)
 
     def finish(self, client: Deals) -> None:
         """Create all of it now: for a form, whose questions are answered."""
@@ -155,7 +163,10 @@ class CreationPlan(ChangePlan[CreationSource]):
             self._delete_last(client)
             return
         creations = self._next(client)
-        key = f"{self.idempotency_key}-{creations[0].key[0]}-{creations[0].line}"
+        # A package alone has the bare key: of a proposal, which may be approved elsewhere with the same one.
+        is_alone = len(self.changes) == 1 and creations[0].is_package
+        of_line = "" if is_alone else f"-{creations[0].key[0]}-{creations[0].line}"
+        key = self.idempotency_key + of_line
         try:
             model = creations[0].model(self._packages())
             entities: Sequence[PackageOrDeal] = (
@@ -170,6 +181,8 @@ class CreationPlan(ChangePlan[CreationSource]):
         self.outcomes += [Outcome(creation) for creation in creations]
         self.to_send = self.to_send[len(creations) :]
         self._record(creations, entities)
+        if isinstance(package := entities[0], SupplyPackage) and creations[0].later_terms:
+            self.gaps += _change_deals(client, package, creations[0])
         self.phase = self.phase if self.to_send else "done"
 
     def stop(self) -> None:
@@ -199,8 +212,9 @@ class CreationPlan(ChangePlan[CreationSource]):
     def _record(self, creations: Sequence[PlannedCreation], entities: Sequence[PackageOrDeal]) -> None:
         """Let Undo know of these; where that fails they stay, and can be deleted one by one."""
         rows = [
-            ActionRow((entity.entity, entity.id or 0), entity.name or creation.name, {}, _plain(creation))
+            row
             for creation, entity in zip(creations, entities, strict=True)
+            for row in _action_rows(creation, entity)
         ]
         try:
             self.record.add(rows)
@@ -228,7 +242,7 @@ class CreationPlan(ChangePlan[CreationSource]):
     def _delete_last(self, client: Deals) -> None:
         """Delete the last that was created; a next try starts over, with a key of its own."""
         if not self.entities:
-            self.phase, self.idempotency_key = "preview", str(uuid.uuid4())
+            self.phase = "preview"
             self.problem += " Nothing was created."
             return
         entity, outcome = self.entities[-1], self.outcomes[-1]
@@ -239,6 +253,9 @@ class CreationPlan(ChangePlan[CreationSource]):
             reason = with_full_stop(error.reason)
             self._end(outcome.change, f"{self.problem} It could not be deleted again: {reason}")
             return
+        # By the old key the service would answer that it is there. Where nothing was deleted the key stays: a
+        # package that was created without an answer would be created twice.
+        self.idempotency_key = str(uuid.uuid4())
         self.entities.pop()
         self.outcomes.pop()
         self._drop([(entity.entity, entity.id or 0)])
@@ -248,6 +265,26 @@ class CreationPlan(ChangePlan[CreationSource]):
         self.outcomes = [outcome for outcome in self.outcomes if outcome.change is not change]
         self.outcomes.append(Outcome(change, reason, is_unknown))
         self.phase, self.problem = "done", ""
+
+
+def package_creation(draft: Draft, client: Deals, seats: Mapping[int, Seat]) -> PlannedCreation:
+    """The package of a form with all of its deals, as one request.
+
+    Another's service takes the same terms for all: there deals whose terms differ are changed afterwards.
+    """
+    package, terms = draft.package(), dict[int, dict[str, Any]]()
+    new_deals = package.create_demand_deals
+    deals = deal_creations(package, new_deals, seats) if new_deals is not None else []
+    has_own_terms = any(terms_of_seat.own for terms_of_seat in draft.seats.values())
+    if new_deals is not None and has_own_terms and not client.abilities.is_own:
+        whole = {seat: draft.new_deals.of(seat) for seat in draft.seats}
+        first = {**next(iter(whole.values())), "is_active": True}
+        alike = {seat: replace(terms_of_seat, own={}) for seat, terms_of_seat in draft.seats.items()}
+        package = replace(draft, seats=alike, terms={name: first[name] for name in TERMS}).package()
+        for seat, of_seat in whole.items():
+            own = {name: of_seat[name] for name in PER_SEAT if of_seat[name] != first[name]}
+            terms |= {seat: inputs.terms_request(own)} if own else {}
+    return PlannedCreation.of(1, package, title="The package", deals=deals, later_terms=terms)
 
 
 def deal_creations(
@@ -270,7 +307,40 @@ def deal_creations(
     return creations
 
 
+def _change_deals(client: Deals, package: SupplyPackage, creation: PlannedCreation) -> Iterator[str]:
+    """Give the deals of a new package the terms of their own; a sentence for each where that failed."""
+    waiting = dict(creation.later_terms)
+    for link in package.demand_deals:
+        try:
+            deal = client.get(DemandDeal, link.id)
+            terms = waiting.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
+            if terms is not None:
+                client.change(DemandDeal, link.id, terms)
+        except TrancheError as error:
+            yield f"Deal {link.id} has the terms of the first seat: {error.reason.rstrip('.')}"
+    names = {deal.seat.id: deal.title for deal in creation.deals if deal.seat is not None}
+    for seat in waiting:
+        yield f"The deal for {names.get(seat) or seat_name(None, seat)} may have the terms of the first seat"
+
+
+def _action_rows(creation: PlannedCreation, entity: PackageOrDeal) -> Iterator[ActionRow]:
+    """What Undo deletes: an entity, and the deals that were created with it.
+
+    Where the fields that were asked for are others by now, Undo leaves the entity alone. A package that links
+    older deals is not among it: a service deletes none that has deals.
+    """
+    has_old_deals = isinstance(entity, SupplyPackage) and entity.demand_deals and not creation.deals
+    if not has_old_deals:
+        key = entity.entity, entity.id or 0
+        yield ActionRow(key, entity.name or creation.name, {}, _plain(creation))
+    deal_of_name = {deal.name: deal for deal in creation.deals}
+    for link in entity.demand_deals if isinstance(entity, SupplyPackage) and creation.deals else ():
+        deal = deal_of_name.get(link.name or "")
+        after = {"name": link.name} if deal is None else _plain(deal)
+        yield ActionRow((fields.DEALS, link.id), link.name or f"Deal {link.id}", {}, after)
+
+
 def _plain(creation: PlannedCreation) -> dict[str, Any]:
-    """The plain fields that were asked for: where they are others by now, Undo leaves the entity alone."""
+    """The plain fields that were asked for."""
     names = fields.writable(creation.key[0])
     return {name: value for name, value in creation.after.items() if name in names and value is not None}

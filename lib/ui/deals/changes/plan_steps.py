@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from lib.deals.bulk_actions import ActionRecord
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
@@ -98,7 +98,7 @@ class PlanSteps:
         with st.container(horizontal=True):
             close_button(self.prefix, self.close)
             if amount:
-                offer_undo(plan.record, self.close)
+                offer_undo(plan.record.number, self.close)
             if self.retry is not None:
                 st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
@@ -171,12 +171,15 @@ def close_button(prefix: str, close: Action) -> None:
         st.rerun()
 
 
-def offer_undo(record: ActionRecord, close: Action) -> None:
-    """Draw the button that undoes what was just done, if anything was; `close` closes the dialog it is in."""
-    if record.number is not None and st.button("Undo", icon=":material/undo:", key="undo_last"):
+def offer_undo(action: int | None, close: Action, page: Path | None = None) -> None:
+    """Draw the button that undoes what was just done, if anything was; `close` closes what it stands in.
+
+    The dialog of Undo is on Deals: from another page it leads there.
+    """
+    if action is not None and st.button("Undo", icon=":material/undo:", key="undo_last"):
         close()
-        st.session_state[UNDO_BEGINS] = record.number
-        st.rerun()
+        st.session_state[UNDO_BEGINS] = action
+        st.switch_page(page, query_params={}) if page is not None else st.rerun()
 
 
 def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:

@@ -1,7 +1,6 @@
 """The form's state: its widgets as a draft, and the draft that is kept between visits."""
 
 import logging
-import uuid
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +12,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
 from lib.deals.proposals.models import Proposal
+from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.forms import entity_form, seat_rows
 from lib.ui.deals.forms.draft import PLAIN, Draft, dump_draft, load_draft
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -28,27 +28,28 @@ log = logging.getLogger(__name__)
 PREFIX = "np_"
 TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
-KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failure", "np_created"
-DOUBT, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
+FORM = CreationForm(PREFIX)
+RESULT, NOTE = "np_created", "np_note"
 DRAFT_BODY, DRAFT_TIME, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
 
 
 def begin(drafts: Drafts) -> None:
     """Start where this person left off, else an empty form: with its key, so that it creates one at most."""
-    if KEY in st.session_state:
+    if FORM.key:
         return
     if not _resume(drafts):
         fill(empty())
 
 
-def fill(draft: Draft, note: str = "") -> None:
-    """A new form that says what the draft says; `note` is shown above it."""
+def fill(draft: Draft, note: str = "", key: str = "") -> None:
+    """A new form that says what the draft says; `note` is shown above it. It has this `key`, or its own."""
     clear()
+    FORM.begin(key)
     entity_form.fill(PREFIX, {name: draft[name] for name in PLAIN}, draft.offset, draft.targeting)
     seat_rows.fill(PREFIX, draft.new_deals)
     pending.fill(TARGETING, draft.pending)
-    st.session_state.update({DEALS: draft.deals, LINKS: [*draft.links], KEY: str(uuid.uuid4()), NOTE: note})
+    st.session_state.update({DEALS: draft.deals, LINKS: [*draft.links], NOTE: note})
 
 
 def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
@@ -60,8 +61,8 @@ def fill_from(targeting: Targeting, media_type: str | None, question: PackageQue
 
 def fill_proposal(draft: Draft, proposal: Proposal) -> None:
     """A new form with a proposal's values, which it approves; with its key, so that it is created once."""
-    fill(draft, f"Proposed by {proposal.by}: {proposal.reason}")
-    st.session_state.update({KEY: proposal.key, QUESTION: proposal.question, PROPOSAL: proposal.id})
+    fill(draft, f"Proposed by {proposal.by}: {proposal.reason}", proposal.key)
+    st.session_state.update({QUESTION: proposal.question, PROPOSAL: proposal.id})
 
 
 def question() -> PackageQuestion | None:
@@ -72,8 +73,7 @@ def question() -> PackageQuestion | None:
 
 def clear() -> None:
     """Forget what the form holds in this session."""
-    for key in [key for key in st.session_state if str(key).startswith(PREFIX)]:
-        del st.session_state[key]
+    FORM.clear()
 
 
 def discard(drafts: Drafts) -> None:
@@ -81,7 +81,7 @@ def discard(drafts: Drafts) -> None:
     try:
         drafts.discard()
     except TrancheError as error:
-        st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. The draft is still kept."
+        FORM.fail(f"{error.reason.rstrip('.')}. The draft is still kept.")
         return
     clear()
 
@@ -97,10 +97,9 @@ def forget_draft(drafts: Drafts) -> None:
 def keep(drafts: Drafts, draft: Draft) -> str:
     """Keep the draft where it was changed; why it could not be kept, in a sentence, else empty."""
     state = st.session_state
-    is_asked = DOUBT in state
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
-        body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
+        body = {"draft": dump_draft(draft), "key": FORM.key, "asked": FORM.is_doubtful}
         if (number := state.get(PROPOSAL)) is not None:
             body["proposal"] = number
         if (origin := question()) is not None:
@@ -117,7 +116,7 @@ def keep(drafts: Drafts, draft: Draft) -> str:
 
 def is_held(context: PageContext) -> bool:
     """Whether there is a draft that another one would replace."""
-    if KEY in st.session_state:
+    if FORM.key:
         return RESULT not in st.session_state and not read(context).is_untouched
     try:
         return context.clients.drafts.get() is not None
@@ -145,9 +144,8 @@ def problems(context: PageContext, draft: Draft, draft_faults: Faults) -> FieldP
 
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """
-    field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    remaining = field_problems.still(draft.package().body()) if field_problems else field_problems
-    if ATTEMPT in st.session_state:
+    remaining = FORM.problems.still(draft.package().body()) if FORM.problems else FORM.problems
+    if FORM.is_tried:
         return remaining.with_(draft_faults.all)
     places = SeatRows(context, PREFIX).cleared_places()
     return remaining.with_(
@@ -171,15 +169,14 @@ def _resume(drafts: Drafts) -> bool:
         origin = kept_draft.body.get("question")
         package_question = None if origin is None else STORED_QUESTION.validate_python(origin)
     except TrancheError as error:
-        st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
+        FORM.fail(f"{error.reason.rstrip('.')}. Your draft could not be loaded.")
         return False
     except (ValidationError, KeyError):
         log.exception("A draft that was kept can't be read")
         return False
-    fill(draft)
+    fill(draft, key=key)
     st.session_state.update(
         {
-            KEY: key,
             DRAFT_BODY: kept_draft.body,
             DRAFT_TIME: kept_draft.at,
             QUESTION: package_question,
@@ -187,5 +184,5 @@ def _resume(drafts: Drafts) -> bool:
         }
     )
     if kept_draft.body.get("asked"):
-        st.session_state[DOUBT] = True
+        FORM.note_doubt()
     return True

@@ -1,0 +1,108 @@
+"""Deals that are added to a package: the form in its drawer, and their creation, all or none."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.deals.client import Abilities
+from lib.deals.models import PackageOrDeal, SupplyPackage
+from lib.ui.deals import catalog
+from lib.ui.deals.changes import confirmations
+from lib.ui.deals.changes.creation import CreationPlan, deal_creations
+from lib.ui.deals.changes.creation_form import CreationForm
+from lib.ui.deals.forms.draft import NEW, NewDeals, fault_labels, seat_name
+from lib.ui.deals.forms.seat_rows import SeatRows
+from lib.ui.kit import notes
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import Invalid
+
+
+def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
+    """Whether deals can be added to this package."""
+    may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
+    return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
+
+
+def draw(context: PageContext, package: PackageOrDeal) -> None:
+    """Draw the form. The input is kept until the deals are created."""
+    if not isinstance(package, SupplyPackage):
+        return
+    form = _form(package)
+    form.begin()
+    rows = SeatRows(context, form.prefix)
+    deals, seats = rows.read(), catalog.seats(context)
+    faults = deals.faults(bool(catalog.abilities(context).fees))
+    paths = {*faults.all} if form.is_tried else {*faults.wrong, *rows.cleared_places()}
+    problems = form.problems.still({NEW: deals.request().body()}) if form.problems else form.problems
+    problems = problems.with_({path: text for path, text in faults.all.items() if path in paths})
+    rows.draw(problems, after=partial(_warn_of_second, context, package, deals))
+    beside(problems.others([(NEW,)]))
+    form.confirm(confirmations.of_new_deals(context, package, deals), "added")
+    form.draw_failure()
+    st.button(
+        f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary",
+        key=f"{form.prefix}add", disabled=not deals.seats, on_click=add, args=(context, package),
+    )  # fmt: skip
+    if form.is_tried and faults.all:
+        beside([f"Not added. To fix: {', '.join(fault_labels(faults, deals, seats))}."])
+
+
+def add(context: PageContext, package: SupplyPackage) -> None:
+    """Create the deals, only once for the same input. A callback."""
+    form = _form(package)
+    rows = SeatRows(context, form.prefix)
+    deals = rows.read()
+    if not deals.seats or not form.may_create():
+        return  # the second click of a double click: the first one has created them
+    is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
+    questions = confirmations.of_new_deals(context, package, deals)
+    if is_wrong or not confirmations.is_confirmed(questions, form.prefix):
+        return
+    request = deals.request()
+    creations = deal_creations(package, request, catalog.seats(context))
+    common = {*fields.TERMS} - {*rows.columns}
+    plan = form.create(
+        context, f"Added to {package.name or f'package {package.id}'}", creations, {NEW: request.body()},
+        in_form=partial(_in_rows, len(creations), common),
+    )  # fmt: skip
+    if plan is not None:
+        form.clear()
+        notes.say(f"{_count_label(deals)} added")
+
+
+def _in_rows(count: int, common: Collection[str], plan: CreationPlan, error: Invalid) -> Invalid:
+    """What is wrong with some of the deals at its place in the form: a row, or one of the terms `common`."""
+    line = plan.failed.line if plan.failed is not None else 1
+    by_row = {str(line - 1): error.fields}
+    if all(name.isdecimal() for name in error.fields):  # several were sent at once
+        by_row = error.fields
+    rows: list[dict[str, Any]] = [{} for _ in range(count)]
+    for_all: dict[str, Any] = {}
+    for row, fields_of_row in by_row.items():
+        for name, part in fields_of_row.items():
+            (for_all if name in common else rows[int(row)])[name] = part
+    return Invalid({NEW: {"demand_deals_options": rows, **for_all}})
+
+
+def _form(package: SupplyPackage) -> CreationForm:
+    return CreationForm(f"add-{package.id or 0}-")
+
+
+def _count_label(deals: NewDeals) -> str:
+    return f"{len(deals.seats)} deal{'' if len(deals.seats) == 1 else 's'}"
+
+
+def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeals) -> None:
+    """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
+    if not deals.seats or not package.demand_deals:
+        return
+    own_deals = catalog.deals_of(context.deals, [package])[package.id or 0]
+    has = {deal.seat.id for deal in own_deals if deal.seat is not None}
+    buyers = catalog.seats(context)
+    if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")
