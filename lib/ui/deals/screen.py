@@ -11,7 +11,8 @@ from lib.insight.filters import entries, report_filters
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import dead_targets, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
-from lib.ui.deals.drawer import add_deals, change, clone, details, history, overlap
+from lib.ui.deals.drawer import add_deals, change_form, clone, details, history, overlap
+from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.insight import seat_guide, targeting_figures
 from lib.ui.deals.list import table
@@ -133,12 +134,13 @@ def draw_missing(context: PageContext, key: Key) -> None:
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
     """
     catalog.forget()
-    change.restore(context, key)
+    change = DrawerChange(context, key)
+    change.restore()
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == DEALS:
-        _list(change.unsaved_edits(context, key), facts.prices_of(context))
-    elif change.is_unsaved(context, key):
+        _list(change.unsaved_edits, facts.prices_of(context))
+    elif change.is_unsaved:
         if not state.is_held(context):
             _keep(context, key, text)
         else:
@@ -167,10 +169,11 @@ def sentence(context: PageContext, key: Key) -> str:
 
 def _keep(context: PageContext, key: Key, sentence: str) -> None:
     """Make the edit the draft of a new package. A callback."""
-    draft = change.as_draft(context, key[1])
+    change = DrawerChange(context, key)
+    draft = change_form.as_draft(change.form)
     state.fill(draft, f"{sentence} This draft has what you typed.")
     state.keep(context.clients.drafts, draft)
-    change.forget(context, key)
+    change.forget()
     st.session_state[DRAFT_KEY] = key
 
 
@@ -245,7 +248,7 @@ def _content(context: PageContext, key: Key) -> None:
 
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the head and the chosen section."""
-    does = catalog.abilities(context)
+    does, change = catalog.abilities(context), DrawerChange(context, key)
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
@@ -255,7 +258,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         ADD: lambda: add_deals.draw(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
         DELIVERY: lambda: history.draw_delivery(context, key, entity),
-        CHANGE: lambda: change.draw(context, key, entity),
+        CHANGE: lambda: change.draw(entity),
         HISTORY: lambda: history.draw(context, key),
     }
     absent = {
@@ -270,7 +273,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     names = [name for name in sections if name not in absent]
     if st.session_state.get(SECTION) not in (None, *names):
         del st.session_state[SECTION]
-    is_unsaved = may_change and (change.is_unsaved(context, key) or change.is_kept(context, key))
+    is_unsaved = may_change and (change.is_unsaved or change.is_kept)
     section = st.segmented_control(
         "Section",
         names,
@@ -282,7 +285,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         label_visibility="collapsed",
     )
     sections[section]()
-    page_scripts.ask_before(may_change and change.would_lose(context, key))
+    page_scripts.ask_before(may_change and change.would_lose)
 
 
 def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:

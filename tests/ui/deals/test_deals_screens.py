@@ -21,7 +21,8 @@ from lib.people import Grant
 from lib.ui.deals import facts
 from lib.ui.deals.changes import bulk
 from lib.ui.deals.changes.plan import ChangeSource
-from lib.ui.deals.drawer import change, clone
+from lib.ui.deals.drawer import clone
+from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.list.deal_rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
@@ -354,7 +355,7 @@ def test_a_seat_that_is_gone_is_named_in_its_row(visit: Visit, deals: Deals) -> 
 def test_the_second_click_of_a_double_click_finds_nothing_to_do() -> None:
     """Save and Create may be clicked again before the screen shows that they are done: nothing fails."""
     nobody: Any = None
-    change.save(nobody, ("demand_deals", 999))
+    DrawerChange(nobody, ("demand_deals", 999)).save()
     clone.create(nobody, DemandDeal(id=999), {})
 
 

@@ -17,7 +17,8 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
-from lib.ui.deals.drawer import change, history
+from lib.ui.deals.drawer import history
+from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
@@ -303,7 +304,7 @@ def _edit(context: PageContext, proposal: Proposal) -> None:
         new_package.fill_proposal(draft_of(proposal.fields), proposal)
         st.switch_page(screens.NEW_PACKAGE, query_params={})
     key = (proposal.entity, proposal.entity_id or 0)
-    change.begin(context, key, context.deals.get(*key), proposal)
+    DrawerChange(context, key).begin(context.deals.get(*key), proposal)
     close()
     address.write(OPEN, f"{key[0]}-{key[1]}")
     st.session_state["drawer_shown"] = "Change"
