@@ -27,6 +27,7 @@ from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts
 from lib.ui.deals.facts import Prices
+from lib.ui.deals.forms.id_picker import dsp_name
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
@@ -52,7 +53,7 @@ MOST_CODES = 20
 
 def seats(context: PageContext) -> dict[int, Seat]:
     """All seats by id, by DSP and name."""
-    seats = sorted(_all(context, Seat), key=lambda seat: (_dsp_name(seat), seat.name or ""))
+    seats = sorted(_all(context, Seat), key=lambda seat: (dsp_name(seat), seat.name or ""))
     return {seat.id: seat for seat in seats if seat.id is not None}
 
 
@@ -118,10 +119,6 @@ def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
 def _cache() -> SessionCache[tuple[Any, ...]]:
     make = partial(SessionCache, SECONDS, MOST, serves_stale=True, fails_together=True)
     return session_cache.of(CATALOG, make)
-
-
-def _dsp_name(seat: Seat) -> str:
-    return (seat.dsp and seat.dsp.name) or ""
 
 
 def abilities(context: PageContext) -> Abilities:
@@ -356,15 +353,15 @@ def link_title(entity: PackageOrDeal) -> str:
     )
 
 
-def mark_rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
+def mark_rows(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of a page with marks; without them if the report does not answer within a moment."""
-    packages = [row.package for row in some if row.package is not None]
+    packages = [row.package for row in rows if row.package is not None]
     marks = words.marks(context, usual_days(context), packages) if packages else {}
     if not any(marks.values()):
-        return [*some]
+        return [*rows]
     return [
         row if row.package is None else replace(row, targeting=words.sentence(row.package, marks=marks))
-        for row in some
+        for row in rows
     ]
 
 

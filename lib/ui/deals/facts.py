@@ -162,8 +162,8 @@ def fee(deal: DemandDeal, money: Prices = USUAL) -> str:
 
 def value(field: str, content: Any) -> str:
     """A field's value as people read it, from what the API sends or from a model."""
-    if (words := _choice(field, content)) is not None:
-        return words
+    if (word := _choice(field, content)) is not None:
+        return word
     match content:
         case None | "" | [] | ():
             return NO_END if field == "end_date" else NOTHING
@@ -214,10 +214,10 @@ def _targeting(field: str, content: Any) -> str:
         return str(content)
 
 
-def _name_of(one: Any) -> str:
+def _name_of(link: Any) -> str:
     """Another entity by its name, else by its id."""
-    content = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
-    return str(content.get("name") or content.get("id") or one)
+    content = link if isinstance(link, Mapping) else getattr(link, "__dict__", {})
+    return str(content.get("name") or content.get("id") or link)
 
 
 def sentences(
@@ -296,8 +296,8 @@ def _deals_words(
         return ["New deals, for seats *not chosen yet*."]
     prices = prices.of(draft["currency"])
     lines = [
-        f"- {_seat_words(seats.get(seat), seat)} {_terms_words(one, prices)}"
-        for seat, one in draft.seats.items()
+        f"- {_seat_words(seats.get(seat), seat)} {_terms_words(terms, prices)}"
+        for seat, terms in draft.seats.items()
     ]
     head = f"{_count_label(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
     return [f"{head}:\n" + "\n".join(lines)]
@@ -367,14 +367,14 @@ def _others(terms: FormValues, seats: int = 1, counts: str = "") -> list[str]:
         if name in (FEE, FEE_TYPE, EMAIL, "currency") or terms.get(name) in (None, ""):
             continue
         row, content = fields.BY_NAME[name], inputs.value(name, terms[name])
-        words = value(name, terms[name] if content is None else content)
+        text = value(name, terms[name] if content is None else content)
         if row.is_summed and seats > 1 and content is not None:
             has_sum = not counts or row.kind is not fields.AMOUNT
             total = f"{value(name, content * seats)} in all" if has_sum else f"no sum ({counts})"
-            words = f"{words} each, {total}"
-        sentences.append(f"{row.title.lower()}: {words}")
+            text = f"{text} each, {total}"
+        sentences.append(f"{row.title.lower()}: {text}")
     return sentences
 
 
-def _count_label(number: int, entity_store: str) -> str:
-    return f"{number} {entity_store}{'' if number == 1 else 's'}"
+def _count_label(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

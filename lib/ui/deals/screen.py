@@ -69,7 +69,7 @@ def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None
     """Pause or resume it, unless it changed since it was shown. A callback."""
     if _attempt(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
         st.session_state[NOTE] = "Resumed" if is_active else "Paused"
-        st.rerun()
+        st.rerun()  # a click in a dialog runs the dialog alone: the list behind it would show the old status
 
 
 def delete(context: PageContext, key: Key, etag: str | None) -> None:
@@ -77,7 +77,7 @@ def delete(context: PageContext, key: Key, etag: str | None) -> None:
     if _attempt(lambda: _remove(context, key, etag)):
         address.write(OPEN)
         st.session_state[NOTE] = f"{KINDS[key[0]]} {key[1]} is deleted"
-        st.rerun()
+        st.rerun()  # the whole page: the dialog alone would look for what is deleted
 
 
 def dependants(entity: PackageOrDeal) -> list[str]:

@@ -122,9 +122,8 @@ def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
     titles = ["Step", "Ours", "Of the step before", *([theirs, "Difference"] if common else [])]
     days = sorted(common or dossier.days)
     about = f"{len(days)} common days, " if common else ""
-    return SnapshotTable(
-        "Funnel", f"{about}{numbers.days(days[0], days[-1])}", titles, 1, rows, _note(dossier)
-    )
+    note = "Our side has impressions in place of wins." if dossier.wins != "wins" else ""
+    return SnapshotTable("Funnel", f"{about}{numbers.days(days[0], days[-1])}", titles, 1, rows, note)
 
 
 def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
@@ -134,14 +133,14 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
         noun = NOUNS[step].capitalize()
         titles += [noun, f"{noun}, {theirs}", f"{noun}, difference"] if has_both else [noun]
     rows = []
-    for place in reversed(range(len(dossier.days))):
-        day = dossier.days[place]
-        cells = [SnapshotCell(numbers.days(day, day), place)]
+    for index in reversed(range(len(dossier.days))):
+        day = dossier.days[index]
+        cells = [SnapshotCell(numbers.days(day, day), index)]
         for step in dossier.steps:
-            ours = _at(dossier.ours.get(step), place)
+            ours = _at(dossier.ours.get(step), index)
             cells.append(SnapshotCell(_text(ours, step), ours))
             if has_both:
-                cells += _theirs(_at(dossier.their_figures(step), place), ours, step, dossier.tolerance)
+                cells += _theirs(_at(dossier.their_figures(step), index), ours, step, dossier.tolerance)
         rows.append(SnapshotRow(cells))
     return SnapshotTable("By day", "", titles, 1, rows)
 
@@ -149,11 +148,6 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
 def our_noun(dossier: Dossier, step: str) -> str:
     """What our side of a step is called."""
     return dossier.wins if step == "wins" else NOUNS[step]
-
-
-def _note(dossier: Dossier) -> str:
-    """What our side has in place of wins, if it has others."""
-    return "Our side has impressions in place of wins." if dossier.wins != "wins" else ""
 
 
 def _theirs(buyers: float | None, ours: float | None, step: str, tolerance: float) -> list[SnapshotCell]:
@@ -179,5 +173,5 @@ def _sum(values: np.ndarray | None, is_of: np.ndarray) -> float | None:
     return None if values is None or not np.isfinite(values[is_of]).any() else float(np.nansum(values[is_of]))
 
 
-def _at(values: np.ndarray | None, place: int) -> float | None:
-    return None if values is None or values[place] != values[place] else float(values[place])
+def _at(values: np.ndarray | None, index: int) -> float | None:
+    return None if values is None or values[index] != values[index] else float(values[index])

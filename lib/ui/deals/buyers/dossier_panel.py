@@ -47,7 +47,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
         if of_deal == number:
             st.caption(LINK_NOTE)
             st.code(share.address(path, {}), language=None, wrap_lines=True)
-            st.button("Make another", key="dossier_another", on_click=_forget)
+            st.button("Make another", key="dossier_another", on_click=st.session_state.pop, args=(NEW, None))
             return
         deals_context = report.of_deals(context)
         if deals_context is None:
@@ -105,17 +105,15 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
 def _draw_links(context: PageContext, deal: int) -> None:
     """Name the links that work."""
     links = context.clients.view_store.share_links.of_deal(deal)
-    lines = [
-        f"- {plain(link.name)}{f', for {plain(link.recipient)}' if link.recipient else ''}, until "
-        f"{times.day(link.expires.date())}, {_visit(link.opened)}"
-        for link in links
-    ]
+    lines = []
+    for link in links:
+        recipient = f", for {plain(link.recipient)}" if link.recipient else ""
+        at = link.opened and times.day(link.opened.astimezone(times.zone()).date())
+        visit = f"opened last on {at}" if at else "never opened"
+        until = times.day(link.expires.date())
+        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}")
     if lines:
         st.caption("\n".join(["Links that work (Access revokes them):", "", *lines]))
-
-
-def _visit(at: datetime | None) -> str:
-    return "never opened" if at is None else f"opened last on {times.day(at.astimezone(times.zone()).date())}"
 
 
 def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
@@ -133,10 +131,6 @@ def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
         state[PROBLEM] = f"{error.reason.rstrip('.')}."
         return
     state[NEW] = (number, f"{PREFIX.strip('/')}/{key}")
-
-
-def _forget() -> None:
-    st.session_state.pop(NEW, None)
 
 
 def _remove(context: PageContext, deal: DemandDeal) -> None:

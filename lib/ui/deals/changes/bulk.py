@@ -8,7 +8,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import edit_dialog
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number
+from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number, step_container
 from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, DealRow
@@ -96,7 +96,7 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
 def _dialog(context: PageContext, plan: ChangePlan[ActiveSource]) -> None:
     """Draw the confirmation, then the progress, then the result."""
     verb, state, _ = VERBS[plan.source.is_active]
-    with st.empty().container():
+    with step_container():
         PlanSteps(
             "job_", lambda changes: {}, _close, verb=verb, done=state, effect=EFFECTS[plan.source.is_active]
         ).draw(context, plan)

@@ -21,7 +21,7 @@ from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import Action, PlanSteps, count_label, number
+from lib.ui.deals.changes.plan_steps import Action, PlanSteps, count_label, number, step_container
 from lib.ui.deals.changes.targeting_edit import TargetingEdit
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
@@ -132,6 +132,7 @@ def draw(search: ListSearch) -> None:
 def draw_dialog(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     if (view := st.session_state.get(OPEN)) is not None:
+        # A dialog is open only as long as each run of the page opens it.
         dialog = st.dialog("Dead targets", width="large", icon=":material/heart_broken:", on_dismiss=close)
         dialog(_content)(context, view)
 
@@ -153,7 +154,7 @@ def close() -> None:
 
 
 def _content(context: PageContext, view: DeadView) -> None:
-    with st.empty().container():
+    with step_container():
         if view.removal is not None:
             draw_removal(
                 context, view.removal, _descriptions(context), partial(setattr, view, "removal", None), close

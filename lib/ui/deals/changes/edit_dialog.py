@@ -88,7 +88,7 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
 
 def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
     """Draw the phase that the change is in."""
-    with st.empty().container():
+    with plan_steps.step_container():
         if plan.phase == "form":
             _form(context, plan)
             return

@@ -17,7 +17,7 @@ from lib.deals.unclear_ends import EndAnswer, UnclearEnds
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.confirmations import END
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, field_columns, number
+from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, field_columns, number, step_container
 from lib.ui.deals.changes.shared_change import of_package
 from lib.ui.deals.list.deal_rows import Key, title_of
 from lib.ui.kit import notes, times
@@ -64,7 +64,7 @@ def draw(context: PageContext) -> None:
         st.button(
             f"Check ends {number(len(packages))}", icon=":material/event:", type="tertiary", key="deals_ends",
             help="Packages that end at 00:00 of a day: through that day, or not?",
-            on_click=_open, args=(packages,),
+            on_click=st.session_state.update, args=({OPEN: EndsView(packages)},),
         )  # fmt: skip
 
 
@@ -100,13 +100,8 @@ def _packages(context: PageContext) -> Sequence[SupplyPackage]:
         return ()
 
 
-def _open(packages: Sequence[SupplyPackage]) -> None:
-    """Open the dialog. A callback."""
-    st.session_state[OPEN] = EndsView(packages)
-
-
 def _dialog(context: PageContext, view: EndsView) -> None:
-    with st.empty().container():
+    with step_container():
         if view.plan is None:
             _form(context, view)
         else:
@@ -121,7 +116,8 @@ def _form(context: PageContext, view: EndsView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"For all {count_label('package', len(view.packages))}", width="content")
         for answer, label in (("day", "Through the day"), ("moment", "At 00:00, as it is")):
-            st.button(label, key=f"{PREFIX}all_{answer}", on_click=_answer_all, args=(view, answer))
+            choices = {_key(package): answer for package in view.packages}
+            st.button(label, key=f"{PREFIX}all_{answer}", on_click=st.session_state.update, args=(choices,))
     for package in view.packages[:MOST]:
         _draw_package(package)
     if len(view.packages) > MOST:
@@ -161,11 +157,6 @@ def _answers(view: EndsView) -> dict[int, EndAnswer]:
     """What was chosen, by the package's id."""
     answers = {package.id or 0: st.session_state.get(_key(package)) for package in view.packages}
     return {package: answer for package, answer in answers.items() if answer is not None}
-
-
-def _answer_all(view: EndsView, answer: EndAnswer) -> None:
-    """Choose the same for all. A callback."""
-    st.session_state.update({_key(package): answer for package in view.packages})
 
 
 def _apply(context: PageContext, view: EndsView) -> None:

@@ -83,7 +83,7 @@ def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
     """
     returned_names = entity.model_fields_set
-    odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
+    unread = {name for name, part in entity.unread.items() if not isinstance(part, list)}
     missing = {name for name in CHOICES if name in values and values[name] is None}
     missing |= {
         name for name, value in values.items() if isinstance(value, list) and name not in returned_names
@@ -91,9 +91,9 @@ def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:
     missing |= {
         field.name for field in fields.FIELDS if field.is_extension and field.name not in returned_names
     }
-    return {name: value for name, value in values.items() if name not in odd | missing}
+    return {name: value for name, value in values.items() if name not in unread | missing}
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two values are equal in a form, where empty text and None are the same."""
-    return one == other or (one in (None, "") and other in (None, ""))
+    return value == other or (value in (None, "") and other in (None, ""))

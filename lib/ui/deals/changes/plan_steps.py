@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
@@ -120,6 +121,13 @@ class PlanSteps:
         (_draw_wide if self.is_wide else draw_table)(columns, alt)
         if count > len(changes):
             st.caption(f"The first {number(MOST_ROWS)} of {number(count)}.")
+
+
+def step_container() -> DeltaGenerator:
+    """Where a step of a dialog is drawn, in place of the one before."""
+    # Streamlit keeps what the step before has drawn, dimmed, until the run of the new one ends: a list, its
+    # boxes and buttons under the progress. An empty is emptied at once.
+    return st.empty().container()
 
 
 def run(context: PageContext, plan: ChangePlan[Any], on_end: Action = lambda: None) -> None:

@@ -15,7 +15,15 @@ from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, count_label, number
+from lib.ui.deals.changes.plan_steps import (
+    UNDO_BEGINS,
+    Columns,
+    PlanSteps,
+    arrow,
+    count_label,
+    number,
+    step_container,
+)
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
@@ -141,8 +149,9 @@ def draw(context: PageContext) -> None:
     does = catalog.abilities(context)
     if not all(does.why_not(entity, "change") for entity in KINDS):
         st.button(
-            "Undo", icon=":material/undo:", type="tertiary", key="deals_undo_open", on_click=_open,
-            help="Put back what was changed for several",
+            "Undo", icon=":material/undo:", type="tertiary", key="deals_undo_open",
+            help="Put back what was changed for several", on_click=st.session_state.update,
+            args=({OPEN: UndoView()},),
         )  # fmt: skip
 
 
@@ -164,11 +173,6 @@ def close() -> None:
         _end()
 
 
-def _open() -> None:
-    """Open the list. A callback."""
-    st.session_state[OPEN] = UndoView()
-
-
 def _end() -> None:
     list_state.choose_none()
     catalog.forget()
@@ -180,7 +184,7 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
         undo_view.is_direct = False
         if not any(change.refusal for change in plan.changes):
             plan.start()
-    with st.empty().container():
+    with step_container():
         if undo_view.begins is not None or plan is None:
             _draw_actions(context, undo_view)
         else:

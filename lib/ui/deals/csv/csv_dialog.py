@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number
+from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number, step_container
 from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.list.list_state import CSV_MENU
@@ -71,7 +71,7 @@ def draw(context: PageContext, kind: CsvKind, label: str, icon: str, help_: str 
 
     def open_() -> None:
         st.session_state[kind.key] = CsvUpload()
-        st.session_state[CSV_MENU] = False
+        st.session_state[CSV_MENU] = False  # an open popover lies over a dialog, and takes its clicks
 
     st.button(
         label, icon=f":material/{icon}:", type="tertiary", key=f"{kind.key}_open", on_click=open_, help=help_
@@ -82,7 +82,7 @@ def draw(context: PageContext, kind: CsvKind, label: str, icon: str, help_: str 
 
 def _dialog(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     plan = upload.plan
-    with st.empty().container():
+    with step_container():
         if plan is None or (plan.phase == "preview" and not plan.outcomes):
             _form(context, kind, upload)
         if plan is not None and (plan.is_running or not upload.all_faults):
@@ -100,6 +100,9 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
         "Template", csv_text.template(shape), kind.template, "text/csv",
         icon=":material/download:", type="tertiary", key=f"{kind.key}_template", on_click="ignore",
     )  # fmt: skip
+    # The field forgets its file as soon as that is read, so that the same one can be chosen once more.
+    if upload.plan is not None and not upload.all_faults:
+        st.caption(f":material/draft: {plain(upload.name)}")
     if upload.problem:
         st.error(plain(upload.problem), icon=":material/error:")
     if faults := upload.all_faults:

@@ -138,6 +138,7 @@ def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
     )  # fmt: skip
     is_missing = form.is_tried and state[seat_key] is None
     beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
+    # Not as the widget's `value`: that would be another widget, and empty, once the deal's price changes.
     state.setdefault(price_key, amounts.money_to_text(deal.price))
     amounts.field(facts.prices_of(context).of(deal.currency).title, price_key)
     wrong = amounts.fault(state[price_key], "Type a price.")
@@ -168,7 +169,7 @@ def create(context: PageContext, deal: DemandDeal, seats: Mapping[int, Seat]) ->
     [entity] = plan.entities
     state[NOTE] = f"{entity.name or ''} is created as deal {entity.id}"
     address.write(OPEN, f"demand_deals-{entity.id}")
-    st.rerun()
+    st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
 
 
 def _form(deal: DemandDeal) -> CreationForm:

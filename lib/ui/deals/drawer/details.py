@@ -306,7 +306,7 @@ def _open() -> None:
     if keys:
         st.session_state[RECEIPT] = receipt
         address.write(OPEN, keys[-1])
-        st.rerun()
+        st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
 
 
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:

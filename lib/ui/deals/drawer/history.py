@@ -108,7 +108,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     with st.expander("As a table"):
         columns = {
             "Day": list(daily.names),
-            numbers.title(field): [texts.plain(v, field) for v in daily.values],
+            numbers.title(field): [texts.plain(value, field) for value in daily.values],
         }
         st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
 
@@ -252,9 +252,9 @@ def _table(rows: Sequence[EvidenceFigure], locale_numbers: Numbers) -> dict[str,
         "After": [locale_numbers.short(row.own[1], row.field) for row in rows],
     }
     if any(row.others for row in rows):
-        for place, title in enumerate(("Untouched before", "Untouched after")):
+        for side, title in enumerate(("Untouched before", "Untouched after")):
             columns[title] = [
-                locale_numbers.short((row.others or (None, None))[place], row.field) for row in rows
+                locale_numbers.short((row.others or (None, None))[side], row.field) for row in rows
             ]
     return columns
 
@@ -291,9 +291,9 @@ def _note(
     exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
     kind, count = KINDS[scope.entity.entity].lower(), len(scope.others)
     if count:
-        several = f"{count} {kind}{'' if count == 1 else 's'}"
+        control = f"{count} {kind}{'' if count == 1 else 's'}"
         since = numbers.days(scope.around.before[0], scope.around.before[0])
-        beside = f"Difference: beyond that of {several} not changed since {since}"
+        beside = f"Difference: beyond that of {control} not changed since {since}"
     else:
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
     where = f"{context.project}/{context.slicer_name}"
@@ -351,6 +351,6 @@ def _difference(field: str, before: list[object], after: list[object]) -> str:
         "removed": [element for element in before if element not in after],
     }
     return (
-        "; ".join(f"{verb} {facts.value(field, some)}" for verb, some in sides.items() if some)
+        "; ".join(f"{verb} {facts.value(field, elements)}" for verb, elements in sides.items() if elements)
         or "another order"
     )

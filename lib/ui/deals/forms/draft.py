@@ -98,12 +98,12 @@ class NewDeals:
             wrong, missing = ({(NEW, *at): text for at, text in part.items()} for part in common.parts)
             return Faults(wrong, {**missing, OPTIONS: NO_SEATS}).of_form(has_fees)
         faults: list[dict[Path, str]] = [{}, {}]
-        for place, seat in enumerate(self.seats):
+        for index, seat in enumerate(self.seats):
             own = {"price", *self.seats[seat].own}
             for part, sentences in zip(faults, inputs.faults(self.of(seat), ("price",)).parts, strict=True):
                 for (name,), sentence in sentences.items():
                     is_own = not own.isdisjoint(inputs.rule_terms(str(name)))
-                    part[(*OPTIONS, place, name) if is_own else (NEW, name)] = sentence
+                    part[(*OPTIONS, index, name) if is_own else (NEW, name)] = sentence
         return Faults(*faults).of_form(has_fees)
 
 

@@ -49,7 +49,9 @@ class Faults:
         """Those of a form; none of the fee where it offers none."""
         if has_fees:
             return self
-        wrong, missing = ({path: text for path, text in p.items() if path[-1] != FEE} for p in self.parts)
+        wrong, missing = (
+            {path: text for path, text in part.items() if path[-1] != FEE} for part in self.parts
+        )
         return Faults(wrong, missing)
 
 
@@ -288,6 +290,6 @@ def draw_with_faults(name: str, key: str, sentences: Iterable[str], look: Look =
         beside(sentences)
 
 
-def capital(words: str) -> str:
+def capital(text: str) -> str:
     """`Percent of spend`: a choice on screen."""
-    return words[:1].upper() + words[1:]
+    return text[:1].upper() + text[1:]

@@ -79,8 +79,8 @@ class SeatRows:
     def cleared_places(self) -> set[Path]:
         """The places of amounts that were typed, and taken out again."""
         places: set[Path] = {
-            (*OPTIONS, place, name)
-            for place, seat in enumerate(self.seats)
+            (*OPTIONS, index, name)
+            for index, seat in enumerate(self.seats)
             for name in ("price", *self.columns)
             if not st.session_state.get(self._cell(name, seat)) and amounts.was_typed(self._cell(name, seat))
         }

@@ -107,7 +107,9 @@ def _content(context: PageContext) -> None:
 def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
     """The names of lists, by what a target without a name is called."""
     names = catalog.named_lists(context)
-    return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in names.items()}
+    return {
+        kind: {f"list {number}": name for number, name in of_kind.items()} for kind, of_kind in names.items()
+    }
 
 
 def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> str:
@@ -138,7 +140,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
             f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refusals[0])}."
         )
         from_filters = replace(from_filters, lists=())
-    names = [_name(context, place, new_list) for place, new_list in enumerate(from_filters.lists)]
+    names = [_name(context, index, new_list) for index, new_list in enumerate(from_filters.lists)]
     if state.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
     if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{FORM}_open"):
@@ -157,13 +159,13 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
-def _name(context: PageContext, place: int, new_list: NewList) -> str:
+def _name(context: PageContext, index: int, new_list: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
     word = NEW_LISTS[new_list.kind.name][2]
     name = st.text_input(
         f"Name of the new {plain(new_list.kind.title.lower())}",
         f"{_count_label(new_list)} of {context.slicer_name}",
-        key=f"{FORM}_name_{place}", max_chars=LONGEST_NAME,
+        key=f"{FORM}_name_{index}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip
     return name.strip()

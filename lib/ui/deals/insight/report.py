@@ -144,6 +144,7 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
 
 def look_again(work: QueryBatch | DeadSearch) -> None:
     """Draw the screen, or the open drawer, again once it is done."""
+    # Within a drawer only its own part is drawn again: a run of the page would empty what is typed in it.
     if open_key() is None:
         redraw.when(lambda: work.is_done, f"done_{id(work)}")
     else:

@@ -198,9 +198,9 @@ def csv(deal_rows: Iterable[DealRow], money: Prices = facts.USUAL) -> Iterator[b
     """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
     would run or add to prices in another currency; the first has the header too. Without rows it is empty."""
     header: list[Sequence[object]] = []
-    for place, row in enumerate(deal_rows):
+    for index, row in enumerate(deal_rows):
         values = _values(row, money)
-        if place == 0:
+        if index == 0:
             header = [[*values]]
         yield csv_text([*header, [*values.values()]]).encode()
         header = []

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes.plan_steps import count_label, number
+from lib.ui.deals.changes.plan_steps import count_label, number, step_container
 from lib.ui.deals.csv.csv_dialog import close
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, csv
@@ -91,11 +91,11 @@ def _begin(
 ) -> None:
     """Begin the file, and open the dialog. A callback."""
     st.session_state[EXPORT] = CsvExport(make(), count, search=search, check=check)
-    st.session_state[CSV_MENU] = False
+    st.session_state[CSV_MENU] = False  # an open popover lies over a dialog, and takes its clicks
 
 
 def _dialog(context: PageContext, export: CsvExport) -> None:
-    with st.empty().container():
+    with step_container():
         if export.is_running:
             job.draw(context, export, number, lambda: close(EXPORT) if export.is_stopped else None)
         elif export.problem:

@@ -44,9 +44,8 @@ def draw(context: PageContext, entity: str, does: Abilities, options: Options) -
         return
     entry = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
     entry = entry or next((view for view in views if view.body == now), None)
-    popover = st.popover(
-        _label(entry, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
+    label = "Views" if entry is None else entries.label(entry, entry.body != now)
+    popover = st.popover(label, icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun")
     if popover.open:
         with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
             _content(context, views, entry, now, does, options)
@@ -152,10 +151,6 @@ def _existing(options: Options, name: str, saved_values: list[str]) -> list[str]
     except TrancheError:
         return saved_values
     return [value for value in saved_values if value in choices]
-
-
-def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:
-    return "Views" if entry is None else entries.label(entry, entry.body != now)
 
 
 def _update(context: PageContext, view: DealEntry, now: dict[str, Any]) -> None:

@@ -78,7 +78,7 @@ def open_it(context: PageContext) -> None:
         catalog.forget()
         state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
         address.write(OPEN, f"demand_deals-{number}")
-        state[BY_ID], state[ID] = False, ""
+        state[BY_ID], state[ID] = False, ""  # the open popover would lie over the drawer
 
 
 def draw(context: PageContext) -> None:
@@ -171,14 +171,10 @@ def _phone_switch(names: Sequence[str]) -> bool:
     is_open = is_set or bool(state.get(NARROW))
     st.button(
         "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
-        disabled=is_set, on_click=_narrow, args=(not is_open,),
+        disabled=is_set, on_click=st.session_state.update,
+        args=({NARROW: not is_open},),
     )  # fmt: skip
     return is_open
-
-
-def _narrow(is_open: bool) -> None:
-    """Show or hide the filters on a phone. A callback."""
-    st.session_state[NARROW] = is_open
 
 
 def _several(context: PageContext, name: str) -> list[str]:
@@ -209,9 +205,12 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
     duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
-    return sorted(
-        names, key=lambda one: names[one].casefold()
-    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in duplicates else names.get(one, one)
+
+    def label_of(number: str) -> str:
+        label = names.get(number, number)
+        return f"{label} ({number})" if label in duplicates else label
+
+    return sorted(names, key=lambda number: names[number].casefold()), label_of
 
 
 def _page() -> int:
