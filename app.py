@@ -79,7 +79,7 @@ async def preload(_: st.App) -> AsyncIterator[None]:
         importlib.import_module(module)
     get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
     logs.together()
-    gc.collect()
+    server.give_back()
     gc.freeze()
     gc.enable()
     sessions = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)

@@ -2,10 +2,11 @@
 
     ROWS=5_000_000 python bench/hand_written.py
 
-ROWS rows in PostgreSQL (an index on the time), and four times as many in Parquet, a file per day. Every
-question goes through the reporting service (authorized, parsed, computed, composed; no answer is cached), and
-as SQL over the database's own client, with the same period; they take turns, figures are the least of ROUNDS,
-and answers are checked to be equal.
+ROWS rows in PostgreSQL (an index on the time), and four times as many in Parquet, a file per day: read by
+DuckDB, and by Spark where a server of Spark Connect is installed (tests/spark_server.py). Every question goes
+through the reporting service (authorized, parsed, computed, composed; no answer is cached), and as SQL over
+the database's own client, with the same period; they take turns, figures are the least of ROUNDS, and answers
+are checked to be equal.
 "First figures" are those at the head of the screen Audience while its leaderboards are asked for as well.
 """
 
@@ -29,10 +30,12 @@ import psycopg
 
 sys.path += [str(Path(__file__).parent.parent / part) for part in ("tests", ".")]
 from databases import binaries, server
+from spark_server import missing_for_spark, spark_server
 
 from lib.people import Person
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition
+from lib.reporting.engines.connected.spark import FEW_PARTITIONS
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -133,6 +136,12 @@ def main() -> None:
                 url,
                 lambda case: client.execute(_sql(case, "rows", case.key)).fetchall(),
             )
+        if not missing_for_spark():
+            # as a cluster is set up, not as the tests do it: compiled code, the usual sizes of files
+            address, _ = stack.enter_context(spark_server(folder, ("-Duser.timezone=UTC",), {}))
+            _measure(
+                "Spark", 4 * ROWS, folder, f"{address}/?folder={folder}/lake", _by_spark(address, folder)
+            )
 
 
 def _fill(folder: Path, url: str | None) -> None:
@@ -157,6 +166,25 @@ def _fill(folder: Path, url: str | None) -> None:
         admin.execute("CREATE INDEX ON rows (at)")
         admin.execute("VACUUM ANALYZE rows")
     (folder / "rows.csv").unlink()
+
+
+def _by_spark(address: str, folder: Path) -> Callable[[Case], list[Any]]:
+    """Spark SQL over a session of its own, whose answers come as Arrow too."""
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(address).create()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.conf.set("spark.sql.shuffle.partitions", FEW_PARTITIONS)
+    table = f"parquet.`{folder}/lake/rows`"
+
+    def ask(case: Case) -> list[Any]:
+        sql = _sql(case, table, "date_trunc('day', at)" if case.duckdb_key else case.key)
+        for theirs, of_spark in (('"', "`"), ("timestamptz", "timestamp"), ("+00'", ":00Z'")):
+            sql = sql.replace(theirs, of_spark)
+        found = session.sql(sql).toArrow()
+        return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    return ask
 
 
 def _sql(case: Case, table: str, key: str) -> str:

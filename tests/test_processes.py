@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from conftest import COUNTRIES, DEFINITION, ROOT, copied, desk_over, running, small_rows
+from conftest import COUNTRIES, DEFINITION, ROOT, copied, running, small_rows
 from serving import free_port
 
 from lib import connect
@@ -26,6 +27,7 @@ from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
 DESK = [sys.executable, "app.py", "--processes", "2"]
+APIS = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
 METRICS_TOKEN = "a token of the metrics"
 SCRAPE = {"Authorization": f"Bearer {METRICS_TOKEN}"}
 QUESTION = {"project_name": "demo", "slicer_name": "fresh", "start_date": "-30d", "end_date": "yesterday"}
@@ -195,31 +197,31 @@ def test_killing_the_process_that_does_background_work(several: Several) -> None
     wait_for(lambda: COOKIE not in httpx.get(several.address, cookies=again).cookies)
 
 
-def test_sigterm_ends_all_in_order(own_home: Path, tmp_path: Path) -> None:
-    """The parent's exit status is 0, and no process is left."""
-    variables = {**os.environ, "TRANCHE_HOME": str(own_home), "TRANCHE_PORT": str(free_port())}
-    with (
-        (tmp_path / "log").open("w+") as log,
-        subprocess.Popen(
-            DESK, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=log, text=True
-        ) as parent,
-    ):
-        assert parent.stdout is not None
-        assert any("http://" in line for line in parent.stdout)
-        started = re.findall(r"is (\d+) for the system", (tmp_path / "log").read_text())
-        parent.terminate()
-        assert parent.wait(SECONDS) == 0
-    said = (tmp_path / "log").read_text()
-    assert not any(is_running(int(number)) for number in started)
-    assert said.count("Stopped in order") == len(started) == 2
+@contextmanager
+def several_apis(home: Path, log: Path) -> Iterator[tuple[str, int, list[int]]]:
+    """`tranche serve` of two processes: the address, the parent, the processes that it started."""
+    with running(APIS, home, log, TRANCHE_PROCESSES="2", TRANCHE_METRICS_TOKEN=METRICS_TOKEN) as (at, parent):
+        yield at, parent, [int(number) for number in re.findall(r"is (\d+) for the system", log.read_text())]
+
+
+def test_sigterm_ends_all_in_order(home: Path, tmp_path: Path) -> None:
+    """`tranche serve` takes the setting too; no process of it is left, and each says how it ended."""
+    log = tmp_path / "log"
+    with several_apis(home, log) as (address, parent, started):
+        text = httpx.get(f"{address}/metrics", headers=SCRAPE, timeout=SECONDS).text
+        assert text.count("tranche_process_up{") == len(started) == 2
+        os.kill(parent, signal.SIGTERM)
+        wait_for(lambda: not is_running(parent))
+        assert not any(map(is_running, started))
+    said = log.read_text()
+    assert said.count("Stopped in order") == 2
     assert "[process 1]" in said and "[process 2]" in said
 
 
-def test_no_process_outlives_its_parent(own_home: Path, tmp_path: Path) -> None:
-    """When the parent is killed the others stop in order, and the data directory is free."""
+def test_no_process_outlives_its_parent(home: Path, tmp_path: Path) -> None:
+    """When the parent is killed the others stop in order."""
     log = tmp_path / "log"
-    with desk_over(own_home, log, TRANCHE_PROCESSES="2") as (_, parent):
-        started = [int(number) for number in re.findall(r"is (\d+) for the system", log.read_text())]
+    with several_apis(home, log) as (_, parent, started):
         os.kill(parent, signal.SIGKILL)
         wait_for(lambda: not any(map(is_running, started)))
     assert log.read_text().count("since the process that accepts connections has gone") == 2
@@ -243,11 +245,3 @@ def test_a_number_of_processes_that_is_none(own_home: Path, processes: str) -> N
     ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=SECONDS)
     assert ended.returncode in (1, 2)
     assert "processes" in ended.stderr and "Traceback" not in ended.stderr
-
-
-def test_the_apis_alone_are_served_by_several(home: Path) -> None:
-    """`tranche serve` takes the setting too."""
-    serve = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
-    with running(serve, home, TRANCHE_PROCESSES="2", TRANCHE_METRICS_TOKEN=METRICS_TOKEN) as (address, _):
-        text = httpx.get(f"{address}/metrics", headers=SCRAPE, timeout=SECONDS).text
-    assert text.count("tranche_process_up{") == 2

@@ -15,8 +15,9 @@ DESK = [sys.executable, "app.py"]
 APIS = [sys.executable, "-c", "from lib.cli import main; main()", "serve"]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("command", [DESK, APIS], ids=["desk", "serve"])
+@pytest.mark.parametrize(
+    ("command", "stop"), [(DESK, signal.SIGTERM), (APIS, signal.SIGINT)], ids=["desk", "serve"]
+)
 def test_a_stop_is_in_the_log(tmp_path: Path, command: list[str], stop: signal.Signals) -> None:
     """Which signal stopped the server, and that it ended in order, are in its log."""
     told = {"TRANCHE_HOME": str(tmp_path), "TRANCHE_PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
