@@ -243,6 +243,7 @@ class _Child:
                 pass_fds=[theirs.fileno()],
                 process_group=0,  # Ctrl+C reaches the parent alone, which stops all in order
             )
+            # with a second holder of that end, the channel would not end with the process
             theirs.close()
             log.info("Process %d is %d for the system", self.number, self.process.pid)
             loop.add_reader(self.channel, self._hear)

@@ -1,6 +1,7 @@
 """The warehouse: atomic changes, days in the slicer's own zone, one writer, no leftovers."""
 
 import datetime as dt
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -214,6 +215,33 @@ def test_mappings_are_kept_and_counted_in_the_version(warehouse: Warehouse) -> N
         versions.append((stored.mapping("sites"), stored.version))
     assert [mapping for mapping, _ in versions] == [{"a": "Ä"}, {"a": "B"}, {"a": "B"}]
     assert len({version for _, version in versions}) == 2
+
+
+def test_an_import_survives_a_power_failure(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file that the manifest names is synced, and so is every folder that has a name on the way there.
+
+    A file that is synced has no name yet after a power failure, unless its folder is synced too (fsync(2)).
+    """
+    fsync, synced = os.fsync, list[Path]()
+
+    def note(handle: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{handle}").readlink())
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    mapped = definition(
+        key_fields=[{"name": "site", "mapping": "sites"}, {"name": "tags", "segmented": True}]
+    )
+    with warehouse.writer("p", "s", mapped, {"sites": {"a": "A"}}) as writer:
+        writer.write(rows([1, 25]))
+        writer.commit("f", "d")
+    folder, new = warehouse.root / "p" / "s", "manifest.json.new"
+    names = {path for path in folder.rglob("*") if path.suffix in (".parquet", ".json")}
+    folders = {parent for name in names for parent in name.parents if parent.is_relative_to(warehouse.root)}
+    assert folders <= {*synced}
+    assert {name.with_suffix("") for name in names - {folder / "manifest.json"}} <= {
+        path.with_suffix("") for path in synced[: synced.index(folder / new)]
+    }
 
 
 def test_a_missing_or_unknown_mapping_is_refused(warehouse: Warehouse) -> None:

@@ -115,6 +115,7 @@ class Warehouse:
         """Remove a slicer and its rows. ImportRefused while an import is running."""
         folder = self._folder(project, slicer)
         with slicer_lock(folder, f"{project}/{slicer}"):
+            # first, so that a removal that ends half-way leaves no slicer with some of its rows
             (folder / MANIFEST).unlink()
             shutil.rmtree(folder)
         _remove_empty(folder.parent)

@@ -157,18 +157,23 @@ def without_digest(content: bytes) -> bytes:
 
 
 def replace_manifest(folder: Path, manifest: Manifest) -> None:
-    """Put `manifest` in place: on disk before it counts, then by one rename."""
+    """Put `manifest` in place: on disk before it counts, then by one rename.
+
+    The names of the slicer and of its project are on disk afterwards too.
+    """
     fresh = folder / f"{MANIFEST}.new"
     with fresh.open("wb") as file:
         file.write(with_digest(manifest.model_dump_json(indent=1).encode()))
         file.flush()
+        # a rename may reach the disk before the content of the file: after a power failure it would be empty
         os.fsync(file.fileno())
     fresh.replace(folder / MANIFEST)
-    sync_folder(folder)
+    for changed in (folder, folder.parent, folder.parent.parent):
+        sync_folder(changed)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names that were added to a folder survive a power failure."""
+    """Make names that were added to a folder survive a power failure: those of synced files do not by it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -365,6 +370,7 @@ def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
+        sync_folder(path.parent)
     return relative
 
 

@@ -92,8 +92,9 @@ class RowFiles:
         for day, part in zip(list(self._open), parts, strict=True):
             del self._open[day]
             self.parts.setdefault(day, []).append(part)
-        for day in self.parts:
-            sync_folder(self._folder / day_folder(day))
+        folders = [self._folder / day_folder(day) for day in self.parts]
+        for folder in (*folders, *{folder.parent for folder in folders}):
+            sync_folder(folder)
 
     def _spill(self) -> None:
         if not self._buffer:
@@ -298,6 +299,7 @@ def slicer_lock(folder: Path, slicer: str) -> Iterator[None]:
     if folder in _reserved.get():
         yield
         return
+    # the file stays: who waits for it would otherwise lock one without a name, beside a new one
     handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:

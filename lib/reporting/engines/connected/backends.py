@@ -79,6 +79,7 @@ class Backend:
             yield
         finally:
             stop.set()
+            # a late interrupt would cancel the next statement of this connection
             thread.join()
 
     def _watch(self, deadline: Deadline, stop: threading.Event) -> None:

@@ -35,6 +35,7 @@ def draft_folder(target: Path) -> Iterator[Path]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield draft
     finally:
+        # before the lock ends: somebody else would take a half-removed draft for one that was left behind
         shutil.rmtree(draft, ignore_errors=True)
         os.close(handle)
 
@@ -90,6 +91,7 @@ def _build(
             Builder(slicer, draft, seed, earlier).build(progress)
             draft.rename(target)
         except OSError:
+            # another process was quicker with the same layout: a folder can't be renamed onto one with files
             if not _is_whole(target, slicer):
                 raise
 

@@ -110,6 +110,7 @@ class StoredFile:
 
     def map(self, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """The file's beginning as an array, mapped and read-only; nothing of it is verified by this."""
+        # its size was looked at: to read a map beyond the end of its file kills the process (SIGBUS)
         with self._open() as file:
             return np.asarray(np.memmap(file, dtype, "r", shape=shape))
 

@@ -87,7 +87,7 @@ class Earlier:
         """Whether `path` could be made a name of a file that ends at `size`, which is locked then."""
         try:
             handle = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
-            self.locks.callback(os.close, handle)
+            self.locks.callback(os.close, handle)  # not at once: a lock ends when its file is closed
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             status = os.fstat(handle)
             if status.st_size != size:
@@ -95,6 +95,7 @@ class Earlier:
             os.link(source, path)
         except OSError:
             return False
+        # between open and link another file may have got the name
         if path.stat().st_ino == status.st_ino:
             return True
         path.unlink()
