@@ -168,8 +168,8 @@ def replace_manifest(folder: Path, manifest: Manifest) -> None:
         # a rename may reach the disk before the content of the file: after a power failure it would be empty
         os.fsync(file.fileno())
     fresh.replace(folder / MANIFEST)
-    for changed in (folder, folder.parent, folder.parent.parent):
-        sync_folder(changed)
+    for level in (folder, folder.parent, folder.parent.parent):
+        sync_folder(level)
 
 
 def sync_folder(folder: Path) -> None:
