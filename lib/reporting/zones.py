@@ -6,7 +6,8 @@ is one bucket of two hours in answers, one that they leave out never occurs: day
 """
 
 import datetime as dt
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -55,19 +56,23 @@ def title(zone: Zone) -> str:
     return zone if isinstance(zone, str) else f"UTC{zone:+d}"
 
 
-@cache
-def by_city() -> list[str]:
-    """The names of zones in the order of their cities."""
-    return sorted(names(), key=lambda name: name.replace("_", " ").rpartition("/")[::-1])
-
-
-def city_title(zone: str) -> str:
-    """A named zone by its city, as people look for it, and how far ahead its clocks are now.
+def by_city() -> Mapping[str, str]:
+    """The zones of places in the order of their cities, each by its city, with its offset as of now.
 
     `Berlin, Europe · UTC+1`; `Buenos Aires, America, Argentina · UTC-3`.
     """
-    *areas, city = zone.replace("_", " ").split("/")
-    ahead = dt.datetime.now(ZoneInfo(zone)).strftime("%z")  # as +0530
+    return _by_city(dt.datetime.now(dt.UTC).replace(minute=0, second=0, microsecond=0))
+
+
+@lru_cache(maxsize=1)
+def _by_city(hour: dt.datetime) -> Mapping[str, str]:
+    cities = sorted(names(), key=lambda name: name.replace("_", " ").rpartition("/")[::-1])
+    return {name: _city_title(name, hour) for name in cities}
+
+
+def _city_title(name: str, hour: dt.datetime) -> str:
+    *areas, city = name.replace("_", " ").split("/")
+    ahead = hour.astimezone(ZoneInfo(name)).strftime("%z")  # as +0530
     hours = f"{int(ahead[:3]):+d}{f':{ahead[3:]}'.removesuffix(':00')}"
     return f"{', '.join([city, *areas])} · UTC{hours}"
 

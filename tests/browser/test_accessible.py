@@ -31,6 +31,14 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}
 ASKED = "project=demo&slicer=delivery"
 LABELS = "all => all.map(one => one.getAttribute('aria-label') ?? one.textContent.trim())"
+# How far what is drawn moves again, as a share of the window (https://web.dev/articles/cls).
+SHIFTS = """
+globalThis.shift = 0
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value
+}).observe({ type: "layout-shift", buffered: true })
+"""
+MOST_SHIFT = 0.05
 PICTURES = "all => all.filter(one => one.tagName === 'IMG').map(one => one.getAttribute('alt'))"
 
 
@@ -39,6 +47,7 @@ def tab(selling: Desk, chromium: Browser) -> Iterator[Page]:
     """An administrator's tab: all screens are there, and something is on each."""
     with chromium.new_context(viewport=SCREEN, locale="en-US") as context:
         page = context.new_page()
+        page.add_init_script(SHIFTS)
         enter(page, f"{selling.address}/access?{ASKED}", "Admin")
         yield page
 
@@ -93,14 +102,15 @@ class Trouble:
 
 
 def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
-    """Each screen has one h1 and a title that name it, distinct names, nothing that axe-core finds, and
-    doesn't scroll sideways on a phone."""
+    """Each screen is drawn in its place from the first frame, has one h1 and a title that name it, distinct
+    names, nothing that axe-core finds, and doesn't scroll sideways on a phone."""
     trouble = Trouble(tab)
     tab.emulate_media(color_scheme="light")
     tab.goto(f"{selling.address}/{screen}?{ASKED}")
     expect(tab.get_by_text("Data to")).to_be_visible()
     settled(tab)
     assert trouble.found == [], "a cold deep link loads without an error or a warning"
+    assert tab.evaluate("shift") < MOST_SHIFT
     expect(tab.locator("h1")).to_have_text([SCREENS[screen]])
     expect(tab).to_have_title(f"{SCREENS[screen]} · Tranche")
     assert None not in tab.get_by_role("img").evaluate_all(PICTURES)

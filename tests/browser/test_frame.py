@@ -1,5 +1,7 @@
 """The frame of every screen, and the API documentation."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
@@ -26,46 +28,34 @@ COVERED = """() => {
 }"""
 
 
-def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
-    """Project and slicer stand in the URL from the first screen on, picked or not; Back leaves the desk."""
+def test_picked_once(address: str, page: Page) -> None:
+    """Project and slicer stand in the URL from the first screen on, where Back leaves the desk. A slicer that
+    was picked stays picked on the other screens, through a reload and for a visit without a link; Back brings
+    the screen and the slicer that was looked at there."""
+    slicer = page.get_by_role("combobox", name="Slicer")
     enter(page, address)
     page.wait_for_url(at("audience", project="demo", slicer="curation"))
     page.go_back()
     assert page.url == "about:blank"
-
-
-def test_comes_back_to_the_slicer_used_last(address: str, page: Page) -> None:
-    """Whoever opens the desk without a link sees Audience of the slicer that this browser showed last."""
-    enter(page, f"{address}/audience?project=demo&slicer=delivery")
-    page.wait_for_function("document.cookie.includes('last_slicer')")
-    page.goto(address)
-    page.wait_for_url(at("audience", project="demo", slicer="delivery"))
-
-
-def test_picked_once(address: str, page: Page) -> None:
-    """A slicer that was picked stays picked on the other screens, and through a reload."""
-    enter(page, address)
-    pick(page, "Slicer", "delivery")
-    for screen in ("Audience", "Export", "Slicers"):
-        page.get_by_role("link", name=screen).click()
-        page.wait_for_url(at(project="demo", slicer="delivery"))
-        settled(page)
-        expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
-    page.reload()
-    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
-
-
-def test_back(address: str, page: Page) -> None:
-    """The browser's back button brings back the screen and the slicer that was looked at there."""
-    enter(page, address)
-    pick(page, "Slicer", "delivery")
-    page.get_by_role("link", name="Access").click()
-    page.wait_for_url(at("access"))
+    page.go_forward()
+    expect(slicer).to_have_value("curation")
     settled(page)
+    pick(page, "Slicer", "delivery")
+    for screen in ("Export", "Slicers", "Access"):
+        page.get_by_role("link", name=screen).click()
+        page.wait_for_url(at(screen.lower(), project="demo", slicer="delivery"))
+        settled(page)
+        expect(slicer).to_have_value("delivery")
     pick(page, "Slicer", "curation")
     page.go_back()
+    page.wait_for_url(at("slicers", project="demo", slicer="delivery"))
+    expect(slicer).to_have_value("delivery")
+    page.reload()
+    expect(slicer).to_have_value("delivery")
+    page.get_by_role("link", name="Audience").click()
+    page.wait_for_function("document.cookie.includes('last_slicer=demo~delivery')")
+    page.goto(address)
     page.wait_for_url(at("audience", project="demo", slicer="delivery"))
-    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
 
 
 def test_link_to_what_is_not_there(address: str, page: Page) -> None:
@@ -89,21 +79,19 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
 
 @pytest.mark.parametrize("screen", ["audience", "deals"])
 def test_nothing_in_the_frame_is_covered(address: str, page: Page, screen: str) -> None:
-    """From a phone to a wide window no link, button or text of the frame lies under another."""
+    """From a phone to a wide window no link, button or text of the frame lies under another, and figures have
+    the same width each."""
     enter(page, f"{address}/{screen}", "Admin")
+    assert (
+        page.get_by_text("Data to").evaluate("one => getComputedStyle(one).fontVariantNumeric")
+        == "tabular-nums"
+    )
     for width in (1600, 1440, 1280, 1279, 1200, 1024, 900, 800, 700, 390):
         page.set_viewport_size({"width": width, "height": 900})
         try:
             page.wait_for_function(f"() => !({COVERED})().length")
         except TimeoutError:
             pytest.fail(f"{width} pixels: {page.evaluate(COVERED)}")
-
-
-def test_figures_are_tabular(address: str, page: Page) -> None:
-    """Figures have the same width each, so that columns of them can be compared."""
-    enter(page, address)
-    style = "getComputedStyle(document.querySelector('[data-testid=stCaptionContainer]')).fontVariantNumeric"
-    assert page.evaluate(style) == "tabular-nums"
 
 
 def test_documentation(address: str, page: Page) -> None:
@@ -133,3 +121,24 @@ def test_the_colors_that_a_person_chooses_stay(page: Page, address: str) -> None
     assert colors("Light colors") == "rgb(255, 255, 255)"
     page.emulate_media(color_scheme="dark")
     assert colors("Colors of the system") == "rgb(20, 24, 31)"
+
+
+def test_the_numbers_and_the_zone_that_a_person_chooses_stay(page: Page, address: str) -> None:
+    """Figures of the board and of Streamlit are written as chosen, and new questions ask in the zone chosen."""
+    enter(page, f"{address}/audience?project=demo&slicer=delivery")
+    first = page.locator(".fig-value").first
+    english = first.inner_text()
+    page.get_by_role("button", name="Max Manager").click()
+    page.get_by_text("Numbers and time zone", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Numbers and time zone")
+    dialog.get_by_role("combobox", name="Numbers").click()
+    page.get_by_role("option", name="1.234,5").click()
+    dialog.get_by_role("combobox", name="Time zone").fill("toky")
+    page.get_by_role("option", name="Tokyo, Asia · UTC+9").click()
+    with page.expect_navigation():
+        dialog.get_by_role("button", name="Save").click()
+    expect(page.locator(".st-key-dates").get_by_role("button")).to_contain_text("Asia/Tokyo")
+    expect(first).not_to_have_text(english)
+    expect(first).to_have_text(re.compile(r"^\d+\.\d{3}$"))
+    page.goto(f"{address}/slicers?project=demo&slicer=delivery")
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(english.replace(",", "."))

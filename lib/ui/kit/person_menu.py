@@ -55,12 +55,10 @@ def _draw_reader() -> None:
         key=NUMBERS,
         help="How figures on screen are written. What you type and what you download stay as they are.",
     )  # fmt: skip
-    yours = st.context.timezone if st.context.timezone in zones.names() else None
-    names = [*filter(None, (yours,)), *(name for name in zones.by_city() if name != yours)]
+    titles = {"": "The slicer's own", **zones.by_city()}
+    names = [*dict.fromkeys(["", *(name for name in (st.context.timezone,) if name in titles), *titles])]
     zone = st.selectbox(
-        "Time zone of new questions", ["", *names],
-        ["", *names].index(reader.own_zone()),
-        format_func=lambda name: zones.city_title(name) if name else "The slicer's own",
+        "Time zone of new questions", names, names.index(reader.own_zone()), format_func=titles.__getitem__,
         key=ZONE,
         filter_mode="contains",
         help="For slicers whose rows are hours. Links and views keep the time zone that they were made in.",

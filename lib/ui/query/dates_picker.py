@@ -177,15 +177,13 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 def _zone(context: PageContext, query: AudienceQuery) -> None:
     zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
     key = followed_key(ZONE, zone)
-    names = zones.by_city() if context.slicer.knows("time_zones") else []
-    yours = [name for name in (context.own_zone, st.context.timezone) if name in names]
+    titles = zones.by_city() if context.slicer.knows("time_zones") else {}
+    yours = [name for name in (context.own_zone, st.context.timezone) if name in titles]
     marks = dict.fromkeys(yours, " (yours)") | {own: " (the slicer's own)"}
     st.selectbox(
         "Time zone",
-        dict.fromkeys([own, *yours, *names, *range(-12, 13)]),
-        format_func=lambda zone: (
-            (zones.city_title(zone) if isinstance(zone, str) else zones.title(zone)) + marks.get(zone, "")
-        ),
+        dict.fromkeys([own, *yours, *titles, *range(-12, 13)]),
+        format_func=lambda zone: titles.get(zone, zones.title(zone)) + marks.get(zone, ""),
         key=key,
         placeholder="Type a city, such as Berlin",
         filter_mode="contains",
