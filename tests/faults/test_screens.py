@@ -269,6 +269,28 @@ def test_a_package_that_may_be_there(
     assert "is created as package" in visit.success[0].value
 
 
+def test_a_clone_that_may_be_there(desk: Desk, deals: Proxy) -> None:
+    """Where no keys are honored, a clone without an answer is asked for again by who has looked alone."""
+    desk.configure(deals_keys=False)
+    visit = desk.visit("deals", open="demand_deals-4")
+    visit.session_state["action_clone"] = True
+    visit.run()
+    visit.selectbox(key="clone-4-seat").set_value(3)
+    desk.run(visit)
+    deals.behavior = do.where(lambda one: one.method == "POST", do.reset)
+    visit.button(key="clone_create").click()
+    desk.run(visit)
+    assert "check the service and Deals before you retry" in next(iter(said(visit)))
+    assert visit.button(key="clone_create").disabled
+    deals.behavior = do.through
+    visit.checkbox(key="clone-4-sure").check()
+    desk.run(visit)
+    visit.button(key="clone_create").click()
+    desk.run(visit)
+    assert said(visit) == set()
+    assert visit.query_params["open"] != ["demand_deals-4"]
+
+
 @faults(*SOME)
 def test_a_service_that_dies_under_the_form(
     steady: Desk, deals: Proxy, behavior: Behavior, sentence: str

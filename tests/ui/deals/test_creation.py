@@ -13,6 +13,7 @@ from standin.deals import deals as standin_deals
 from standin.state import TOKEN, State
 
 from lib import connect
+from lib.deals.bulk_actions import ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
@@ -151,6 +152,16 @@ def test_deals_of_before_are_not_deleted_by_undo(desk: connect.Clients, deals: D
     draft = replace(DRAFT, deals="existing", links=(1,))
     plan = created(desk, draft, "key-9")
     assert (plan.record.number, package_of(plan).demand_deals[0].id) == (None, 1)
+
+
+def test_a_long_name_is_cut_in_the_list_of_actions(desk: connect.Clients) -> None:
+    """What an action is called has room in every database, however long the package's name is."""
+    created(desk, DRAFT, "key-10")
+    record = desk.bulk_actions.record(f"Created {'N' * 200}")
+    record.add([ActionRow(("supply_deals", 1), "N" * 200, {}, {})])
+    title = desk.bulk_actions.recent()[0].title
+    assert title.startswith("Created N")
+    assert title.endswith("…")
 
 
 def undone(desk: connect.Clients) -> list[str]:

@@ -84,7 +84,8 @@ def active_plan(
     actions: BulkActions, entity: str, is_active: bool, rows: Sequence[DealRow]
 ) -> ChangePlan[ActiveSource]:
     """The pause or resumption of these rows, at its preview: it waits until somebody has confirmed it."""
-    source = ActiveSource(entity=entity, rows=rows, is_active=is_active)
+    names = {row.key: row.name for row in rows}
+    source = ActiveSource(entity=entity, rows=rows, is_active=is_active, names=names)
     record = actions.record(VERBS[is_active][1].capitalize())
     return ChangePlan(source=source, record=record, changes=source.from_list(), phase="preview")
 

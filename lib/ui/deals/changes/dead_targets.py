@@ -100,10 +100,6 @@ class DeadTargetSource(ChangeSource):
             key, self.name(key), before, after, entity.etag, "" if after else " ".join(refusals), note, rows
         )
 
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return next((row.name for row in self.rows if (SUPPLY, row.package.id) == key), super().name(key))
-
 
 @dataclass
 class DeadView:
@@ -375,8 +371,9 @@ def _without(package: SupplyPackage, targets: Sequence[IncludedTarget]) -> Suppl
 
 def removal_plan(record: ActionRecord, rows: Sequence[DeadRow]) -> ChangePlan[DeadTargetSource]:
     """The removal of these rows, whose packages are read next."""
-    source = DeadTargetSource(rows=rows)
-    source.ask((SUPPLY, row.package.id or 0) for row in rows)
+    names = {(SUPPLY, row.package.id or 0): row.name for row in rows}
+    source = DeadTargetSource(rows=rows, names=names)
+    source.ask(names)
     plan = ChangePlan(source=source, record=record)
     plan.begin()
     return plan

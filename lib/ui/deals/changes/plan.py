@@ -90,7 +90,8 @@ class Outcome:
 class ChangeSource(ABC):
     """What somebody asks for.
 
-    `to_read` maps what is still to be read to the rows that it is read for; `count` entities are read.
+    `names` are those of entities on screen. `to_read` maps what is still to be read to the rows that it is
+    read for; `count` entities are read.
 
     With `is_whole` one refusal keeps all from being saved, and each batch is saved whole or not at all. With
     `is_renewed` entities are read again just before they are sent, instead of being sent with the ETag of the
@@ -102,6 +103,7 @@ class ChangeSource(ABC):
     is_renewed: ClassVar[bool] = False
     is_asked: ClassVar[bool] = True
     batch_size: ClassVar[int] = 50
+    names: Mapping[Key, str] = field(default_factory=dict)
     to_read: dict[Key, set[Key]] = field(default_factory=dict)
     count: int = 0
 
@@ -124,8 +126,8 @@ class ChangeSource(ABC):
         return self.count, self.count + len(self.to_read)
 
     def name(self, key: Key) -> str:
-        """What an entity is called that could not be read."""
-        return f"{KINDS[key[0]]} {key[1]}"
+        """What an entity is called that could not be read: as the list has it."""
+        return self.names.get(key) or f"{KINDS[key[0]]} {key[1]}"
 
     def settle(self, keys: Collection[Key]) -> None:
         """Note that these are as they were asked for. Nothing by default."""

@@ -145,6 +145,7 @@ class SharedSource(ChangeSource):
     def ask_for(self, shared_change: SharedChange, rows: Iterable[DealRow]) -> None:
         """Ask for this change of these rows, which are read next."""
         self.shared_change, self.rows = shared_change, [*rows]
+        self.names = {row.key: row.name for row in self.rows}
         self.ask(row.key for row in self.rows)
 
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
@@ -169,10 +170,6 @@ class SharedSource(ChangeSource):
         for number in ids:
             self.to_read.setdefault((entity, number), set()).add(row)
 
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return next((row.name for row in self.rows if row.key == key), super().name(key))
-
 
 @dataclass(kw_only=True)
 class ActiveSource(ChangeSource):
@@ -192,7 +189,3 @@ class ActiveSource(ChangeSource):
         """What becomes of an entity, which may be so already."""
         before, after = {ACTIVE: entity.is_active}, {ACTIVE: self.is_active}
         yield PlannedChange(key, title_of(entity), before, {} if before == after else after)
-
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return next(row.name for row in self.rows if row.key == key)

@@ -62,10 +62,6 @@ class UndoSource(ChangeSource):
         change = super().missing(key, rows)
         return change if self.rows[key].before else replace(change, refusal="", note="It is deleted already.")
 
-    def name(self, key: Key) -> str:
-        """What it was called when the action touched it."""
-        return self.rows[key].name
-
     def settle(self, keys: Collection[Key]) -> None:
         """Note what is as it was before; where that fails, another undo finds it so."""
         try:
@@ -80,7 +76,8 @@ def undo_plan(actions: BulkActions, action: BulkAction) -> ChangePlan[UndoSource
     BadRequest if it can't be undone any more.
     """
     rows = {row.key: row for row in actions.rows(action.number)}
-    source = UndoSource(actions=actions, action=action, rows=rows)
+    names = {key: row.name for key, row in rows.items()}  # as they were when the action touched them
+    source = UndoSource(actions=actions, action=action, rows=rows, names=names)
     source.ask(rows)
     plan = ChangePlan(source=source, record=actions.record(title(action)))
     plan.begin()
