@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved, own_metrics, records_tab, sharing, split
-from lib.ui.deals.insight import from_audience, on_record
+from lib.ui.deals.insight import from_audience, recorded_changes
 from lib.ui.kit import frame
 from lib.ui.query import bar, clicks, history
 
@@ -26,4 +26,4 @@ with st.container(key="lower"):
         split.draw(context)
     moved.draw(context)
     records_tab.draw(context)
-    on_record.draw(context)
+    recorded_changes.draw(context)
