@@ -271,7 +271,7 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
         missing = [number for number in ids if number and number not in self]
         self.update({package.id: package for package in of_ids(self._client, SupplyPackage, missing)})
 
-    def words(self, package: SupplyPackage) -> str:
+    def sentence_of(self, package: SupplyPackage) -> str:
         """Its targeting."""
         return self.sentence(package.id)
 
@@ -289,7 +289,7 @@ def _rows(
     if deals:
         known_packages = _KnownPackages(client) if known_packages is None else known_packages
         known_packages.read(deals)
-        yield from (of_deal(deal, known_packages, known_packages.words) for deal in deals)
+        yield from (of_deal(deal, known_packages, known_packages.sentence_of) for deal in deals)
 
 
 def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
@@ -392,6 +392,8 @@ def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
     except TrancheError:
         return
     names = [
-        code for code, words in descriptions.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code
+        code
+        for code, description in descriptions.items()
+        if f" {description.casefold()}".find(f" {word}") >= 0 and code
     ]
     yield from names[:MOST_CODES]

@@ -172,12 +172,12 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     return lines
 
 
-def _expected(proposal: Proposal, words: Numbers) -> str:
+def _expected(proposal: Proposal, locale_numbers: Numbers) -> str:
     """The expected range, and how often such a range held."""
     if (expected := proposal.expected) is None:
         return NO_ESTIMATE
     first, last = (date.fromisoformat(expected[name]) for name in ("first_day", "last_day"))
-    low, high = (words.rough(float(expected[name])) for name in ("low", "high"))
+    low, high = (locale_numbers.rough(float(expected[name])) for name in ("low", "high"))
     record = ""
     if tests := expected.get("past_periods_tested"):
         record = f", which held {track_record(expected['range_held'], tests, (last - first).days + 1)}"

@@ -131,15 +131,15 @@ class EvidenceScope:
 
 
 def draw_evidence(
-    context: PageContext, key: Key, changes: Sequence[EntityChange], words: Sequence[str]
+    context: PageContext, key: Key, changes: Sequence[EntityChange], labels: Sequence[str]
 ) -> None:
     """Draw the choice of a change, and its evidence; nothing where nothing was changed.
 
-    `words` say what each of the changes was.
+    `labels` say what each of the changes was.
     """
     names = {
-        change.id: f"{facts.moment(change.at.astimezone(times.zone()))} · {what[:LONGEST]}"
-        for change, what in zip(changes, words, strict=True)
+        change.id: f"{facts.moment(change.at.astimezone(times.zone()))} · {label[:LONGEST]}"
+        for change, label in zip(changes, labels, strict=True)
         if change.action == CHANGE_ACTION
     }
     if not names:
@@ -331,8 +331,8 @@ def draw(context: PageContext, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
-        words = ["; ".join(sentences(change, money)) for change in changes]
-        draw_evidence(context, key, changes, words)
+        labels = ["; ".join(sentences(change, money)) for change in changes]
+        draw_evidence(context, key, changes, labels)
 
 
 def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:

@@ -151,13 +151,13 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             is_unauthorized = supply_path.draw_switch(context, list_state.start_over)
             is_answered = answers.draw_switch(context.person, entity, list_state.start_over)
     order: tuple[str, Direction] = read_order(address.read(list_state.ORDER_PARAM), _orders(context, entity))
-    words = " ".join((text or "").split())
-    means = catalog.meanings(context, words) if does.finds else ()
+    search_text = " ".join((text or "").split())
+    means = catalog.meanings(context, search_text) if does.finds else ()
     only, why_not = health.filters(context, is_on, order[0])
     those, why_none = supply_path.filters(context, entity, is_unauthorized)
     those = supply_path.join(those, answers.filters(context.person, is_answered))
     conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
-    return ListSearch(entity, words, means, conditions, order, _page()), why_not or why_none
+    return ListSearch(entity, search_text, means, conditions, order, _page()), why_not or why_none
 
 
 def _phone_switch(names: Sequence[str]) -> bool:

@@ -43,22 +43,22 @@ Place = tuple[str, TargetingKind, bool]
 Pending = Mapping[str, tuple[str, ...]]
 
 
-def exact(text: str, words_of: Mapping[str, str]) -> str | None:
+def exact(text: str, descriptions: Mapping[str, str]) -> str | None:
     """The value with this code or description, ignoring case, or None."""
     text = text.strip().casefold()
-    for code, words in words_of.items():
-        if text in (code.casefold(), words.casefold()):
+    for code, description in descriptions.items():
+        if text in (code.casefold(), description.casefold()):
             return code
     return None
 
 
-def near(text: str, words_of: Mapping[str, str]) -> list[str]:
+def near(text: str, descriptions: Mapping[str, str]) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
-    those spelled alike. `words_of` has the descriptions by code."""
+    those spelled alike. `descriptions` are by code."""
     text = text.strip().casefold()
     codes: dict[str, str] = {}
-    for code, words in words_of.items():
-        codes.setdefault(words.casefold(), code)
+    for code, description in descriptions.items():
+        codes.setdefault(description.casefold(), code)
         codes.setdefault(code.casefold(), code)
     others = [word for group in SAME if text in group for word in group]
     similar = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
@@ -94,8 +94,8 @@ def picker_values(place: Place) -> list[str]:
 
 def settled_values(place: Place) -> list[str]:
     """The values of one side, without pending ones."""
-    odd = _waiting(place)
-    return [value for value in picker_values(place) if value not in odd]
+    entries = _waiting(place)
+    return [value for value in picker_values(place) if value not in entries]
 
 
 def pending(prefix: str) -> Pending:
@@ -107,26 +107,26 @@ def pending(prefix: str) -> Pending:
 def fill(prefix: str, pending: Pending) -> None:
     """Ask about these values, as `pending` returned them."""
     for side, place in _sides(prefix).items():
-        odd = pending.get(side, ())
-        st.session_state[key(*place)] = [*picker_values(place), *odd]
-        _wait(place, odd)
+        entries = pending.get(side, ())
+        st.session_state[key(*place)] = [*picker_values(place), *entries]
+        _wait(place, entries)
 
 
 def take(place: Place, options: Mapping[str, str]) -> None:
     """Choose known and earlier values; other input is pending. A callback."""
     kind, state = place[1], st.session_state
     was = state.get(_before(place), [])
-    values, odd = list[str](), list[str]()
+    values, entries = list[str](), list[str]()
     for value in picker_values(place):
         code = value if value in options or value in was else exact(value, options)
         if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
             code = value
         if code is None:
             code = value.strip().lower() if kind.name == "size" else value.strip()
-            odd.append(code)
+            entries.append(code)
         values.append(code)
     _hold(place, list(dict.fromkeys(filter(None, values))))
-    _wait(place, odd)
+    _wait(place, entries)
 
 
 def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
@@ -135,61 +135,61 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     To be called before the picker is drawn.
     """
     field = key_field(place[1], context.slicer)
-    fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
+    fit = [entry for entry in _waiting(place) if not wrong(place[1], entry)] if field is not None else []
     is_known = values.check(context, query, field.name, fit) if field is not None and fit else {}
-    for odd in fit:
-        if is_known.get(odd):
-            add(place, odd, odd)
+    for entry in fit:
+        if is_known.get(entry):
+            add(place, entry, entry)
     st.session_state[_before(place)] = settled_values(place)
 
 
 def draw(context: PageContext, query: AudienceQuery, place: Place, options: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
-    for odd in _waiting(place):
-        _draw(context, query, place, odd, options)
+    for entry in _waiting(place):
+        _draw(context, query, place, entry, options)
 
 
 def _draw(
-    context: PageContext, query: AudienceQuery, place: Place, odd: str, options: Mapping[str, str]
+    context: PageContext, query: AudienceQuery, place: Place, entry: str, options: Mapping[str, str]
 ) -> None:
-    kind, at = place[1], f"{key(*place)}_{odd}"
-    fault = wrong(kind, odd)
-    beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
+    kind, at = place[1], f"{key(*place)}_{entry}"
+    fault = wrong(kind, entry)
+    beside([f"'{entry}': {fault}." if fault else f"The report has no '{entry}'."])
     with st.container(horizontal=True, gap="xsmall", width=WIDTH):
-        for code in () if fault else _near(context, query, kind, odd, options):
+        for code in () if fault else _near(context, query, kind, entry, options):
             st.button(
                 f"{plain(options.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
-                on_click=add, args=(place, odd, code),
+                on_click=add, args=(place, entry, code),
             )  # fmt: skip
         if not fault:
             st.button(
-                f"Add '{plain(odd)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
-                args=(place, odd, odd),
+                f"Add '{plain(entry)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
+                args=(place, entry, entry),
             )  # fmt: skip
         st.button(
-            f"Leave out '{plain(odd)}'", key=f"{at}_drop", type="tertiary", on_click=add,
-            args=(place, odd, ""),
+            f"Leave out '{plain(entry)}'", key=f"{at}_drop", type="tertiary", on_click=add,
+            args=(place, entry, ""),
         )  # fmt: skip
 
 
-def add(place: Place, odd: str, value: str) -> None:
-    """Choose this value instead of the pending input `odd`; an empty one drops it. A callback."""
-    values = [value if other == odd else other for other in picker_values(place)]
+def add(place: Place, entry: str, value: str) -> None:
+    """Choose this value instead of the pending input `entry`; an empty one drops it. A callback."""
+    values = [value if other == entry else other for other in picker_values(place)]
     _hold(place, list(dict.fromkeys(filter(None, values))))
-    _wait(place, [other for other in _waiting(place) if other != odd])
+    _wait(place, [other for other in _waiting(place) if other != entry])
     st.session_state[_before(place)] = settled_values(place)
 
 
 def waiting(prefix: str, kind: TargetingKind) -> list[str]:
     """Sentences about pending input for this kind."""
-    return [f"'{odd}' is not added yet." for odd in _of_kind(prefix, kind)]
+    return [f"'{entry}' is not added yet." for entry in _of_kind(prefix, kind)]
 
 
 def tasks(prefix: str) -> list[str]:
     """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
-    texts_of = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
+    texts_of = {kind.title: [f"'{entry}'" for entry in _of_kind(prefix, kind)] for kind in KINDS}
     return [
-        f"{title}: add or leave out {', '.join(several)}" for title, several in texts_of.items() if several
+        f"{title}: add or leave out {', '.join(entries)}" for title, entries in texts_of.items() if entries
     ]
 
 
@@ -202,18 +202,18 @@ def wrong(kind: TargetingKind, value: str) -> str:
 
 
 def _near(
-    context: PageContext, query: AudienceQuery, kind: TargetingKind, odd: str, options: Mapping[str, str]
+    context: PageContext, query: AudienceQuery, kind: TargetingKind, entry: str, options: Mapping[str, str]
 ) -> list[str]:
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
     candidates, field = dict(options), key_field(kind, context.slicer)
     if field is not None:
         with report_errors("Other values", effect="What you typed is kept."):
-            candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).descriptions
-    return near(odd, {code: words for code, words in candidates.items() if code})
+            candidates |= values.value_options(context, query, field.name, entry[:BEGINNING]).descriptions
+    return near(entry, {code: description for code, description in candidates.items() if code})
 
 
 def _of_kind(prefix: str, kind: TargetingKind) -> list[str]:
-    return [odd for is_excluded in SIDES for odd in _waiting((prefix, kind, is_excluded))]
+    return [entry for is_excluded in SIDES for entry in _waiting((prefix, kind, is_excluded))]
 
 
 def _sides(prefix: str) -> dict[str, Place]:

@@ -87,9 +87,9 @@ def draw(
     marks = marks_of(context, query, [targeting], with_gaps=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
-            kind_words = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
+            names = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
-                _kind(context, query, prefix, kind, kind_words, marks.get(kind.name, {}), offer)
+                _kind(context, query, prefix, kind, names, marks.get(kind.name, {}), offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):
         beside((problems or FieldProblems()).at(kind_field))
 
@@ -99,7 +99,7 @@ def _kind(
     query: AudienceQuery,
     prefix: str,
     kind: TargetingKind,
-    words: Mapping[str, str],
+    names: Mapping[str, str],
     marks: Mapping[str, str],
     offer: PickerOffer,
 ) -> None:
@@ -108,17 +108,17 @@ def _kind(
         plain(kind.title), key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
         disabled=offer.disabled,
     )  # fmt: skip
-    if sentence := _in_words(prefix, kind, words, marks):
+    if sentence := _in_words(prefix, kind, names, marks):
         st.caption(plain(sentence))
     beside(pending.waiting(prefix, kind))
     if popover.open:
         with popover, report_errors("The values", effect="What you entered is kept."):
-            options = words if kind.is_list else _options(context, query, prefix, kind)
+            options = names if kind.is_list else _options(context, query, prefix, kind)
             with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
                 for is_excluded in SIDES:
                     with st.container():
                         _values(
-                            context, query, (prefix, kind, is_excluded), {**words, **options}, marks, offer
+                            context, query, (prefix, kind, is_excluded), {**names, **options}, marks, offer
                         )
 
 
@@ -139,7 +139,7 @@ def _options(
             placeholder=options.placeholder(Numbers.of(reader.locale())), label_visibility="collapsed",
         )  # fmt: skip
         options = values.value_options(context, query, field.name, text or "")
-    return {code: words for code, words in options.descriptions.items() if code}
+    return {code: description for code, description in options.descriptions.items() if code}
 
 
 def _values(
@@ -171,7 +171,7 @@ def _values(
     )
 
 
-def _value_label(place: pending.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+def _value_label(place: pending.Place, names: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
     """A value by description and code, marked where it is unknown; a list by its name.
 
     A pending one is named as it was typed: the browser sends names, and would type another one.
@@ -180,13 +180,13 @@ def _value_label(place: pending.Place, words: Mapping[str, str], marks: Mapping[
     if value in pending.picker_values(place) and value not in pending.settled_values(place):
         return value
     if kind.is_list:
-        return _value_text(kind, words, value)
-    name = filters.both(value, words.get(value))
+        return _value_text(kind, names, value)
+    name = filters.both(value, names.get(value))
     return f"{name} ({marks[value]})" if value in marks else name
 
 
-def _value_text(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
-    return words.get(value) or (f"list {value}" if kind.is_list else value)
+def _value_text(kind: TargetingKind, names: Mapping[str, str], value: str) -> str:
+    return names.get(value) or (f"list {value}" if kind.is_list else value)
 
 
 def _placeholder(kind: TargetingKind, is_offered: bool, offer: PickerOffer) -> str:
@@ -197,14 +197,14 @@ def _placeholder(kind: TargetingKind, is_offered: bool, offer: PickerOffer) -> s
     return "Most frequent first; type to find" if is_offered else "Type and press Enter"
 
 
-def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
+def _in_words(prefix: str, kind: TargetingKind, names: Mapping[str, str], marks: Mapping[str, str]) -> str:
     """The choice below the button: `US, CA · not MX`; empty without one."""
     sides = []
     for is_excluded in SIDES:
         codes = _chosen_values(prefix, kind, is_excluded)
-        names = [value_label(value, {value: _value_text(kind, words, value)}, marks) for value in codes]
-        if names:
-            sides.append(("not " if is_excluded else "") + ", ".join(names))
+        labels = [value_label(value, {value: _value_text(kind, names, value)}, marks) for value in codes]
+        if labels:
+            sides.append(("not " if is_excluded else "") + ", ".join(labels))
     return " · ".join(sides)
 
 
