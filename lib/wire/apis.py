@@ -102,8 +102,10 @@ class _WrappedApp(FastAPI):
             document = super().openapi()
             for operation in (part for path in document["paths"].values() for part in path.values()):
                 operation["responses"].pop("422", None)
-            for name in ("HTTPValidationError", "ValidationError"):
-                document.get("components", {}).get("schemas", {}).pop(name, None)
+            components = document.get("components", {})
+            schemas = components.pop("schemas", {})
+            if names := schemas.keys() - {"HTTPValidationError", "ValidationError"}:
+                components["schemas"] = {name: schemas[name] for name in sorted(names)}
         return super().openapi()
 
     def build_middleware_stack(self) -> ASGIApp:

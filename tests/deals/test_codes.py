@@ -182,6 +182,23 @@ def test_500_for_a_broken_person_of_the_installation(opened: OpenRow, sister: st
         assert not any(word in answer.text for word in (*INSIDE, "boss", "desk"))
 
 
+def test_a_code_that_is_never_sent_is_not_documented(desk: connect.Installation) -> None:
+    """FastAPI documents a 422 wherever it reads a header or path: refusals here have codes of their own."""
+    document = desk.api.openapi()
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    assert operations
+    assert not [operation["summary"] for operation in operations if "422" in operation["responses"]]
+    assert "HTTPValidationError" not in document["components"].get("schemas", {})
+
+
+@pytest.mark.parametrize("path", ["/api/dsps/", "/oauth2/token/", "/API/v2/info"])
+def test_a_refused_method_hears_of_all_others(path: str, http: httpx.Client) -> None:
+    """Allow has every method of a path, in whichever route each is documented."""
+    answer = http.request("PATCH", path)
+    methods = {"/api/dsps/": "GET, POST, PUT"}.get(path, "POST")
+    assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+
+
 def test_a_code_stands_in_its_class_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a class of errors has another code, the documentation shows it and the client knows it."""
     monkeypatch.setattr(InUse, "http", 423)
