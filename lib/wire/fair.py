@@ -118,7 +118,9 @@ class FairPool:
             self._running[caller] -= 1
             if not self._running[caller]:
                 del self._running[caller]
-            self._condition.notify()
+            # this thread takes what waits; to wake another for nothing costs a small question its interpreter
+            if self._waiting:
+                self._condition.notify()
 
 
 def _settle(future: "Future[Any]", work: Callable[[], Any]) -> None:

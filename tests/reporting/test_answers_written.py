@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.reporting.answers import Audience, Precision, Total, as_json
-from lib.reporting.answers.as_json import CHUNK, PIECE_BYTES
+from lib.reporting.answers.as_json import CHUNK_CELLS, PIECE_BYTES
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NUMBERS = st.one_of(
@@ -89,7 +89,7 @@ def test_columns_write_what_rows_write(audience: Audience) -> None:
 
 def test_an_answer_in_pieces_is_whole() -> None:
     """An answer of more rows than a piece has is one JSON value with every row in its order."""
-    count = 2 * CHUNK + 3
+    count = CHUNK_CELLS  # of three cells each
     values = np.arange(count) / 8
     audience = Audience(
         names=pd.DataFrame({"k": [f'"{place},' for place in range(count)]}, dtype="str"),

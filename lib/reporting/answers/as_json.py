@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from lib.reporting.answers import LARGEST_WHOLE, Audience, Precision, Total, Values
 from lib.wire.schemas import NUMBER, TEXT, a_list, an_object
 
-CHUNK = 2_000  # rows formatted at once: a column of them fits into memory that is reused
+CHUNK_CELLS = 120_000  # formatted at once: their texts fit into memory that is reused
 PIECE_BYTES = 1 << 18
 MISSING = (None, "")
 Cell = Mapping[str, Any]
@@ -76,10 +76,11 @@ def encode(audience: Audience) -> Iterator[bytes | memoryview]:
         head["precision"] = encode_precision(audience.precision)
     yield orjson.dumps(head)[:-1] + b',"rows":['
     cells = list(_cells(audience))
-    for at in range(0, len(audience), CHUNK):
+    chunk = 1 + CHUNK_CELLS // max(1, sum(column is not None for _, column in cells))
+    for at in range(0, len(audience), chunk):
         if at:
             yield b","
-        yield from _rows(cells, at, min(CHUNK, len(audience) - at))
+        yield from _rows(cells, at, min(chunk, len(audience) - at))
     yield b"]}"
 
 
