@@ -227,9 +227,9 @@ def test_no_process_outlives_its_parent(home: Path, tmp_path: Path) -> None:
     assert log.read_text().count("since the process that accepts connections has gone") == 2
 
 
-def test_a_desk_that_can_not_start(own_home: Path) -> None:
+def test_a_desk_that_can_not_start(tmp_path: Path) -> None:
     """The sentence of a process that can't start is shown, and its exit status is the parent's."""
-    variables = {**os.environ, "TRANCHE_HOME": str(own_home), "TRANCHE_PORT": str(free_port())}
+    variables = {**os.environ, "TRANCHE_HOME": str(tmp_path), "TRANCHE_PORT": str(free_port())}
     variables["TRANCHE_DATABASE_URL"] = "postgresql+psycopg://nobody@127.0.0.1:9/none"
     ended = subprocess.run(DESK, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=SECONDS)
     assert ended.returncode == 1
@@ -238,10 +238,10 @@ def test_a_desk_that_can_not_start(own_home: Path) -> None:
 
 
 @pytest.mark.parametrize("processes", ["0", "65", "many"])
-def test_a_number_of_processes_that_is_none(own_home: Path, processes: str) -> None:
+def test_a_number_of_processes_that_is_none(tmp_path: Path, processes: str) -> None:
     """It is refused by name before anything starts."""
     command = [sys.executable, "app.py", "--processes", processes]
-    variables = {**os.environ, "TRANCHE_HOME": str(own_home)}
+    variables = {**os.environ, "TRANCHE_HOME": str(tmp_path)}
     ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=SECONDS)
     assert ended.returncode in (1, 2)
     assert "processes" in ended.stderr and "Traceback" not in ended.stderr

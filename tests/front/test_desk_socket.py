@@ -20,7 +20,7 @@ from front.desk_session import SECONDS, answer, message, opened, rerun, sign_in,
 
 MEBIBYTE = 2**20
 POLICY, TOO_BIG = 1008, 1009
-VISITORS, REQUEST_SECONDS, FLOOD = 900, 3, 80
+VISITORS, REQUEST_SECONDS, FLOOD = 900, 2, 40
 REFUSED = [
     "load_git_info",
     "clear_cache",
@@ -116,8 +116,8 @@ def test_the_only_operation_makes_files(address: str, operation: str) -> None:
 
 
 def test_nothing_runs_git(address: str, folder: Path) -> None:
-    """300 sockets that ask for the state of the checkout start no git, and the server goes on answering."""
-    for _ in range(300):
+    """Fifty sockets that ask for the state of the checkout start no git, and the server goes on answering."""
+    for _ in range(50):
         with opened(address) as socket:
             socket.send(rerun())
             with suppress(ConnectionClosed):
@@ -265,9 +265,13 @@ def test_half_a_message_is_not_awaited_for_ever(address: str) -> None:
     """A socket that sends the beginning of a message, or of one in pieces, is disconnected in the end."""
     whole = Frame(Opcode.BINARY, rerun("a" * 1000)).serialize(mask=True)
     piece = Frame(Opcode.BINARY, rerun("a" * 1000), fin=False).serialize(mask=True)
-    for sent in (whole[:100], piece):
-        with opened(address, compression=None, ping_interval=None) as socket:
+    with ExitStack() as stack:
+        sockets = [
+            stack.enter_context(opened(address, compression=None, ping_interval=None)) for _ in range(2)
+        ]
+        for socket, sent in zip(sockets, (whole[:100], piece), strict=True):
             socket.socket.sendall(sent)
+        for socket in sockets:
             with pytest.raises(ConnectionClosed):
                 socket.recv(SECONDS)
 
@@ -315,7 +319,7 @@ def flood(address: str, started: threading.Barrier, runs: list[int]) -> None:
 
 
 def test_a_visitor_signs_in_beside_sockets_that_send_without_end(address: str) -> None:
-    """Five sockets send 80 reruns each at once: what is superseded is dropped, and the last one is not.
+    """Five sockets send 40 reruns each at once: what is superseded is dropped, and the last one is not.
 
     Somebody else signs in beside them.
     """

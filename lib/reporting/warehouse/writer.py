@@ -116,9 +116,10 @@ class RowFiles:
             table, days = table.take(order), days[order]
         starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1)).tolist()
         spans = list(zip(starts, [*starts[1:], len(days)], strict=True))
-        for some in (spans[at : at + OPEN_FILES] for at in range(0, len(spans), OPEN_FILES)):
-            files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in some]
-            tables = [table.slice(start, end - start) for start, end in some]
+        for at in range(0, len(spans), OPEN_FILES):
+            batch = spans[at : at + OPEN_FILES]
+            files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in batch]
+            tables = [table.slice(start, end - start) for start, end in batch]
             list(self._writers.map(_DayFile.write, files, tables))
 
     def _file(self, day: dt.date) -> "_DayFile":

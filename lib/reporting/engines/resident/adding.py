@@ -60,8 +60,8 @@ class Adding:
             sums, total = GroupSums(self.split.groups), GroupSums(1)
             for rows in part:
                 self.deadline.check()
-                one = self.locate(rows)
-                self._add(sums, total, one.keys, one, columns)
+                location = self.locate(rows)
+                self._add(sums, total, location.keys, location, columns)
             return sums, total
 
         sums, total = _merge(_in_threads(share, pieces, shares))
@@ -74,31 +74,33 @@ class Adding:
             parts = []
             for rows in part:
                 self.deadline.check()
-                one = self.locate(rows)
-                own, places = distinct(one.keys, self.split.groups)
-                parts.append((Location(one.rows, places, one.indptr), own))
+                location = self.locate(rows)
+                part_keys, places = distinct(location.keys, self.split.groups)
+                parts.append((Location(location.rows, places, location.indptr), part_keys))
             return parts
 
-        locations = [one for part in _in_threads(locate_part, pieces, shares) for one in part]
-        keys, places = _union([own for _, own in locations], self.split.groups)
+        locations = [pair for part in _in_threads(locate_part, pieces, shares) for pair in part]
+        keys, places = _union([part_keys for _, part_keys in locations], self.split.groups)
         check_groups(len(keys), self.max_groups)
 
         def share(part: Sequence[tuple[Location, Places]]) -> tuple[GroupSums, GroupSums]:
             sums, total = GroupSums(len(keys)), GroupSums(1)
-            for one, place in part:
+            for location, key_places in part:
                 self.deadline.check()
-                self._add(sums, total, place[one.keys], one, columns)
+                self._add(sums, total, key_places[location.keys], location, columns)
             return sums, total
 
-        works = [(one, place) for (one, _), place in zip(locations, places, strict=True)]
-        sums, total = _merge(_in_threads(share, works, shares))
+        pairs = [(location, key_places) for (location, _), key_places in zip(locations, places, strict=True)]
+        sums, total = _merge(_in_threads(share, pairs, shares))
         return SplitSums(keys, sums.blocks, total)
 
-    def _add(self, sums: GroupSums, total: GroupSums, groups: Keys, one: Location, columns: Columns) -> None:
-        blocks = columns(one.rows)
-        sums.add(groups, one.indptr, blocks)
+    def _add(
+        self, sums: GroupSums, total: GroupSums, groups: Keys, location: Location, columns: Columns
+    ) -> None:
+        blocks = columns(location.rows)
+        sums.add(groups, location.indptr, blocks)
         if self.split.is_segmented:
-            once = np.minimum(np.diff(one.indptr), 1)
+            once = np.minimum(np.diff(location.indptr), 1)
             ends = np.concatenate([[0], np.cumsum(once)]).astype(np.int32)
             total.add(np.zeros(once.sum(), np.int32), ends, blocks)
 

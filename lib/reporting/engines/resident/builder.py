@@ -82,7 +82,8 @@ class IdentityWriter:
         is_used = self.codes.is_used(len(before) + 1)[:-1]
         dictionary, table, tables = merge(before, is_used, [codes[codes != MISSING] for codes in self.values])
         every = [
-            np.append(one, len(dictionary))[: len(own)] for one, own in zip(tables, self.values, strict=True)
+            np.append(places, len(dictionary))[: len(hashes)]
+            for places, hashes in zip(tables, self.values, strict=True)
         ]
         self.codes.finish(np.append(table, len(dictionary)), every, "uint32")
         dictionary.tofile(self.hashes)

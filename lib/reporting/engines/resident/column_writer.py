@@ -146,7 +146,7 @@ def merge(before: npt.NDArray[Any], is_used: npt.NDArray[np.bool_], more: Sequen
     union = union[is_first]
     table = np.full(len(before), -1, np.int64)
     table[is_used] = np.searchsorted(union, before[is_used])
-    return union, table, [np.searchsorted(union, one) for one in more]
+    return union, table, [np.searchsorted(union, values) for values in more]
 
 
 def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
