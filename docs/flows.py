@@ -36,7 +36,7 @@ from lib.settings import Settings
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.query.state import default_cards
+from lib.ui.query.card import default_cards
 from lib.wire.deadline import Deadline
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,6 +15,7 @@ from conftest import COUNTRIES, DAYS, LAST_DAY
 
 from lib.reporting import links
 from lib.reporting.answers import Audience
+from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
 from lib.reporting.models import (
@@ -22,6 +23,7 @@ from lib.reporting.models import (
     TIME_KEY_FIELDS,
     AudienceQuery,
     Filter,
+    RecordsQuery,
     Slicer,
     time_key_field,
 )
@@ -38,6 +40,7 @@ VALUES = {
 }
 METRICS = ("imps", "clicks", "revenue", "ctr", "unique_users")
 SUMS = ("imps", "clicks", "revenue")
+DAY = "granularity_day"
 FIRST_DAY = LAST_DAY - timedelta(days=DAYS - 1)
 PERIODS = ("-1d", "-2d", "-5d", "-7d", "-14d", "-21d")
 GRAINS = ("hour", "day", "week", "month")
@@ -72,6 +75,10 @@ class Walk:
         name = self._one(*VALUES)
         return [name, self._one(*VALUES[name])]
 
+    def _day(self) -> str:
+        """A day with data, seldom one without."""
+        return (FIRST_DAY + timedelta(days=int(self.draw.integers(-1, DAYS)))).isoformat()
+
     def _click(self) -> list[Act]:
         name = self._one(*VALUES)
         way = self._one("asc", "desc")
@@ -84,6 +91,8 @@ class Walk:
             ["card", name],
             ["open", name],
             ["records", name, [self._pair()]],
+            ["records", "split", [self._pair(), [DAY, self._day()]]],
+            ["records", "chart", [[DAY, f"{self._day()}T00:00:00"]]],
             [self._one("expand", "collapse"), [self._pair()]],
         ]
         return [self._one(choices[0], *choices) for _ in range(self._one(1, 1, 2))]
@@ -250,6 +259,10 @@ class Oracle:
         )
         return Answer(self._reporting.audience(query, self._slicer))
 
+    def records(self, query: RecordsQuery) -> RecordTable:
+        """The rows of a page."""
+        return self._reporting.records(query, self._slicer)
+
 
 class Answer:
     """An answer of the API as figures by key."""
@@ -364,8 +377,9 @@ class Check:
         buckets = [self.head["buckets"]["names"], *(side["names"] for side in self.head["buckets_before"])]
         assert len(buckets) == len(answers)
         for name, field_head in self.head["fields"].items():
-            for place, line in enumerate([field_head["now"], *field_head["before"]]):
-                self._line(line["values"], buckets[place], answers[place], (), name)
+            lines = [field_head["now"], *field_head["before"]]
+            for line, names_of_line, answer in zip(lines, buckets, answers, strict=True):
+                self._line(line["values"], names_of_line, answer, (), name)
             if field_head["drawn"] is not None and self.head["trend"] == "cumulative":
                 for single, drawn in zip(
                     [field_head["now"], *field_head["before"]],
@@ -416,11 +430,11 @@ class Check:
             code = codes[place] if codes else "" if label == "(not set)" else labels.get(label, label)
             self._line(line["now"]["values"], self.head["buckets"]["names"], answer, (code,), self.shown)
 
-    def others(self, name: str) -> list[Filter]:
-        """The link's filters but for those on whole values of a key field."""
+    def others(self, name: str, filters: Sequence[Filter] | None = None) -> list[Filter]:
+        """These filters, the link's if none are given, but for those on whole values of a key field."""
         return [
             one
-            for one in self.oracle.query.filters
+            for one in (self.oracle.query.filters if filters is None else filters)
             if one.name != name or one.match not in ("equals", "not equals")
         ]
 
@@ -529,6 +543,57 @@ class Check:
             if None not in sides:
                 ratio, _ = change(self.shown, *sides, (now.days, before.days))
                 assert says(row["cells"][place]["text"], ratio), (key, row, ratio)
+
+    def moved(self, table: Any, sentence: str) -> None:
+        """What moved: the difference of all, and of each value both sides and what it contributes.
+
+        A sum of before counts as on so many days as there are now.
+        """
+        (now_days, before_days), name = self.comparisons[0], self.shown
+        filters = [*self.oracle.query.filters]
+        sides = [self.answers(days, (), [name], filters) for days in (now_days, before_days)]
+        weight = sides[0].days / sides[1].days if name in SUMS and sides[1].days else 1.0
+        now, before = (side.total[name] or 0.0 for side in sides)
+        if name in SUMS:
+            difference = re.search(r" ([−+]?\$?[\d.,]+\s?[kMB]?) \(", sentence)
+            assert difference and says(difference[1], now - weight * before), (sentence, now, before, weight)
+        columns = {column["id"]: index for index, column in enumerate(table["columns"])}
+        for row in table["rows"]:
+            ((field, code),) = row["values"]
+            texts = {column: row["cells"][index]["text"] for column, index in columns.items()}
+            answers = [self.answers(days, (field,), [name], filters) for days in (now_days, before_days)]
+            figures = [answer.value((code,), name) for answer in answers]
+            if name in (*SUMS, "unique_users"):
+                figures = [figure or 0.0 for figure in figures]
+            now, before = figures
+            before = before if before is None else weight * before
+            assert says(texts["now"], now) and says(texts["before"], before), (field, code, texts, figures)
+            if now is not None and before is not None and name != "ctr":
+                assert says(texts["contribution"], now - before), (field, code, texts, figures)
+
+    def records(self, query: RecordsQuery) -> None:
+        """The rows behind the figure, the latest first: of each day that is whole the sums are the API's.
+
+        Of more rows than are shown, the earliest day among these may have more of them.
+        """
+        kind, *parts = links.split_texts(self.oracle.params.get("records", "")) or [""]
+        values = [*zip(parts[::2], parts[1::2], strict=True)]
+        filters = [*self.oracle.query.filters]
+        for name, _ in values if kind == "card" else ():
+            filters = self.others(name, filters)
+        filters += [Filter(name=name, value=(value,), match="equals") for name, value in values]
+        shown = self.oracle.records(query)
+        assert len(shown.frame) == min(shown.records_found, query.limit)
+        days = shown.frame["granularity_hour"].str[:10]
+        assert days.is_monotonic_decreasing
+        sums = shown.frame.groupby(days)[[*SUMS]].sum()
+        answer = self.oracle.rows(self.oracle.period, (DAY,), SUMS, filters)
+        is_whole = len(shown.frame) == shown.records_found
+        assert not is_whole or {*sums.index} == {key[0] for key in answer.rows}
+        for day in sums.index[0 if is_whole else 1 :]:
+            for name in SUMS:
+                expected = answer.value((day,), name) or 0.0
+                assert abs(sums[name][day] - expected) <= 1e-9 * abs(expected), (day, name, sums, values)
 
     def answers(
         self, days: Days, split: Sequence[str], fields: Sequence[str], filters: Sequence[Filter]

@@ -280,3 +280,16 @@ def test_by_keyboard(audience: Page, country: Country) -> None:
     value.focus()
     audience.keyboard.press("Enter")
     expect_asked(audience, "is.geo.country=JP")
+
+
+def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(audience: Page) -> None:
+    """Its readings come without Enter; Enter asks what stands in the field, however fast it was typed."""
+    audience.get_by_role("button", name="Filter", exact=True).click()
+    field = audience.get_by_label("A question in words")
+    field.press_sequentially("clicks by country")
+    reading = audience.locator("[class*='st-key-wording_reading_0']")
+    expect(reading).to_contain_text("Clicks · by Country")
+    assert "field=clicks" not in audience.url
+    field.press_sequentially(" yesterday")
+    field.press("Enter")
+    expect_asked(audience, "field=clicks", "start=yesterday", "split=geo.country")

@@ -13,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.models import DataField, KeyField, Slicer
 from lib.ui.audience import leaderboards
 from lib.ui.query import clicks, state
-from lib.ui.query.state import Card, View
+from lib.ui.query.card import Card, cards_from_text
+from lib.ui.query.state import View
+from lib.ui.query.value_lines import with_line, without_line
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 Visit = Callable[..., AppTest]
@@ -207,9 +209,9 @@ def test_two_to_five_values_kept_by_a_filter_are_lines(visit: Visit) -> None:
 def test_at_most_five_lines_of_one_key_field() -> None:
     """A sixth line takes the place of the first; another key field's take the place of all."""
     five: state.ValueLines = ("a", "1", "2", "3", "4", "5")
-    assert state.with_line(five, "a", "6") == ("a", "2", "3", "4", "5", "6")
-    assert state.with_line(five, "b", "1") == ("b", "1")
-    assert state.without_line(("a", "1"), "a", "1") == ()
+    assert with_line(five, "a", "6") == ("a", "2", "3", "4", "5", "6")
+    assert with_line(five, "b", "1") == ("b", "1")
+    assert without_line(("a", "1"), "a", "1") == ()
 
 
 SLICER = Slicer(
@@ -234,8 +236,8 @@ def test_cards_survive_the_link(shown: tuple[Card, ...]) -> None:
 
 def test_what_a_link_can_not_mean_is_left_out() -> None:
     """A key field that the slicer lacks has no card; without any that it has, the usual ones are shown."""
-    assert state.cards_from_text("pub!up~gone", SLICER) == (Card("pub"),)
-    assert state.cards_from_text("gone", SLICER) is None
+    assert cards_from_text("pub!up~gone", SLICER) == (Card("pub"),)
+    assert cards_from_text("gone", SLICER) is None
 
 
 @pytest.mark.parametrize("name", ["compare", "also"])

@@ -18,7 +18,8 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.query import state
-from lib.ui.query.state import Expansion, View, ZoomOrigin
+from lib.ui.query.state import View
+from lib.ui.query.view_parts import Expansion, ZoomOrigin
 from lib.wire.filters import MATCHES
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")

@@ -25,7 +25,7 @@ from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import clicks, export_menu, state
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Expansion
+from lib.ui.query.view_parts import Expansion
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}

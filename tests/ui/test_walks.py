@@ -1,4 +1,4 @@
-"""Random walks over Audience: after each, every part is the API's exact answer for its link."""
+"""Random walks over Audience: after each, every part and tab is the API's exact answer for its link."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,9 @@ from lib.front.board_route import BoardRequest
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.settings import Settings
+from lib.ui.audience import moved, records_tab
 from lib.ui.audience.board import BoardAnswers
+from lib.ui.kit import rows
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.wire.deadline import Deadline
 
@@ -77,8 +79,15 @@ def test_walks_end_at_exact_answers(
             walk.arrive(found["head"]["params"])
             assert {found[part]["is_final"] for part in PARTS} == {True}
         parts = {part: found[part][part] for part in PARTS}
+        request = BoardRequest(project=about[0], slicer=about[1], params=walk.params, parts=PARTS[:1])
+        focus, _ = answers.finish(request, MANAGER, Deadline(60))
         try:
-            Check(Oracle(reporting, slicer, walk.params, about), parts).all()
+            check = Check(Oracle(reporting, slicer, walk.params, about), parts)
+            check.all()
+            check.records(records_tab.records_query(focus, (), records_tab.LATEST))
+            if focus.comparison is not None:
+                movers = moved.compute(focus)
+                check.moved(rows.as_json(moved.table(focus, movers)), moved.total_sentence(focus, movers))
         except AssertionError as error:
             error.add_note(f"walk {seed}, of {about[1]}: {walk.params}")
             raise

@@ -182,13 +182,14 @@ def test_nonsense_has_no_reading_and_a_reason(sentence: str) -> None:
 MENU = Popover(wording_field.POPOVER)
 
 
-def test_enter_asks_what_has_one_reading(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The link has what the sentence names; the filters of before stay, and undo takes all of it back."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
     desk = MENU.opened(of_delivery(**{"is.campaign_id": "1"}))
-    desk.text_input(key=wording_field.TEXT).set_value(
-        "clicks by country yesterday vs prior, only germany"
-    ).run()
+    desk.text_input(key=wording_field.TEXT).set_value("clicks by country yesterday vs prior, only germany")
+    desk = MENU.opened(desk)
+    assert "is.geo.country" not in desk.query_params
+    desk.button(key=f"{wording_field.READING}_0").click().run()
     params = {name: "".join(desk.query_params[name]) for name in desk.query_params}
     named = {"field": "clicks", "split": "geo.country", "start": "yesterday", "is.geo.country": "DE"}
     assert named.items() <= params.items()
@@ -196,6 +197,18 @@ def test_enter_asks_what_has_one_reading(home: Path, monkeypatch: pytest.MonkeyP
     desk.button(key="question_undo").click().run()
     assert "is.geo.country" not in desk.query_params
     assert not desk.exception
+
+
+def test_enter_asks_the_text_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The button of a reading asks what the field says when it is pressed, also if it was drawn for less."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+    desk = MENU.opened(of_delivery())
+    desk.text_input(key=wording_field.TEXT).set_value("clicks by country")
+    desk = MENU.opened(desk)
+    button = desk.button(key=f"{wording_field.READING}_0")
+    desk.text_input(key=wording_field.TEXT).set_value("clicks by country, only germany")
+    button.click().run()
+    assert "".join(desk.query_params["is.geo.country"]) == "DE"
 
 
 def test_several_readings_are_offered(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.series import EACH, TRENDS, Series, bucket_words
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.kit import rows
-from lib.ui.query import ask, compared_answers, precision, state
+from lib.ui.query import ask, compared_answers, periods, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.views import Note
@@ -117,7 +117,7 @@ def _useful_grains(focus: Focus) -> list[Granularity]:
     """The granularities that draw some points, but not more than can be told apart; and the one in use."""
     return [
         grain
-        for grain in state.granularities(focus.slicer)
+        for grain in periods.granularities(focus.slicer)
         if grain == focus.grain
         or FEWEST_POINTS <= len(series.buckets(grain, focus.period, focus.zone)) <= MOST_POINTS
     ]

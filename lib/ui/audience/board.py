@@ -31,10 +31,12 @@ from lib.ui.charts import numbers, theme
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, clicks, filters, focus, history, note_list, state
+from lib.ui.query import ask, card, clicks, filters, focus, history, note_list, state
 from lib.ui.query.ask import Answers
+from lib.ui.query.card import Card
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import Card, PageState, granularities
+from lib.ui.query.periods import granularities
+from lib.ui.query.state import PageState
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, BadRequest, TrancheError
 from lib.wire.text import straight
@@ -102,7 +104,7 @@ def draw(context: PageContext) -> None:
             "edition": [
                 note_list.changes(),
                 [one.model_dump() for one in context.slicer.own_fields],
-                state.cards_text(focus.own_cards(context) or ()),
+                card.cards_text(card.own_cards(context) or ()),
             ],
         },
         on_acts_change=partial(clicks.follow, context),
@@ -256,7 +258,7 @@ class BoardAnswers:
             caches={ask.ANSWERS: answers},
         )
         page_state = state.from_params(request.params, context.slicer, *about, context.own_zone)
-        default_cards = None if page_state.view.cards else focus.read_own_cards(context)
+        default_cards = None if page_state.view.cards else card.read_own_cards(context)
         for act in (act for raw in request.acts for act in rows.parse(raw)):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)
         return _Turn(context, page_state, default_cards, deadline, answers, self.version(person, *about))

@@ -11,10 +11,10 @@ from lib.ui.audience import headline, leaderboards, over_time, own_metrics, spli
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, clicks, dates_picker, export_menu, filters, focus, history, state
+from lib.ui.query import ask, card, clicks, dates_picker, export_menu, filters, focus, history, state
 from lib.ui.query.bar import MenuPart
+from lib.ui.query.card import Card
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import Card
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -35,7 +35,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
         titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
         _choose(
-            "Key fields with a leaderboard", titles, state.MOST_CARDS, key, partial(_ask_fields, context, key)
+            "Key fields with a leaderboard", titles, card.MOST_CARDS, key, partial(_ask_fields, context, key)
         )
         key = dates_picker.followed_key(COLUMNS, list(view.columns))
         titles = {field.name: numbers.title(field) for field in slicer.data_fields}
@@ -84,12 +84,12 @@ def _ask_fields(context: PageContext, key: str) -> None:
 
     They are remembered, but for the texts to find.
     """
-    page_state, default_cards = history.current(context), state.default_cards(context.slicer)
-    cards = page_state.view.cards or focus.own_cards(context) or default_cards
+    page_state, default_cards = history.current(context), card.default_cards(context.slicer)
+    cards = page_state.view.cards or card.own_cards(context) or default_cards
     before = {card.name: card for card in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    focus.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    card.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
     history.push(page_state.with_view(cards=new_cards))
     st.rerun()
 

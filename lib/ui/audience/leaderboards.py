@@ -13,12 +13,14 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state, values
+from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, values
+from lib.ui.query.card import FIELD_ORDER, Card
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Card, ComparedColumn
+from lib.ui.query.state import ComparedColumn
+from lib.ui.query.value_lines import line_colors
 from lib.wire.errors import TrancheError
 
 LIMIT, FAR_LIMIT = 8, 1000
@@ -114,7 +116,7 @@ def _columns(focus: Focus, board: Leaderboard) -> list[Column]:
         for name in _compared_columns(focus):
             columns.append(Column(name, numbers.compared_title(name, field), about=on_days, rank=3))
     for rank, column in enumerate(focus.columns, 4):
-        by, title = state.FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
+        by, title = FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
         columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
 
@@ -177,7 +179,7 @@ def _row(
         ((name, code),),
         included=(code in filters.values(focus.query, name, "equals"),),
         excluded=(code in filters.values(focus.query, name, "not equals"),),
-        color=state.line_colors(focus.value_lines).get((name, code)),
+        color=line_colors(focus.value_lines).get((name, code)),
     )
 
 
@@ -342,7 +344,7 @@ def card_query(page_focus: Focus, card: Card) -> AudienceQuery:
     """The question about a key field, without its own filters, so that its other values stay visible."""
     field, volume = page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field)
     is_far = _is_ranked(page_focus, card)
-    columns = {state.FIELD_ORDER + column.name: column.name for column in page_focus.columns}
+    columns = {FIELD_ORDER + column.name: column.name for column in page_focus.columns}
     by = {"name": card.name, "value": field, **columns}.get(card.by, volume)
     direction: Direction = "desc" if is_far or card.by == "change" else card.direction
     changes = {

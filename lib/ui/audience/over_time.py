@@ -20,11 +20,12 @@ from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import straighten
-from lib.ui.query import ask, compared_answers, dates_picker, history, note_list, state
+from lib.ui.query import ask, compared_answers, dates_picker, history, note_list
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import other_filters
 from lib.ui.query.focus import Focus
 from lib.ui.query.note_list import NotePlace
+from lib.ui.query.value_lines import line_colors
 from lib.views import Note
 from lib.wire.errors import TrancheError
 from lib.wire.text import straight
@@ -80,7 +81,7 @@ def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     if not focus.value_lines or focus.grain is None:
         return []
     name, *values = focus.value_lines
-    query, colors = _values_query(focus), state.line_colors(focus.value_lines)
+    query, colors = _values_query(focus), line_colors(focus.value_lines)
     _begin_lines(focus, query)
     now = ask.estimate(focus.context, query)
     labels = {value: _label(now, name, value) for value in values}

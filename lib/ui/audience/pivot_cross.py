@@ -15,7 +15,8 @@ from lib.ui.query import ask, compared_answers, filters, focus, precision, split
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import ComparedColumn, Path
+from lib.ui.query.state import ComparedColumn
+from lib.ui.query.view_parts import Path
 
 MOST_TIMES = 31
 Figures = Mapping[Path, Mapping[str, float]]

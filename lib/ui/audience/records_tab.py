@@ -20,7 +20,7 @@ from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import RecordsOf
+from lib.ui.query.view_parts import RecordsOf
 from lib.wire.text import straight
 
 COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"

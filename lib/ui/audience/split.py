@@ -17,7 +17,8 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
 from lib.ui.query import ask, clicks, export_menu, filters, focus, history, precision, split_rows, values
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import CHARTS, Expansion
+from lib.ui.query.state import CHARTS
+from lib.ui.query.view_parts import Expansion
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHANGE_FORMAT = "+0.0;-0.0;0.0"

@@ -17,7 +17,7 @@ from lib.ui.query import ask, compared_answers, focus
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Path
+from lib.ui.query.view_parts import Path
 
 ACROSS, DOWN = 14, 20
 FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")

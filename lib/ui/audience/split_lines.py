@@ -9,9 +9,10 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, time_ke
 from lib.ui.audience import over_time, split_levels
 from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel
-from lib.ui.query import ask, export_menu, split_rows, state
+from lib.ui.query import ask, export_menu, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.value_lines import line_colors
 
 KEY, MOST_LINES = "split_lines", 12
 
@@ -43,7 +44,7 @@ def fetch_over_time(focus: Focus, name: str) -> LinesOverTime:
     if not values:
         return LinesOverTime(split, top, [])
     query_over_time = _over_time(focus, name, values)
-    colors = state.line_colors(focus.value_lines)
+    colors = line_colors(focus.value_lines)
     lines = over_time.fetch_lines(
         focus,
         query_over_time,

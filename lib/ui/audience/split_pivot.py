@@ -18,7 +18,8 @@ from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
 from lib.ui.query.export_menu import FileColumn
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import ComparedColumn, Expansion, Path
+from lib.ui.query.state import ComparedColumn
+from lib.ui.query.view_parts import Expansion, Path
 
 Bar = tuple[float, float, float]
 STEP, LEAST_REST = " › ", 1e-9

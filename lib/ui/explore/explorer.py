@@ -20,7 +20,8 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Choice, Column, Ordering, Row, Table
 from lib.ui.query import ask, clicks, history, precision, state
-from lib.ui.query.state import Exploration, PageState, Tab
+from lib.ui.query.state import PageState, Tab
+from lib.ui.query.view_parts import Exploration
 
 BOARD = "top_rows"
 SEARCH = "fields_search"

@@ -38,14 +38,22 @@ _KEYS = st.components.v2.component(
     "pressed_by_keys",
     js="""
 export default function ({ data }) {
+  const find = () => document.querySelector(`[class*="st-key-${CSS.escape(data.key)}"] button`);
+  const within = data.field && `[class*="st-key-${CSS.escape(data.field)}"]`;
+  const click = (tries) => {
+    const button = find();
+    if (button) button.click();
+    else if (tries) setTimeout(click, 100, tries - 1);
+  };
   const press = (event) => {
-    const button = document.querySelector(`[class*="st-key-${CSS.escape(data.key)}"] button`);
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !button) return;
+    if (event.key !== "Enter" || event.isComposing) return;
+    const isMeant = within ? event.target.closest(within) : (event.ctrlKey || event.metaKey) && find();
+    if (!isMeant) return;
     event.preventDefault();
     event.stopPropagation();
     const field = document.activeElement;
     field.blur(); // what is typed is sent before the click, as a mouse would have it
-    button.click();
+    click(within ? 20 : 0); // a button that depends on the text comes with the run that reads it
     field.focus();
   };
   document.addEventListener("keydown", press, true);
@@ -96,10 +104,14 @@ def ask_before(is_unsaved: bool) -> None:
         _GUARD(data={"unsaved": is_unsaved}, key="unsaved_work_guard", height=0)
 
 
-def press_by_keys(key: str) -> None:
-    """Let Ctrl+Enter, or Command and Enter, press the button of this key."""
+def press_by_keys(key: str, field: str = "") -> None:
+    """Let Ctrl+Enter, or Command and Enter, press the button of this key.
+
+    In a `field` of that key, Enter alone does. The run that reads its text may not have drawn the button yet:
+    it is waited for, two seconds.
+    """
     with st.container(key="press_by_keys", height=1, border=False):
-        _KEYS(data={"key": key}, key="pressed_by_keys", height=0)
+        _KEYS(data={"key": key, "field": field}, key="pressed_by_keys", height=0)
 
 
 def set_theme(theme: str) -> None:

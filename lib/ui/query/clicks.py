@@ -28,8 +28,12 @@ from lib.ui.kit.rows import (
     Setting,
     Zoom,
 )
-from lib.ui.query import filters, focus, history, state
-from lib.ui.query.state import Card, PageState, RecordsOf, ZoomOrigin, granularities
+from lib.ui.query import card, filters, history, state
+from lib.ui.query.card import Card
+from lib.ui.query.periods import granularities
+from lib.ui.query.state import PageState
+from lib.ui.query.value_lines import value_lines, with_line, without_line
+from lib.ui.query.view_parts import RecordsOf, ZoomOrigin
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)
@@ -43,7 +47,7 @@ FILTER_CHANGES = {
     "exclude": filters.exclude,
     "release": filters.release,
 }
-LINE_CHANGES = {"draw": state.with_line, "undraw": state.without_line}
+LINE_CHANGES = {"draw": with_line, "undraw": without_line}
 EXPANSIONS = {"expand": True, "collapse": False}
 
 
@@ -67,7 +71,7 @@ def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActR
     page_state, steps = history.current(context), history.steps()
     params: Mapping[str, str] = history.params()
     about = context.slicer, context.project, context.slicer_name, context.own_zone
-    default_cards = focus.own_cards(context)
+    default_cards = card.own_cards(context)
     for act in acts:
         if isinstance(act, HistoryStep):
             params, steps = steps.go(act.direction, params)
@@ -108,7 +112,7 @@ def apply(
         case RecordsClick():
             return _show_records(page_state, act, slicer)
         case _:
-            cards = page_state.view.cards or default_cards or state.default_cards(slicer)
+            cards = page_state.view.cards or default_cards or card.default_cards(slicer)
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
 
 
@@ -159,7 +163,7 @@ def _choose(page_state: PageState, act: Choice, slicer: Slicer) -> PageState:
             query = FILTER_CHANGES[act.kind](query, name, value)
         return replace(page_state, query=query)
     if act.kind in LINE_CHANGES:
-        before = after = state.value_lines(query, view.value_lines)
+        before = after = value_lines(query, view.value_lines)
         for name, value in values:
             after = LINE_CHANGES[act.kind](after, name, value)
         return page_state.with_view(value_lines=after) if after != before else page_state
@@ -204,14 +208,14 @@ def _change_table(
             return page_state.with_view(tab="split") if table in cards else page_state
         case CardChoice(table) if table in keys:
             first = after.pop(table, Card(table))
-            after = dict([*{table: first, **after}.items()][: state.MOST_CARDS])
+            after = dict([*{table: first, **after}.items()][: card.MOST_CARDS])
         case Search(table, text) if table in cards:
             after[table] = replace(cards[table], find=text)
         case Ordering(table, column, direction):
             if table == "split" and column in {*page_state.query.split_by, *data}:
                 page_state = page_state.with_query(order_by=(Order(name=column, direction=direction),))
             if table in cards:
-                by = column if state.is_card_order(column, slicer) else cards[table].by
+                by = column if card.is_card_order(column, slicer) else cards[table].by
                 after[table] = replace(cards[table], by=by, direction=direction)
     new_cards = tuple(after.values())
     return page_state.with_view(cards=new_cards) if new_cards != tuple(cards.values()) else page_state

@@ -1,9 +1,6 @@
 """The state of a page resolved: its days, granularity, fields and leaderboards, and its parts' queries."""
 
-import logging
 from dataclasses import dataclass, replace
-
-import streamlit as st
 
 from lib.reporting import named_days
 from lib.reporting.dates import Days
@@ -20,14 +17,13 @@ from lib.reporting.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, history, periods, state
-from lib.ui.query.periods import Comparison
-from lib.ui.query.state import Card, PageState, ValueLines, View, granularities
-from lib.wire.errors import TrancheError
+from lib.ui.query import ask, card, history, periods
+from lib.ui.query.card import Card
+from lib.ui.query.periods import Comparison, granularities
+from lib.ui.query.state import PageState, View
+from lib.ui.query.value_lines import ValueLines, value_lines
 
 USUAL_METRICS, TIMES = 6, 100
-OWN_CARDS = "own_cards"
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -117,7 +113,7 @@ class Focus:
     @property
     def cards(self) -> tuple[Card, ...]:
         """The leaderboards."""
-        return self.view.cards or state.default_cards(self.slicer)
+        return self.view.cards or card.default_cards(self.slicer)
 
     @property
     def columns(self) -> tuple[DataField, ...]:
@@ -127,7 +123,7 @@ class Focus:
     @property
     def value_lines(self) -> ValueLines:
         """A key field and its values with their own lines on the chart; empty without any."""
-        return state.value_lines(self.query, self.view.value_lines) if self.grain is not None else ()
+        return value_lines(self.query, self.view.value_lines) if self.grain is not None else ()
 
     @property
     def order(self) -> tuple[Order, ...]:
@@ -154,7 +150,7 @@ class Focus:
 def current(context: PageContext) -> Focus:
     """The focus of the current state, with the leaderboards that the person chose where it names none."""
     page_state = history.current(context)
-    cards = page_state.view.cards or own_cards(context)
+    cards = page_state.view.cards or card.own_cards(context)
     return resolve(context, page_state.with_view(cards=cards))
 
 
@@ -195,40 +191,3 @@ def volume(slicer: Slicer, field: DataField) -> str:
     """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
     plain = [data_field.name for data_field in slicer.data_fields if data_field.formula is None]
     return plain[0] if field.formula is not None and plain else field.name
-
-
-def own_cards(context: PageContext) -> tuple[Card, ...] | None:
-    """The leaderboards that the person chose for the slicer, read once a session; None without a choice."""
-    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
-    about = (context.project, context.slicer_name)
-    if about not in choices:
-        choices = choices | {about: _own_cards_text(context)}
-        st.session_state[OWN_CARDS] = choices
-    return state.cards_from_text(choices[about], context.slicer)
-
-
-def read_own_cards(context: PageContext) -> tuple[Card, ...] | None:
-    """The same as in the database now; None too if it fails (see the log)."""
-    return state.cards_from_text(_own_cards_text(context), context.slicer)
-
-
-def store_own_cards(context: PageContext, cards: tuple[Card, ...] | None) -> None:
-    """Store the person's leaderboards of the slicer; None removes them.
-
-    If the database fails, they are kept for this session.
-    """
-    text = state.cards_text(cards or ())
-    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
-    st.session_state[OWN_CARDS] = choices | {(context.project, context.slicer_name): text}
-    try:
-        context.clients.view_store.cards.set(context.project, context.slicer_name, text)
-    except TrancheError as error:
-        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
-
-
-def _own_cards_text(context: PageContext) -> str:
-    try:
-        return context.clients.view_store.cards.get(context.project, context.slicer_name)
-    except TrancheError as error:
-        log.warning("The choice of leaderboards could not be read: %s", error.reason)
-        return ""

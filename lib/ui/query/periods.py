@@ -1,4 +1,4 @@
-"""The days of a question: the default, the presets, and the days to compare with.
+"""The days of a question: the default, the presets, the days to compare with, and the granularities.
 
 Presets are names of days (the API's relative dates, and those of named_days.py), so that a link keeps its
 meaning. Where a slicer's data ended before yesterday, relative dates would find nothing: its presets are
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lib.reporting import dates, named_days
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, AudienceQuery, Granularity, Slicer
 from lib.ui.charts import numbers
 from lib.wire.errors import BadRequest
 
@@ -202,3 +202,9 @@ def _year_before(day: date) -> date:
     """The same date of the year before; of 29 February the day before 1 March."""
     is_leap_day = (day.month, day.day) == (2, 29)
     return day.replace(year=day.year - 1, day=28 if is_leap_day else day.day)
+
+
+def granularities(slicer: Slicer) -> list[Granularity]:
+    """The granularities that a slicer's rows allow, the finest first."""
+    grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
+    return [grain for grain in GRANULARITIES if grain in grains]

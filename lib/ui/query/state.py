@@ -6,37 +6,29 @@ Reading is forgiving: what the slicer does not have is at its default, and `miss
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Literal, Self, TypeVar, get_args
 
 from lib.deals.values import Limits
-from lib.reporting import dates, links, named_days
-from lib.reporting.dates import Days
+from lib.reporting import dates, links
 from lib.reporting.links import CODES, join_texts, split_texts
 from lib.reporting.models import (
-    GRANULARITIES,
-    TIME_KEY_FIELDS,
     AudienceQuery,
     DataFilter,
-    Direction,
     Granularity,
-    Order,
     Slicer,
 )
-from lib.ui.charts import theme
 from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
-from lib.ui.query.periods import COMPARISONS, PREVIOUS
+from lib.ui.query.card import Card, cards_from_text, cards_text, plain_keys
+from lib.ui.query.periods import COMPARISONS, PREVIOUS, granularities
+from lib.ui.query.value_lines import MOST_LINES, ValueLines
+from lib.ui.query.view_parts import Expansion, Exploration, RecordsOf, ZoomOrigin
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
 Tab = Literal["cards", "split", "moved", "records"]
 ComparedColumn = Literal["previous", "amount"]
-Rule = Literal["first", "all", "none"]
-Path = tuple[str, ...]
-ValueLines = tuple[str, ...]
-"""A key field, then its values that have lines of their own on the time chart."""
 Option = TypeVar("Option")
 Default = TypeVar("Default")
 
@@ -58,151 +50,8 @@ VIEW_PARAMS = {
 }  # fmt: skip
 TOP_ROWS, MOST_ROWS = 20, 1000
 ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
-MOST_LINES = len(theme.LINES)
-MOST_EXCEPTIONS = 60
 MOST_DATA_FILTERS = 10
 DATA_FILTER_LIMITS = Limits(least=-(10**15), below=10**15, decimals=15)
-CARD_ORDERS = ("volume", "value", "change", "name")
-FIELD_ORDER = "."
-DEFAULT_CARDS, MOST_CARDS = 4, 12
-USEFUL_KEYS = (
-    "advertiser", "publisher", "ssp", "country", "device", "domain", "site", "campaign", "browser",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Card:
-    """The leaderboard of a key field: its order, and the search text.
-
-    By `volume` is by the data field shown, or where that is a formula by the first that is none; by any
-    other data field as FIELD_ORDER and its name. In a link `device!-change!tab` is name, order and text.
-    """
-
-    name: str
-    by: str = "volume"
-    direction: Direction = "desc"
-    find: str = ""
-
-    @property
-    def text(self) -> str:
-        """The leaderboard in a link."""
-        order = "" if self.by == "volume" else f"{'-' * (self.direction == 'desc')}{self.by}"
-        if "!" in self.name or not (order or self.find):
-            return self.name
-        return "!".join((self.name, order, self.find) if self.find else (self.name, order))
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """The open rows of a pivot by `keys`: those of the first level, all or none, as `rule` says.
-
-    `exceptions` are the rows for which the opposite holds, each as its values from the first level on.
-    """
-
-    keys: tuple[str, ...] = ()
-    exceptions: tuple[Path, ...] = ()
-    rule: Rule = "first"
-
-    @classmethod
-    def whole(cls, keys: Iterable[str], opens: bool) -> Self:
-        """All rows open, or none."""
-        split = tuple(keys)
-        if opens and len(split) <= 2:
-            return cls()
-        return cls(split, rule="all" if opens else "none")
-
-    def is_open(self, keys: Iterable[str], path: Path) -> bool:
-        """Whether the rows below this one are shown, in a pivot by these key fields."""
-        expansion = self if self.keys == tuple(keys) else Expansion()
-        return expansion._opens_by_rule(path) != (path in expansion.exceptions)
-
-    def with_row(self, keys: Iterable[str], path: Path, opens: bool) -> "Expansion":
-        """The same with this row open or closed; rows of another split go, and the first of too many."""
-        split = tuple(keys)
-        before = self if self.keys == split else Expansion(split)
-        others = [other for other in before.exceptions if other != path]
-        exceptions = others if opens == before._opens_by_rule(path) else [*others, path]
-        return replace(before, exceptions=tuple(exceptions[-MOST_EXCEPTIONS:]))._normalize()
-
-    def _normalize(self) -> "Expansion":
-        return self if self.exceptions or self.rule != "first" else Expansion()
-
-    def _opens_by_rule(self, path: Path) -> bool:
-        return self.rule == "all" or (self.rule == "first" and len(path) == 1)
-
-    @property
-    def text(self) -> str:
-        """The split, then the path of each exception, joined twice over, after the rule `all` or `none`."""
-        if self._normalize() == Expansion():
-            return ""
-        rule = () if self.rule == "first" else ((self.rule,),)
-        return join_texts(map(join_texts, (*rule, self.keys, *self.exceptions)))
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """The fields shown on Slicers, empty for the default ones; `order` is that of the top values."""
-
-    key: str = ""
-    data: str = ""
-    order: Order | None = None
-
-    @property
-    def text(self) -> str:
-        """The fields and the order in a link; empty where nothing was chosen."""
-        if self == Exploration():
-            return ""
-        order = self.order
-        by = () if order is None else (f"{'-' * (order.direction == 'desc')}{order.name}",)
-        return join_texts((self.key, self.data, *by))
-
-
-@dataclass(frozen=True)
-class ZoomOrigin:
-    """The start and end of a query before it was zoomed in to fewer days, and the granularity chosen then.
-
-    `period` are the days that they stood for at the zoom, if these move: what the zoomed days are compared
-    with is counted from them, and stays when a link is opened later.
-    """
-
-    start: str
-    end: str
-    grain: Granularity | None = None
-    period: Days | None = None
-
-    @classmethod
-    def of(cls, query: AudienceQuery, grain: Granularity | None, slicer: Slicer) -> Self:
-        """The origin of a zoom that begins now."""
-        days = named_days.days_of(query, slicer)
-        is_fixed = (query.start_date, query.end_date) == tuple(day.isoformat() for day in days)
-        return cls(query.start_date, query.end_date, grain, None if is_fixed else days)
-
-    def days(self, today: date, slicer: Slicer) -> Days:
-        """The first and last day before the zoom."""
-        return self.period or named_days.resolve(self.start, self.end, today, slicer)
-
-    @property
-    def text(self) -> str:
-        """The origin in a link: start, end, granularity, and the days that these stood for."""
-        days = [day.isoformat() for day in self.period or ()]
-        return join_texts((self.start, self.end, self.grain or "", *days)).rstrip("~")
-
-
-@dataclass(frozen=True)
-class RecordsOf:
-    """Whose records are shown: of the values of key fields beside the page's filters; without any, of all.
-
-    Where `is_card` they are those of a leaderboard, in which no filter on its own key field holds.
-    """
-
-    values: tuple[tuple[str, str], ...] = ()
-    is_card: bool = False
-
-    @property
-    def text(self) -> str:
-        """It as a URL parameter."""
-        parts = [text for value in self.values for text in value]
-        return join_texts(["card" if self.is_card else "row", *parts]) if parts else ""
 
 
 @dataclass(frozen=True)
@@ -338,7 +187,7 @@ def default_zone(slicer: Slicer, own_zone: str) -> str | None:
 
 def default_split(slicer: Slicer) -> tuple[str, ...]:
     """The first plain key field."""
-    return tuple(_plain_keys(slicer)[:1])
+    return tuple(plain_keys(slicer)[:1])
 
 
 def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
@@ -384,65 +233,6 @@ def _option(
     return next((option for option in options if str(option) == params.get(param)), default)
 
 
-def granularities(slicer: Slicer) -> list[Granularity]:
-    """The granularities that a slicer's rows allow, the finest first."""
-    grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
-    return [grain for grain in GRANULARITIES if grain in grains]
-
-
-def default_cards(slicer: Slicer) -> tuple[Card, ...]:
-    """The leaderboards that nobody chose: those of the key fields that people most often ask about."""
-    return tuple(Card(name) for name in sorted(_plain_keys(slicer), key=usefulness)[:DEFAULT_CARDS])
-
-
-def usefulness(name: str) -> int:
-    """The rank of a key field by the parts of its name; lower is more useful."""
-    parts = {part.removesuffix("_id") for part in name.lower().split(".")[-2:]}
-    return next((rank for rank, part in enumerate(USEFUL_KEYS) if part in parts), len(USEFUL_KEYS))
-
-
-def is_card_order(by: str, slicer: Slicer) -> bool:
-    """Whether a leaderboard can be ordered by a column of this name."""
-    return by in CARD_ORDERS or by in {FIELD_ORDER + field.name for field in slicer.data_fields}
-
-
-def cards_text(cards: Iterable[Card]) -> str:
-    """Leaderboards as one parameter: `country~device!-change!tab`."""
-    return join_texts(card.text for card in cards)
-
-
-def cards_from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
-    """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
-    return _ViewReader({"cards": text}, slicer).cards()
-
-
-def value_lines(query: AudienceQuery, selection: ValueLines | None) -> ValueLines:
-    """The lines of values: as chosen, or the two to five values that one filter includes; else empty."""
-    if selection is not None:
-        return selection
-    few = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST_LINES}
-    return (name := next(iter(few)), *few[name]) if len(few) == 1 else ()
-
-
-def with_line(before: ValueLines, name: str, value: str) -> ValueLines:
-    """The lines with this value. Lines of another key field are dropped, as is the oldest of too many."""
-    values = [other for other in before[1:] if other != value] if before[:1] == (name,) else []
-    return (name, *[*values, value][-MOST_LINES:])
-
-
-def without_line(before: ValueLines, name: str, value: str) -> ValueLines:
-    """The lines without this value."""
-    if before[:1] != (name,):
-        return before
-    values = [other for other in before[1:] if other != value]
-    return (name, *values) if values else ()
-
-
-def line_colors(lines: ValueLines) -> Mapping[tuple[str, str], str]:
-    """The color of each value's line, by key field and value."""
-    return {(lines[0], value): theme.LINES[index] for index, value in enumerate(lines[1:])}
-
-
 class _ViewReader:
     """Reads the parts of a view. What they name and the slicer does not have it notes in `missing_fields`,
     and what are no days to compare with in `wrong_days`."""
@@ -457,42 +247,36 @@ class _ViewReader:
 
     def view(self) -> View:
         """The view. To be called once."""
-        params, rows = self._params, self._params.get("top", "")
+        params, slicer, rows = self._params, self._slicer, self._params.get("top", "")
         compare, also = self._compared_days("compare", (PREVIOUS,)), self._compared_days("also", ())
         return View(
             columns=tuple(self._among(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
             field=self._field("field", self._data, "the data field") or None,
             second=self._field("second", self._data, "the data field"),
             cross=self._field("cross", self._keys, "the key field"),
-            cards=self.cards(),
+            cards=self._cards(),
             data_filters=self._data_filters(),
             value_lines=self._value_lines(),
             compare=compare,
             also=also if compare and also != compare else (),
             trend=_option(params, "trend", TRENDS, EACH),
-            grain=_option(params, "grain", granularities(self._slicer), None),
+            grain=_option(params, "grain", granularities(slicer), None),
             chart=_option(params, "chart", CHARTS, "table"),
             rows=min(max(int(rows), 1), MOST_ROWS) if rows.isascii() and rows.isdigit() else TOP_ROWS,
-            zoom=self._zoom(),
+            zoom=ZoomOrigin.read(params.get("zoom", ""), self._today, slicer),
             changes=_option(params, "changes", CHANGES, "percent"),
             across=_option(params, "across", ACROSS, DEFAULT_ACROSS),
             compared_columns=compared_columns(self._texts("beside")),
             tab=tab(params),
-            expansion=self._expansion(),
-            exploration=self._exploration(),
-            records=self._records(),
+            expansion=Expansion.read(params.get("folds", ""), slicer),
+            exploration=Exploration.read(params.get("explore", ""), slicer),
+            records=RecordsOf.read(params.get("records", ""), slicer),
         )
 
-    def cards(self) -> tuple[Card, ...] | None:
-        """The leaderboards, each once; None without any."""
-        cards: dict[str, Card] = {}
-        for item in self._texts("cards"):
-            name, order, find = (item, "", "") if item in self._keys else (*item.split("!", 2), "", "")[:3]
-            by = order.removeprefix("-") if is_card_order(order.removeprefix("-"), self._slicer) else "volume"
-            direction: Direction = "desc" if order.startswith("-") or by == "volume" else "asc"
-            for field in self._among([name], self._keys, "the leaderboard of"):
-                cards.setdefault(field, Card(field, by, direction, find))
-        return tuple(cards.values())[:MOST_CARDS] or None
+    def _cards(self) -> tuple[Card, ...] | None:
+        names = [Card.read(text, self._slicer).name for text in self._texts("cards")]
+        self._among(names, self._keys, "the leaderboard of")
+        return cards_from_text(self._params.get("cards", ""), self._slicer)
 
     def _data_filters(self) -> tuple[DataFilter, ...]:
         """The data filters of `imps~ge~1000~ctr~lt~0.2` that can be read, each once."""
@@ -532,43 +316,6 @@ class _ViewReader:
         self.wrong_days.append(text)
         return default
 
-    def _zoom(self) -> ZoomOrigin | None:
-        start, end, grain, first, last = (*split_texts(self._params.get("zoom", "")), "", "", "", "", "")[:5]
-        try:
-            named_days.resolve(start, end, self._today, self._slicer)
-            period = dates.date_range(first, last, self._today) if first and last else None
-        except BadRequest:
-            return None
-        return ZoomOrigin(
-            start, end, _option({"grain": grain}, "grain", granularities(self._slicer), None), period
-        )
-
-    def _expansion(self) -> Expansion:
-        """The open rows; the default where they name a key field that the slicer lacks."""
-        items = [split_texts(item) for item in split_texts(self._params.get("folds", ""))]
-        rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
-        rule = rules.get(items[0], "first")
-        split, *paths = items[rule != "first" :]
-        if not self._keys.issuperset(split):
-            return Expansion()
-        exceptions = dict.fromkeys(path for path in paths if 0 < len(path) < len(split))
-        return Expansion(split, tuple(exceptions)[:MOST_EXCEPTIONS], rule)._normalize()
-
-    def _exploration(self) -> Exploration:
-        """The fields on Slicers; the default ones if the slicer lacks one of them."""
-        key, data, by = (*split_texts(self._params.get("explore", "")), "", "")[:3]
-        if key not in self._keys or data not in self._data:
-            return Exploration()
-        order = Order(name=by.removeprefix("-"), direction="desc" if by.startswith("-") else "asc")
-        return Exploration(key, data, order if order.name in {key, *self._data} else None)
-
-    def _records(self) -> RecordsOf:
-        """The values whose records are shown; none where the slicer lacks one of the key fields."""
-        kind, *parts = split_texts(self._params.get("records", ""))
-        values = tuple(zip(parts[::2], parts[1::2], strict=False))
-        is_known = self._keys.issuperset(name for name, _ in values)
-        return RecordsOf(values, kind == "card") if is_known else RecordsOf()
-
     def _texts(self, param: str) -> tuple[str, ...]:
         return split_texts(self._params[param]) if self._params.get(param) else ()
 
@@ -582,7 +329,3 @@ class _ViewReader:
         unique = dict.fromkeys(names)
         self.missing_fields += [f"{what} {name}" for name in unique if name not in fields]
         return [name for name in unique if name in fields]
-
-
-def _plain_keys(slicer: Slicer) -> list[str]:
-    return [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]

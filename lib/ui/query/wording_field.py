@@ -1,4 +1,7 @@
-"""The field for a question in words: its readings as the pills that each would set; a click or Enter asks."""
+"""The field for a question in words: while one types, its readings as the pills that each would set.
+
+A click asks one of them, Enter the first.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,42 +9,40 @@ from dataclasses import replace
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Granularity
-from lib.ui.kit import problems
+from lib.ui.kit import amounts, page_scripts, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, filters, history, state, values, wording
+from lib.ui.query import ask, card, filters, history, values, wording
 from lib.ui.query.state import MOST_ROWS, PageState
-from lib.ui.query.wording import Find, Match, Reading
+from lib.ui.query.wording import Find, Match, Reading, Readings
 
-POPOVER, TEXT, ENTERED = "filter_add", "wording_text", "wording_entered"
+POPOVER, TEXT, READING = "filter_add", "wording_text", "wording_reading"
 MOST_FIELDS = 14
 
 
 def draw(context: PageContext) -> None:
     """Draw the field, in the popover that adds filters, and below it what the sentence may mean."""
     with problems.report_errors("The values"):
-        text = st.text_input(
-            "A question in words",
-            key=TEXT,
-            max_chars=300,
-            placeholder="spend by country last week vs prior, only mobile",
-            on_change=_enter,
-        )
+        with st.container(gap=None):
+            text = st.text_input(
+                "A question in words",
+                key=TEXT,
+                max_chars=300,
+                placeholder="spend by country last week vs prior, only mobile",
+                live=amounts.PAUSE,
+            )
+            # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
+            page_scripts.press_by_keys(f"{READING}_0", TEXT)
         if not text:
             return
-        query = history.current(context).query
-        readings = wording.read(text, context.slicer, ask.today(context, query), finder(context, query))
-        if st.session_state.pop(ENTERED, False) and len(readings.best) == 1:
-            # The popover stays open: a widget that is drawn can't be closed outside of a callback.
-            history.push(under(history.current(context), readings.best[0]))
-            st.rerun()
+        readings = _read(context, text)
         for number, reading in enumerate(readings.best):
             st.button(
                 plain(" · ".join(reading.pills)),
-                key=f"wording_reading_{number}",
+                key=f"{READING}_{number}",
                 icon=":material/search:",
                 on_click=_ask,
-                args=(context, reading),
+                args=(context, number),
             )
             if reading.ignored:
                 st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
@@ -49,11 +50,16 @@ def draw(context: PageContext) -> None:
             st.info(plain(readings.reason))
 
 
+def _read(context: PageContext, text: str) -> Readings:
+    query = history.current(context).query
+    return wording.read(text, context.slicer, ask.today(context, query), finder(context, query))
+
+
 def finder(context: PageContext, query: AudienceQuery) -> Find:
     """Finds values among the most frequent ones of the slicer's key fields, as pickers list them."""
     index: dict[str, list[Match]] = {}
     names = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
-    for name in sorted(names, key=state.usefulness)[:MOST_FIELDS]:
+    for name in sorted(names, key=card.usefulness)[:MOST_FIELDS]:
         for code, label in values.value_options(context, query, name).descriptions.items():
             for text in dict.fromkeys((code.casefold(), label.casefold())):
                 if text:
@@ -92,12 +98,10 @@ def under(page_state: PageState, reading: Reading) -> PageState:
     return replace(page_state, query=query, view=view)
 
 
-def _enter() -> None:
-    """Note that the field was sent with Enter. A callback."""
-    st.session_state[ENTERED] = True
-
-
-def _ask(context: PageContext, reading: Reading) -> None:
-    """Ask it: one step, which undo takes back. A callback."""
-    st.session_state[POPOVER] = False
-    history.push(under(history.current(context), reading))
+def _ask(context: PageContext, number: int) -> None:
+    """Ask a reading of the text: one step, which undo takes back. A callback."""
+    # Whoever types on and presses Enter at once presses a button of the text before: only its number counts.
+    best = _read(context, st.session_state[TEXT]).best
+    if number < len(best):
+        st.session_state[POPOVER] = False
+        history.push(under(history.current(context), best[number]))
