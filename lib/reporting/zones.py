@@ -93,6 +93,8 @@ def clock_hours(zone: Zone, hours: Ints) -> Ints:
 
 def day_begins(zone: Zone, day: int) -> int:
     """The hour of UTC with which a day begins, both counted since 1970."""
+    if isinstance(zone, int):
+        return day * DAY_HOURS - zone
     around = day * DAY_HOURS + np.arange(-FARTHEST, FARTHEST)
     return int(around[np.argmax(clock_hours(zone, around) >= day * DAY_HOURS)])
 

@@ -106,7 +106,7 @@ def _about(focus: Focus) -> Json:
         "trend": focus.view.trend,
         "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
-        "before": [_days(one.comparison.before, year) for one in focus.comparisons if one.comparison],
+        "before": [_days(side.comparison.before, year) for side in focus.comparisons if side.comparison],
         "engine": straight(precision.source(focus.slicer)),
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],

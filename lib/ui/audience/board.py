@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import median
 
@@ -103,7 +103,7 @@ def draw(context: PageContext) -> None:
             ],
             "edition": [
                 note_list.changes(),
-                [one.model_dump() for one in context.slicer.own_fields],
+                [field.model_dump() for field in context.slicer.own_fields],
                 card.cards_text(card.own_cards(context) or ()),
             ],
         },
@@ -156,7 +156,7 @@ class _Turn:
             return answer.of_nothing(name)
         return answer.PARTS[name](self.focus, self.page_state.params)
 
-    @property
+    @cached_property
     def focus(self) -> Focus:
         """The state, resolved."""
         cards = self.page_state.view.cards or self.default_cards

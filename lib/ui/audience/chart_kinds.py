@@ -125,7 +125,7 @@ def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
     answer = ask.estimate(focus.context, focus.passing_rows())
-    first, *others = (_compared_rows(one, answer) for one in focus.comparisons)
+    first, *others = (_compared_rows(side, answer) for side in focus.comparisons)
     return ChartData(replace(first, also=next(iter(others), None)), answer)
 
 
@@ -292,7 +292,7 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
     places = [starts[len(path) - 1] + pivot.rows[path][1] for path in split_pivot.visible_paths(pivot, ())]
     read = [level.split.answer.precision for level in pivot.levels]
-    sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
+    sampled = next((answer for answer in read if answer is not None and answer.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
     audience = replace(split_levels.take(answer, places), precision=sampled, total=total)

@@ -52,7 +52,7 @@ def figure(
     """The figure of the focus's data field. `lines` are its values over time, and those compared."""
     field = focus.field
     value = now.total.values.get(field.name)
-    changes = [Change(None) if one is None else one.total(field) for one in comparisons]
+    changes = [Change(None) if answers is None else answers.total(field) for answers in comparisons]
     change, sides = changes[0], [line.without_parts.values for line in lines[:2]]
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     return HeadlineFigure(
@@ -89,10 +89,10 @@ def _help(focus: Focus, field: DataField, value: float | None, change: Change, i
 
 def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:
     """The changes against the days compared beside the first."""
-    for one, change in zip(focus.comparisons[1:], changes, strict=True):
-        if one.comparison is not None:
+    for side, change in zip(focus.comparisons[1:], changes, strict=True):
+        if side.comparison is not None:
             text = compared_answers.delta(focus, field, change)
-            yield f"Against {numbers.days(*one.comparison.before)}: {text}"
+            yield f"Against {numbers.days(*side.comparison.before)}: {text}"
 
 
 @dataclass(frozen=True)
@@ -184,8 +184,8 @@ def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     days, with_data = periods.length(focus.period), len(now.total.dates)
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
-    for one, answers in zip(focus.comparisons, comparisons, strict=True):
-        yield from compared_answers.notes(one, answers)
+    for side, answers in zip(focus.comparisons, comparisons, strict=True):
+        yield from compared_answers.notes(side, answers)
     yield from precision.optional_field_note(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()
     if unread:

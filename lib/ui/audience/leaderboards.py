@@ -100,14 +100,14 @@ def _columns(focus: Focus, board: Leaderboard) -> list[Column]:
         about = "Of all values, whatever this card's filter"
         columns.append(Column("share", "Share, %", about=about, rank=SHARE_RANK))
     of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
-    for one in focus.comparisons:
-        if one.comparison is None:
+    for side in focus.comparisons:
+        if side.comparison is None:
             continue
         title = of(field)
         if len(focus.comparisons) > 1:
-            title = re.sub("change", AGAINST.get(one.view.compare[0], "vs own"), title, flags=re.IGNORECASE)
-        about = f"Against {numbers.days(*one.comparison.before)}"
-        if one is focus:
+            title = re.sub("change", AGAINST.get(side.view.compare[0], "vs own"), title, flags=re.IGNORECASE)
+        about = f"Against {numbers.days(*side.comparison.before)}"
+        if side is focus:
             columns.append(Column("change", title, False, "desc", _direction(card, "change"), about, rank=1))
         else:
             columns.append(Column("also", title, about=about, rank=2))
@@ -141,21 +141,21 @@ def _sorted_by_value(page_focus: Focus, card: Card) -> Direction | None:
 def _rows(focus: Focus, board: Leaderboard) -> list[Row]:
     split = board.split
     labels = split_rows.row_labels(split)
-    changes = [split_rows.changes(one) for one in _with_changes(focus, split)]
+    changes = [split_rows.changes(rows) for rows in _with_changes(focus, split)]
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
     more = [split.answer.values[column.name].tolist() for column in focus.columns]
     rows = zip(names, labels, values, _bars(board, values), strict=True)
     return [
-        _row(focus, board, *row, [one[place] for one in changes], [side[place] for side in more])
-        for place, row in enumerate(rows)
+        _row(focus, board, *row, [column[index] for column in changes], [side[index] for side in more])
+        for index, row in enumerate(rows)
     ]
 
 
 def _with_changes(focus: Focus, split: SplitRows) -> list[SplitRows]:
     """The rows per comparison that has a column."""
     sides = zip(focus.comparisons, split.comparisons, strict=True)
-    return [rows for one, rows in sides if one.comparison is not None]
+    return [rows for side, rows in sides if side.comparison is not None]
 
 
 def _row(
@@ -173,7 +173,7 @@ def _row(
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     cells += _changes(focus, changes)
-    cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
+    cells += [_value(focus, *figure) for figure in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
         ((name, code),),
@@ -255,7 +255,7 @@ def _rest(focus: Focus, board: Leaderboard) -> Sequence[Row]:
     ]
     if board.split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
-    cells += _changes(focus, [split_rows.others_change(one) for one in _with_changes(focus, board.split)])
+    cells += _changes(focus, [split_rows.others_change(rows) for rows in _with_changes(focus, board.split)])
     for column in focus.columns:
         cells.append(_value(focus, column, split_rows.others(replace(board.split, field=column))))
     return [Row(cells, kind="rest")]

@@ -111,10 +111,15 @@ def compute(focus: Focus, audience: Ask | None = None) -> Moved:
         raise ValueError("no days are compared")
     names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
     days = (focus.comparison.before, focus.comparison.now)
-    one = audience or partial(focus.context.reporting.audience, slicer=focus.slicer)
+    ask_one = audience or partial(focus.context.reporting.audience, slicer=focus.slicer)
     with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
         return explain.explain(
-            lambda queries: list(pool.map(one, queries)), focus.query, focus.slicer, focus.field, days, names
+            lambda queries: list(pool.map(ask_one, queries)),
+            focus.query,
+            focus.slicer,
+            focus.field,
+            days,
+            names,
         )
 
 
@@ -126,21 +131,13 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     shares = ["Share of the change, %"] if _adds_up(movers) else []
     rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares])
-    rows += (
-        [
-            *_csv_row(filters.field(name, focus.slicer), mover),
-            *(export_menu.cells([_share(movers, mover)]) if shares else []),
-        ]
-        for name, mover in rank(movers)
-    )
+    for name, mover in rank(movers):
+        figures = [mover.contribution, mover.rate, mover.mix, mover.before, mover.now]
+        figures += [_share(movers, mover)] if shares else []
+        texts = export_menu.cells([float("nan") if figure is None else figure for figure in figures])
+        rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole, *(["100"] if shares else [])]])
-
-
-def _csv_row(name: str, mover: Mover) -> list[float | str]:
-    figures = (mover.contribution, mover.rate, mover.mix, mover.before, mover.now)
-    values = [float("nan") if figure is None else figure for figure in figures]
-    return [name, mover.code, mover.words, *export_menu.cells(values)]
 
 
 def _labels(focus: Focus, movers: Moved) -> list[str]:
@@ -193,7 +190,8 @@ def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) 
         *parts,
         *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
     ]
-    return Row(cells, ((name, mover.code),), (_is_asked(focus, name, mover.code),))
+    is_kept = mover.code in filters.values(focus.query, name, "equals")
+    return Row(cells, ((name, mover.code),), (is_kept,))
 
 
 def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
@@ -219,10 +217,6 @@ def _bar(movers: Moved, mover: Mover) -> Bar | None:
         return None
     share = mover.contribution / movers.scale
     return share, share, share
-
-
-def _is_asked(focus: Focus, name: str, code: str) -> bool:
-    return any(f.name == name and f.match == "equals" and code in f.value for f in focus.query.filters)
 
 
 @st.fragment(parallel=True)

@@ -38,11 +38,11 @@ def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today, zone=focus.zone)
     all_lines = [ChartLine(numbers.span(*focus.period), line)]
-    for one, answers in zip(focus.comparisons, comparisons, strict=True):
-        if answers is not None and one.compared_days is not None and one.comparison is not None:
-            days = one.comparison.before
+    for side, answers in zip(focus.comparisons, comparisons, strict=True):
+        if answers is not None and side.compared_days is not None and side.comparison is not None:
+            days = side.comparison.before
             earlier = series.over(
-                answers.before, name, focus.grain, one.compared_days, today, days, focus.zone
+                answers.before, name, focus.grain, side.compared_days, today, days, focus.zone
             )
             all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
     return all_lines

@@ -53,7 +53,7 @@ def draw_dialog(context: PageContext) -> None:
     number = st.session_state.get(OPEN)
     if number is None:
         return
-    metric = next((one for one in _metrics(context) if one.id == number), None)
+    metric = next((metric for metric in _metrics(context) if metric.id == number), None)
     if metric is not None or number == NEW:
         dialog = st.dialog("Own metric", width="medium", icon=":material/function:", on_dismiss=_close)
         dialog(_dialog)(context, metric)
@@ -87,10 +87,10 @@ def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
     """The form of a metric, or of a new one."""
     name = st.text_input("Name", max_chars=LONGEST_NAME, key=NAME) or ""
     formula = st.text_input("Formula", max_chars=LONGEST_FORMULA, key=FORMULA, help=HELP, live=True) or ""
-    own = {one.name for one in context.slicer.own_fields}
+    own = {field.name for field in context.slicer.own_fields}
     st.selectbox(
         "Add a data field to the formula",
-        [one.name for one in context.slicer.data_fields if one.name not in own],
+        [field.name for field in context.slicer.data_fields if field.name not in own],
         index=None,
         format_func=lambda name: f"{numbers.title(context.slicer.data_field(name))} ({name})",
         key=INSERT,

@@ -56,7 +56,8 @@ def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> Records
         page_filters = tuple(f for f in page_filters if f.name not in names or not filters.is_whole(f))
     own = (Filter(name=name, value=(value,), match="equals") for name, value in records_of.values)
     direction = "asc" if order == EARLIEST else "desc"
-    name = _finest_time(focus) if order in (LATEST, EARLIEST) else order
+    finest_time = next(f.name for f in reversed(focus.slicer.key_fields) if f.name in TIME_KEY_FIELDS)
+    name = finest_time if order in (LATEST, EARLIEST) else order
     return RecordsQuery(
         project_name=query.project_name,
         slicer_name=query.slicer_name,
@@ -69,10 +70,6 @@ def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> Records
         order_by=(Order(name=name, direction=direction),),
         include_mappings=1,
     )
-
-
-def _finest_time(focus: Focus) -> str:
-    return next(field.name for field in reversed(focus.slicer.key_fields) if field.name in TIME_KEY_FIELDS)
 
 
 def _draw(focus: Focus) -> None:
@@ -129,13 +126,13 @@ def _straighten(cell: str | list[str]) -> str | list[str]:
 
 
 def _config(column: RecordColumn) -> Any:
-    words = straight(column.description)
+    title = straight(column.description)
     if column.kind == "texts":
-        return st.column_config.ListColumn(words)
+        return st.column_config.ListColumn(title)
     if column.kind == "text":
-        return st.column_config.TextColumn(words)
+        return st.column_config.TextColumn(title)
     decimals = f"%.{column.decimals}f" if column.decimals else None
-    return st.column_config.NumberColumn(words, format=decimals)
+    return st.column_config.NumberColumn(title, format=decimals)
 
 
 def _available(focus: Focus) -> dict[str, RecordColumn]:

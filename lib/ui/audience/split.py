@@ -128,8 +128,10 @@ def _draw_more_files(focus: Focus, data: ChartData) -> None:
 def _precision(focus: Focus, data: ChartData) -> str:
     """The precision of the figures; for lines, that of the values' figures and of their courses."""
     fields = chart_kinds.fields(focus)
-    sentences = [precision.summary(one, fields, focus.numbers) for one in (data.split.answer, data.answer)]
-    return next((words for words in sentences if words != precision.EXACT), precision.EXACT)
+    sentences = [
+        precision.summary(answer, fields, focus.numbers) for answer in (data.split.answer, data.answer)
+    ]
+    return next((sentence for sentence in sentences if sentence != precision.EXACT), precision.EXACT)
 
 
 def _chart_controls(focus: Focus) -> None:

@@ -148,7 +148,7 @@ class Pivot:
 
     def with_comparison(self, name: str) -> list[str]:
         """The names of a column and of those of the days compared beside it."""
-        return [name, *(split_table.compared_name(name, one) for one in self.column_kinds)]
+        return [name, *(split_table.compared_name(name, kind) for kind in self.column_kinds)]
 
     @cached_property
     def heads(self) -> dict[str, split_table.SplitColumn]:

@@ -102,17 +102,17 @@ def compared_columns(
     split: SplitRows, data_field: DataField, column_kinds: Sequence[ComparedColumn], figures: Numbers
 ) -> Iterator[SplitColumn]:
     """The columns of `column_kinds` of a data field, per comparison: figures of before, and differences."""
-    for one in split.comparisons if column_kinds else ():
-        if one.pair is None:
+    for side in split.comparisons if column_kinds else ():
+        if side.pair is None:
             continue
-        rows = replace(one, field=data_field)
+        rows = replace(side, field=data_field)
         changes = [
             split_rows.total_change(rows),
             *split_rows.changes(rows),
             split_rows.others_change(rows),
         ]
         lead = "" if data_field == split.field else numbers.title(data_field)
-        against = one.against if split.also is not None else ""
+        against = side.against if split.also is not None else ""
         for name in column_kinds:
             yield compared_column(name, data_field, changes, figures, lead, against)
 
@@ -194,14 +194,14 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
 
 def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     """The main field's change, per comparison that says anything of any row."""
-    for one in split.comparisons:
-        rows = split_rows.changes(one) if one.pair is not None else []
+    for side in split.comparisons:
+        rows = split_rows.changes(side) if side.pair is not None else []
         if all(change.ratio is None for change in rows):
             continue
-        changes = [split_rows.total_change(one), *rows, split_rows.others_change(one)]
+        changes = [split_rows.total_change(side), *rows, split_rows.others_change(side)]
         total, *percents, rest = map(in_percent, changes)
         yield SplitColumn(
-            numbers.change_title(split.field, one.against if split.also is not None else ""),
+            numbers.change_title(split.field, side.against if split.also is not None else ""),
             total,
             percents,
             rest,

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import streamlit as st
@@ -83,6 +84,7 @@ def plain_keys(slicer: Slicer) -> list[str]:
     return [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
 
 
+@lru_cache(maxsize=4096)
 def usefulness(name: str) -> int:
     """The rank of a key field by the parts of its name; lower is more useful."""
     parts = {part.removesuffix("_id") for part in name.lower().split(".")[-2:]}

@@ -1,5 +1,6 @@
 """The days, comparison and filters of a board, which stand in place of those of its views."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -85,11 +86,11 @@ def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
     if match is None:
         return name
     _, code, *_, key = match.groups()
-    words = next((filters.field(key, slicer) for slicer in slicers if key in _keys(slicer)), key)
+    field = next((filters.field(key, slicer) for slicer in slicers if key in _keys(slicer)), key)
     texts = split_texts(text)
     rest = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
     names = ", ".join(value or numbers.NOT_SET for value in texts[:2])
-    return f"{words} {rule(BY_CODE[code]).words} {names}{rest}"
+    return f"{field} {rule(BY_CODE[code]).words} {names}{rest}"
 
 
 def days_text(params: Params, slicer: Slicer) -> str:
@@ -183,11 +184,8 @@ def _draw_filter_form(
     context: PageContext, board: Board, params: Params, pairs: Sequence[Pair], slicers: Sequence[Slicer]
 ) -> None:
     """The fields that all slicers of the board have come first; a filter applies where its field is."""
-    counts: dict[str, int] = {}
-    for slicer in slicers:
-        for name in _keys(slicer):
-            counts[name] = counts.get(name, 0) + 1
-    names = sorted(counts, key=lambda name: -counts[name])
+    counts = Counter(name for slicer in slicers for name in _keys(slicer))
+    names = [name for name, _ in counts.most_common()]
     prefix = f"board_filter_{board.id}"
     field = st.selectbox(
         "Field",
@@ -199,18 +197,14 @@ def _draw_filter_form(
     )
     if field is None:
         return
-    owner = next(place for place, slicer in enumerate(slicers) if field in _keys(slicer))
+    pair, slicer = next((p, s) for p, s in zip(pairs, slicers, strict=True) if field in _keys(s))
     code = st.segmented_control(
         "Filter", list(CODES), default="is", format_func=CODES.__getitem__, key=f"{prefix}_code",
         required=True, label_visibility="collapsed",
     )  # fmt: skip
     name = f"{code}.{field}"
-    own_context = replace(
-        context, project=pairs[owner][0], slicer_name=pairs[owner][1], slicer=slicers[owner]
-    )
-    query = _query(params).model_copy(
-        update={"project_name": pairs[owner][0], "slicer_name": pairs[owner][1]}
-    )
+    own_context = replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
+    query = _query(params).model_copy(update={"project_name": pair[0], "slicer_name": pair[1]})
     labels = values.value_options(own_context, query, field).descriptions
     before = [value for value in split_texts(params[name]) if value] if name in params else []
     values_key = f"{prefix}_values_{name}"
@@ -228,8 +222,8 @@ def _draw_filter_form(
 
 
 def _field_label(name: str, slicers: Sequence[Slicer], count: int) -> str:
-    words = next(filters.field(name, slicer) for slicer in slicers if name in _keys(slicer))
-    return words if count == len(slicers) else f"{words} ({count} of {len(slicers)} slicers)"
+    label = next(filters.field(name, slicer) for slicer in slicers if name in _keys(slicer))
+    return label if count == len(slicers) else f"{label} ({count} of {len(slicers)} slicers)"
 
 
 def _apply(board: Board, name: str, values_key: str, prefix: str) -> None:

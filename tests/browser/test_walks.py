@@ -1,0 +1,95 @@
+"""Random walks with a mouse over Audience: after each, the screen is the answer to the question in its link.
+
+That such an answer is the API's is for tests/ui/test_walks.py.
+"""
+
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Error, Page, expect
+
+from browser.conftest import enter, settled
+from lib import connect
+from lib.front.board_route import BoardRequest
+from lib.settings import Settings
+from lib.ui.audience.board import BoardAnswers
+from lib.ui.query import state
+from lib.wire.deadline import Deadline
+
+WALKS, STEPS, SLICER = 20, 12, {"project": "demo", "slicer": "delivery"}
+CLICKS = (
+    "[data-card] tr.row .include", "[data-card] tr.row .include", "[data-card] tr.row .exclude",
+    "[data-card] tr.row .line", "[data-card] thead button", ".fig .show", ".grains button",
+    ".st-key-question_undo button", ".st-key-question_redo button", "[role=tab]",
+    "[data-table=split] .include", "[data-table=split] thead button", "[data-table=moved] .include",
+)  # fmt: skip
+CELLS = """() => Object.fromEntries(
+  [...document.querySelectorAll("[data-card] tr.row td[data-column]")].map(cell => [
+    [
+      cell.closest("[data-card]").dataset.card,
+      JSON.parse(cell.closest("tr").dataset.row.slice(3))[0][1],
+      cell.dataset.column,
+    ].join("|"),
+    cell.querySelector(".value").textContent,
+  ]))"""
+FIGURES = """() => Object.fromEntries([...document.querySelectorAll(".fig")].map(
+  figure => [figure.dataset.name, figure.querySelector(".fig-value").textContent]))"""
+
+
+@pytest.mark.parametrize("seed", range(WALKS))
+def test_the_screen_answers_its_link(home: Path, address: str, page: Page, seed: int) -> None:
+    """Clicks, drags, Back and reloads, some before the last is drawn, end at the figures of the link."""
+    draw = np.random.default_rng(seed)
+    enter(page, f"{address}/audience?project=demo&slicer=delivery")
+    trail = [step(page, draw) for _ in range(STEPS)]
+    settled(page)
+    expect(page.locator(".tranche-board")).to_have_attribute("aria-busy", "false")
+    params = {name: text for name, text in parse_qsl(urlsplit(page.url).query) if state.is_state_param(name)}
+    settings = Settings(home=home, demo=True)
+    request = BoardRequest(**SLICER, params=params, parts=["head", "cards"], locale="en-US")
+    person = connect.installation(settings).people.get("manager")
+    _, parts = BoardAnswers(settings).finish(request, person, Deadline(60))
+    figures = {figure["name"]: figure["text"] for figure in parts["head"]["figures"]}
+    cells = {
+        "|".join((card["id"], row["values"][0][1], column["id"])): cell["text"]
+        for card in parts["cards"]
+        for row in card["rows"]
+        if row["kind"] == "row"
+        for column, cell in zip(card["columns"], row["cells"], strict=True)
+    }
+    note = f"seed {seed}, {trail}, {page.url}"
+    assert page.evaluate(FIGURES) == figures, note
+    shown = page.evaluate(CELLS)
+    assert {key: cells.get(key) for key in shown} == shown, note
+
+
+def step(page: Page, draw: np.random.Generator) -> str:
+    """One act of a person, as far as what it is about is in sight; then a pause, or none."""
+    act = str(draw.choice(["click"] * 8 + ["drag", "back", "reload"]))
+    selector = str(draw.choice(CLICKS))
+    try:
+        if act == "back":
+            page.go_back(wait_until="commit")
+            if "/audience" not in page.url:
+                page.go_forward(wait_until="commit")
+        elif act == "reload":
+            page.reload(wait_until="commit")
+        elif act == "drag":
+            box = page.locator(".tranche-board .chart").bounding_box()
+            if box:
+                first, last = sorted(draw.uniform(0.1, 0.8, 2))
+                page.mouse.move(box["x"] + first * box["width"], box["y"] + box["height"] / 2)
+                page.mouse.down()
+                page.mouse.move(box["x"] + last * box["width"], box["y"] + box["height"] / 2, steps=4)
+                page.mouse.up()
+        else:
+            found = page.locator(selector)
+            if count := found.count():
+                found.nth(int(draw.integers(count))).click(timeout=1_500)
+    except Error:  # covered, disabled, or drawn anew under the pointer: a person would have missed it too
+        return f"missed {act} {selector}"
+    if draw.random() < 0.5:
+        settled(page)
+    return f"{act} {selector}" if act == "click" else act
