@@ -15,6 +15,7 @@ from lib.ui.query import ask, card, clicks, dates_picker, export_menu, filters, 
 from lib.ui.query.bar import MenuPart
 from lib.ui.query.card import Card
 from lib.ui.query.focus import Focus
+from lib.ui.query.periods import granularities
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -168,7 +169,7 @@ def menu_parts(context: PageContext) -> dict[str, MenuPart]:
     if not context.slicer.data_fields:
         return {}
     parts: dict[str, Callable[[Focus], None]] = {"Metrics": _metrics}
-    if state.granularities(context.slicer):
+    if granularities(context.slicer):
         parts["Lines"] = over_time.draw_line_choices
         parts |= {"Notes": over_time.draw_notes, "Values": over_time.draw_values}
     return {name: partial(_draw_part, draw=draw_part) for name, draw_part in parts.items()}
