@@ -65,6 +65,7 @@ def _early(mode: str) -> str:
 
 SCRIPT = _script()
 ADDRESS = f"{FILE}?{hashlib.sha256(SCRIPT.encode()).hexdigest()[:16]}"
+# An inline script travels with each of its redraws: the board's is a file, that the browser keeps.
 _mount = st.components.v2.component(
     "tranche_board",
     html='<div class="place"></div>',
@@ -156,6 +157,7 @@ class _Turn:
             return answer.of_nothing(name)
         return answer.PARTS[name](self.focus, self.page_state.params)
 
+    # Resolved once: the parts of a turn are of one state, and its day may not change between them.
     @cached_property
     def focus(self) -> Focus:
         """The state, resolved."""

@@ -85,6 +85,7 @@ def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActR
 def follow(context: PageContext) -> None:
     """The same, as the callback of the component."""
     catch_up(context)
+    # Without it a component within a fragment would redraw that fragment alone.
     st.rerun()
 
 

@@ -256,4 +256,5 @@ def _write(
     if new != entry:
         st.session_state[PAGE_STATE] = new
     if url != params:
+        # Each assignment would be an address of its own: Back would lead through states that nobody has seen.
         st.query_params.update({name: params.get(name, ()) for name in {**url, **params}})
