@@ -160,12 +160,13 @@ def test_each_change_is_sent_once(manager: Caller, there: World, dsp: StandinDsp
 
 
 def test_days_pass(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:
-    """A deal whose package ends is sent as complete, though nobody changed it."""
+    """A deal whose package ends in days is sent as active, and not again while nothing changes."""
     soon = dt.datetime.now(dt.UTC) + dt.timedelta(days=2)
     deal = sold(manager, there.ada, end_date=soon.strftime("%Y-%m-%d %H:%M:%S+0000"))
     push.look(NOW)
     assert dsp.latest[deal["deal_id"]]["sellerstatus"] == SELLER_STATUS["active"]
-    assert push.look(later(hours=0.5)) == 0
+    push.look(later(hours=0.5))
+    assert [document["id"] for document in dsp.deals].count(deal["deal_id"]) == 1
 
 
 def test_only_its_own_deals(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:
