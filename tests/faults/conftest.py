@@ -5,6 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -95,23 +96,26 @@ def patience(request: pytest.FixtureRequest) -> float:
 @pytest.fixture
 def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy, patience: float) -> SyncState:
     """Settings of a desk in an empty home, with permanent tokens, whose services stand behind the proxies."""
+    return partial(behind, tmp_path / "desk", service, reports, deals, patience)
 
-    def settings(**more: object) -> Settings:
-        usual = {
-            "home": tmp_path / "desk",
-            "demo": True,
-            "base_url": reports.address,
-            "curate_url": deals.address,
-            "reporting_token": service.token("reporting"),
-            "deals_token": service.token("deals"),
-            "deals_mapping_confirmed": True,
-            "slicers": SLICERS,
-            "answer_seconds": patience,
-            "connect_seconds": CONNECT_SECONDS,
-        }
-        return Settings(**(usual | more))
 
-    return settings
+def behind(
+    home: Path, service: Service, reports: Proxy, deals: Proxy, patience: float, **more: object
+) -> Settings:
+    """Settings of a desk whose services stand behind these proxies."""
+    usual = {
+        "home": home,
+        "demo": True,
+        "base_url": reports.address,
+        "curate_url": deals.address,
+        "reporting_token": service.token("reporting"),
+        "deals_token": service.token("deals"),
+        "deals_mapping_confirmed": True,
+        "slicers": SLICERS,
+        "answer_seconds": patience,
+        "connect_seconds": CONNECT_SECONDS,
+    }
+    return Settings(**(usual | more))
 
 
 @pytest.fixture
