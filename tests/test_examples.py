@@ -1,14 +1,18 @@
 """Every example of README and docs works as it is written: shell, Python, YAML and TOML."""
 
+import contextlib
+import io
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from conftest import started
@@ -57,10 +61,12 @@ class Reader:
 
     def run(self, language: str, text: str) -> None:
         """Run one block as it stands there, at the address of the test and below its folder."""
-        context = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
-        (self.folder / "block.py").write_text(context)
-        command = f"{sys.executable} block.py" if language == "python" else context
-        whole = f"set -euo pipefail\n[ ! -f .kept ] || . ./.kept\n{command}\nexport -p > .kept\n"
+        block = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
+        self.printed = self._run_script(block) if language == "python" else self._run_shell(block)
+
+    def _run_shell(self, commands: str) -> str:
+        """What they print, in a shell with the variables that earlier blocks exported."""
+        whole = f"set -euo pipefail\n[ ! -f .kept ] || . ./.kept\n{commands}\nexport -p > .kept\n"
         done = subprocess.run(
             ["bash", "-c", whole],
             cwd=self.folder,
@@ -70,8 +76,20 @@ class Reader:
             text=True,
             start_new_session=True,  # without a terminal, passwords are read from the input
         )
-        assert done.returncode == 0, f"{context}\n{done.stdout}\n{done.stderr}"
-        self.printed = done.stdout
+        assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def _run_script(self, script: str) -> str:
+        """What it prints. In this process: in one of its own each would import the same again."""
+        (self.folder / "block.py").write_text(script)
+        variables = dict(line.split("=", 1) for line in self._run_shell("env -0").split("\0") if line)
+        with (
+            patch.dict(os.environ, variables, clear=True),
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(io.StringIO()) as printed,
+        ):
+            runpy.run_path("block.py", run_name="__main__")
+        return printed.getvalue()
 
 
 @pytest.mark.parametrize("document", WITH_EXAMPLES, ids=lambda path: path.name)
