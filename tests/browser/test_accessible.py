@@ -134,13 +134,17 @@ def test_a_pivot(tab: Page, selling: Desk) -> None:
     assert findings(tab) == {theme: [] for theme in THEMES}
 
 
-def test_sparklines_read_as_their_numbers(tab: Page, selling: Desk) -> None:
-    """A sparkline's alternative text has every value that it draws."""
+def test_sparklines_and_the_menu_more(tab: Page, selling: Desk) -> None:
+    """A sparkline's alternative text has every value that it draws; axe-core finds nothing in the menu More."""
     tab.goto(f"{selling.address}/audience?{ASKED}")
     sparkline = tab.locator(".fig").get_by_role("img", name="Impressions by day, ")
     expect(sparkline).to_have_count(1)
     text = sparkline.get_attribute("aria-label") or ""
     assert len(text.partition(": ")[2].split(", ")) == 7
+    tab.locator(".st-key-question_menu button").click()
+    expect(tab.get_by_text("Metrics in the headline")).to_be_visible()
+    settled(tab)
+    assert findings(tab) == {theme: [] for theme in THEMES}
 
 
 def test_the_sign_in(selling: Desk, page: Page) -> None:
