@@ -135,7 +135,7 @@ def test_a_pivot(tab: Page, selling: Desk) -> None:
 
 
 def test_sparklines_and_the_menu_more(tab: Page, selling: Desk) -> None:
-    """A sparkline's alternative text has every value that it draws; axe-core finds nothing in the menu More."""
+    """A sparkline's alternative text has its values; axe-core finds nothing in the menu More."""
     tab.goto(f"{selling.address}/audience?{ASKED}")
     sparkline = tab.locator(".fig").get_by_role("img", name="Impressions by day, ")
     expect(sparkline).to_have_count(1)

@@ -104,10 +104,9 @@ def test_no_click_is_lost(anywhere: str, page: Page) -> None:
     table.get_by_role("button", name=f"Leave out {value}").click()
     page.get_by_role("combobox", name="Granularity").select_option("hour")
     page.get_by_role("radio", name="Bars", exact=False).click(force=True)
-    page.wait_for_url(lambda url: "grain=hour" in url and "chart=bars" in url)
+    page.wait_for_url(lambda url: "grain=hour" in url and "chart=bars" in url and url.count("~") == 24)
     settled(page)
     assert len(param(page, "not.granularity_hour")) == len(left_out) + 1
-    assert param(page, "grain") == ["hour"]
 
 
 def test_shift_and_a_figure(page: Page, table: Locator) -> None:

@@ -44,6 +44,17 @@ from lib.wire.text import straight
 FOLDER = Path(__file__).parent
 SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
+COLORS = {
+    "textColor": "text",
+    "backgroundColor": "background",
+    "secondaryBackgroundColor": "secondary-background",
+    "borderColor": "border",
+    "primaryColor": "primary",
+    "linkColor": "link",
+    "greenColor": "green",
+    "redColor": "red",
+}
+"""The colors of the theme (.streamlit/config.toml) that the board uses, as its style calls them."""
 SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
 QUICK_SECONDS, LATEST = 0.15, 5
 MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
@@ -58,9 +69,9 @@ def _script() -> str:
 
 
 def _early(mode: str) -> str:
-    """The colors of changes on a board that is drawn before Streamlit has set the theme's."""
-    green, red = (theme.THEME[mode][name] for name in ("greenColor", "redColor"))
-    return f':host([data-early="{mode}"]) {{ --st-green-color: {green}; --st-red-color: {red}; }}\n'
+    """The colors of a board that is drawn before Streamlit has set the theme's."""
+    colors = [f"--st-{name}-color: {theme.THEME[mode][key]};" for key, name in COLORS.items()]
+    return f':host([data-early="{mode}"]) {{ {" ".join(colors)} }}\n'
 
 
 SCRIPT = _script()
