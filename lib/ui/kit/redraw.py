@@ -30,12 +30,15 @@ function listen() {
 export default function ({ data, parentElement, setTriggerValue }) {
   const input = (window.trancheInput ??= listen());
   const node = parentElement.getRootNode().host ?? parentElement;
+  // A slow run may be opening a dialog that is not on the page yet: one more run would close it.
+  const isRunning = () => ["running", "rerunRequested"].includes(
+    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState);
   const isFree = () => node.closest("[role=dialog]")
     ? !document.activeElement?.matches("[role=dialog] :is(input, textarea)")
     : !document.querySelector("[role=dialog]");
   const timer = setInterval(() => {
     if (!node.isConnected) return clearInterval(timer);
-    if (!data.isDue || !isFree() || performance.now() - input.at < QUIET_MILLISECONDS) return;
+    if (!data.isDue || isRunning() || !isFree() || performance.now() - input.at < QUIET_MILLISECONDS) return;
     clearInterval(timer);
     setTriggerValue("quiet", Date.now());
   }, 50);

@@ -541,7 +541,15 @@ def test_a_repeated_request_creates_one(visit: Visit, deals: Deals) -> None:
     create(desk)
     assert "package 3" in desk.success[0].value
     assert deals.list(SupplyPackage).count == 3
-    assert undo_all(visit("deals")) == "1 deal and 1 package put back."
+
+
+def test_what_a_form_created_is_undone_from_its_result(visit: Visit, deals: Deals) -> None:
+    """Undo beside what was created leads to Deals, and deletes the package with its deals there."""
+    desk = form(visit, {1: "2"})
+    desk.text_input(key="np_name").set_value("Taken back").run()
+    create(desk)
+    desk = clean(desk.button(key="undo_last").click().run())
+    assert desk.success[0].value == "1 deal and 1 package put back."
     assert deals.list(SupplyPackage).count == 2
 
 
