@@ -45,7 +45,7 @@ def test_the_screen_answers_its_link(home: Path, address: str, page: Page, seed:
     enter(page, f"{address}/audience?project=demo&slicer=delivery")
     trail = [step(page, draw) for _ in range(DRAWS)]
     settled(page)
-    expect(page.locator(".tranche-board")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tranche-board")).not_to_have_attribute("aria-busy", "true")
     assert not differences(page, home), (seed, trail, page.url)
 
 
@@ -76,9 +76,8 @@ def step(page: Page, draw: np.random.Generator) -> str:
     selector = str(draw.choice(CLICKS))
     try:
         if act == "back":
-            page.go_back(wait_until="commit")
-            if "/audience" not in page.url:
-                page.go_forward(wait_until="commit")
+            if "&" in page.url.partition("slicer=")[2]:  # else it would leave the walk
+                page.go_back(wait_until="commit")
         elif act == "reload":
             page.reload(wait_until="commit")
         elif act == "drag":
