@@ -79,7 +79,7 @@ class DeskDocument:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
         elif scope["path"].endswith(f"/{FILE}"):
-            await _script()(scope, receive, send)
+            await _module(SCRIPT, b"")(scope, receive, send)
         elif (module := self._modules.get(scope["path"].rsplit("/", 1)[-1])) is not None:
             await _module(module, scope["query_string"])(scope, receive, send)
         elif _is_screen(scope):
@@ -133,10 +133,6 @@ def _is_screen(scope: Scope) -> bool:
 def _is_document(start: Message) -> bool:
     kind = Headers(raw=start["headers"]).get("content-type", "")
     return start["status"] == 200 and kind.startswith("text/html")
-
-
-def _script() -> Response:
-    return Response(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
 def _module(text: str, version: bytes) -> Response:

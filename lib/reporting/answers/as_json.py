@@ -25,6 +25,7 @@ MISSING = (None, "")
 Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
 COMMA = ord(",")
+ESCAPED = np.isin(np.arange(256), [*range(32), *b'"\\'])  # bytes that JSON writes otherwise (RFC 8259, 7)
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 Cells = tuple[
     bytes, Any
@@ -274,11 +275,23 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
 
 
 def texts(before: bytes, values: pa.Array) -> pa.Array:
-    """Each text as JSON, with `before` in front of it; one that repeats is written once."""
+    """Each text as JSON, with `before` in front of it."""
+    if _is_plain(values):
+        return pc.binary_join_element_wise(before + b'"', values.cast(pa.binary()), b'"', b"")
     column = values.dictionary_encode(null_encoding="encode")
     pieces = [before + orjson.dumps(text) for text in column.dictionary.to_pylist()]
     offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
     return pc.take(_pieces(b"".join(pieces), offsets), column.indices, boundscheck=False)
+
+
+def _is_plain(values: pa.Array) -> bool:
+    """Whether texts are their own JSON between quotes: none is missing, or has what needs an escape."""
+    values = values.cast(pa.large_string())
+    _, offsets, content = values.buffers()
+    if values.null_count or content is None:
+        return False
+    edges = np.frombuffer(offsets, np.int64)[[values.offset, values.offset + len(values)]]
+    return not ESCAPED[np.frombuffer(content, np.uint8)[edges[0] : edges[1]]].any()
 
 
 def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:

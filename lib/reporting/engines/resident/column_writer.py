@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.engines.resident.accumulate import ranges
 from lib.reporting.engines.resident.checksums import Sum
 from lib.reporting.engines.resident.earlier import Earlier
 from lib.reporting.engines.resident.layout import Codes, Ints, KeyColumn, narrowest
@@ -267,7 +268,7 @@ class SegmentedKeyWriter(KeyWriter):
         lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         codes, values = encode(lists.flatten())
         starts, lengths, codes = _whole(lengths, codes, len(values) - 1)
-        self._add(codes[_ranges(starts[order], lengths[order])], values)
+        self._add(codes[ranges(starts[order], lengths[order])], values)
         self._end(np.cumsum(lengths[order]))
 
     def keep(self, place: int) -> None:
@@ -310,9 +311,3 @@ def _whole(lengths: Places, codes: Local, missing: int) -> tuple[Places, Places,
     starts[empty] = len(codes) + np.arange(len(empty))
     lengths[empty] = 1
     return starts, lengths, np.concatenate([codes, np.full(len(empty), missing, np.int32)])
-
-
-def _ranges(starts: Places, lengths: Places) -> Places:
-    """`starts[0] … starts[0]+lengths[0]-1, starts[1] …` as one array."""
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
