@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,18 +61,24 @@ def service(tmp_path_factory: pytest.TempPathFactory, gate: threading.Event) -> 
         gate.set()
 
 
-@pytest.fixture
-def deals(
-    tmp_path: Path, service: tuple[str, str], answering: threading.Event, visitor: Visitor
-) -> Iterator[Page]:
-    """A tab with Deals, on a desk that asks that service."""
-    home, (address, token) = tmp_path / "desk", service
-    home.mkdir()
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the people and deals of the demo, which no desk uses: each has a copy."""
+    home = tmp_path_factory.mktemp("stocked")
     (home / "tranche.toml").write_text("demo = true\n")
     people = people_in(home)
     for person in PEOPLE:
         people.add(person, PASSWORD)
     seed(clients(Settings(home=home, demo=True)).deals, TODAY)
+    return home
+
+
+@pytest.fixture
+def deals(
+    tmp_path: Path, stocked: Path, service: tuple[str, str], answering: threading.Event, visitor: Visitor
+) -> Iterator[Page]:
+    """A tab with Deals, on a desk that asks that service, and has computed no health yet."""
+    home, (address, token) = shutil.copytree(stocked, tmp_path / "desk"), service
     remote = {
         "TRANCHE_BASE_URL": address,
         "TRANCHE_SLICERS": "demo/curation",
