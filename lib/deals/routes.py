@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import WithJsonSchema
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from lib.deals import batches, examples, fields
 from lib.deals.endpoints import (
@@ -194,6 +195,15 @@ def _response(response: EntityResponse, code: int = 200, headers: dict[str, str]
     return json_response(response.body, code, {"ETag": response.etag} | replay | (headers or {}))
 
 
+class _Id(StringConvertor):
+    """The id in a path. Not `batch`: a GET of it would be answered as one of an entity, and not by 405."""
+
+    regex = "(?!batch/)[^/]+"
+
+
+register_url_convertor("entity", _Id())
+
+
 class _DeprecatedRoute(APIRoute):
     """Says in a header of each answer, of refusals too, that it is deprecated."""
 
@@ -246,15 +256,14 @@ def _entity_routes(entity: str) -> APIRouter:
         | _many_changes(entity),
     )(change_many)
     if entity == fields.DEALS:
-        # Before the routes with an id: the router takes the first that fits, and `batch` is no id.
         _add_batch(router, noun)
     router.get(
-        "/{id}/",
+        "/{id:entity}/",
         summary=f"A {noun}",
         responses=success(200, f"The {noun}", schema, {"ETag": TAG}) | errors(NotFound, noun=noun),
     )(get)
     router.put(
-        "/{id}/",
+        "/{id:entity}/",
         summary=f"Change fields of a {noun}",
         description=NOTES.get(f"change_{entity}", ""),
         status_code=204,
@@ -263,13 +272,13 @@ def _entity_routes(entity: str) -> APIRouter:
         openapi_extra=body(_one_source(_body_schema(entity, is_partial=True)), examples.CHANGE[entity]),
     )(change)
     router.delete(
-        "/{id}/",
+        "/{id:entity}/",
         summary=f"Delete a {noun}",
         status_code=204,
         responses=success(204, "It is deleted") | errors(Conflict, NotFound, InUse, noun=noun),
     )(remove)
     router.get(
-        "/{id}/history/",
+        "/{id:entity}/history/",
         summary=f"What happened to a {noun}",
         responses=success(200, "A page", page_of(CHANGE)) | errors(NotFound, noun=noun),
         openapi_extra={"parameters": PAGE_PARAMETERS},

@@ -191,12 +191,13 @@ def test_a_code_that_is_never_sent_is_not_documented(desk: connect.Installation)
     assert "HTTPValidationError" not in document["components"].get("schemas", {})
 
 
-@pytest.mark.parametrize("path", ["/api/dsps/", "/oauth2/token/", "/API/v2/info"])
+@pytest.mark.parametrize("path", ["/api/dsps/", "/api/demand_deals/batch/", "/oauth2/token/", "/API/v2/info"])
 def test_a_refused_method_hears_of_all_others(path: str, http: httpx.Client) -> None:
-    """Allow has every method of a path, in whichever route each is documented."""
-    answer = http.request("PATCH", path)
+    """Allow has every method of a path, in whichever route each is documented, and no other path's."""
     methods = {"/api/dsps/": "GET, POST, PUT"}.get(path, "POST")
-    assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+    for method in ("DELETE", "PATCH", "OPTIONS"):
+        answer = http.request(method, path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, methods)
 
 
 def test_a_code_stands_in_its_class_alone(monkeypatch: pytest.MonkeyPatch) -> None:
