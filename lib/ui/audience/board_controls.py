@@ -68,8 +68,9 @@ def draw_compared_columns(focus: Focus) -> None:
 
 
 def _ask_compared_columns(context: PageContext, key: str) -> None:
-    history.change_view(context, compared_columns=state.compared_columns(st.session_state[key]))
-    st.rerun()
+    history.show(
+        history.current(context).with_view(compared_columns=state.compared_columns(st.session_state[key]))
+    )
 
 
 def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
@@ -91,15 +92,13 @@ def _ask_fields(context: PageContext, key: str) -> None:
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
     card.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
-    history.push(page_state.with_view(cards=new_cards))
-    st.rerun()
+    history.show(page_state.with_view(cards=new_cards))
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
     value = st.session_state[key]
     changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
-    history.change_view(context, **changes)
-    st.rerun()
+    history.show(history.current(context).with_view(**changes))
 
 
 def draw_leaderboard_csv(focus: Focus) -> None:
@@ -198,5 +197,4 @@ def _metrics(focus: Focus) -> None:
 
 def _ask_metrics(context: PageContext, key: str) -> None:
     names = tuple(st.session_state[key])
-    history.push(history.current(context).with_query(data_fields=names or None))
-    st.rerun()
+    history.show(history.current(context).with_query(data_fields=names or None))

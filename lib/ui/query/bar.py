@@ -272,14 +272,12 @@ def _ask(context: PageContext, old: Filter | DataFilter | None, new: Filter | Da
         page_state = page_state.with_view(data_filters=(*dict.fromkeys(filters),)[: state.MOST_DATA_FILTERS])
     else:
         page_state = page_state.with_query(filters=filters)
-    history.push(page_state)
-    st.rerun()
+    history.show(page_state)
 
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
-    history.push(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
-    st.rerun()
+    history.show(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
 
 
 def _draw_left_out() -> None:

@@ -202,8 +202,7 @@ def _flag(context: PageContext, prefix: str, name: str) -> None:
 
 def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
     page_state = history.current(context)
-    history.push(replace(page_state, query=work(page_state.query, name)))
-    st.rerun()
+    history.show(replace(page_state, query=work(page_state.query, name)))
 
 
 def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
@@ -370,8 +369,7 @@ def _take(
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in new_values]
     page_state = history.current(context)
-    history.push(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
-    st.rerun()
+    history.show(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
 
 
 def _quote(text: str) -> str:

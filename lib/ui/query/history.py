@@ -122,9 +122,16 @@ def current(context: PageContext) -> PageState:
 def push(new_state: PageState, last_acts: Mapping[str, ActReceipt] = NO_ACTS) -> None:
     """Change the state, for the last act of each of these components.
 
-    Call it from a callback, or call `st.rerun` next.
+    Call it from a callback of the whole page; elsewhere `show`.
     """
     move(new_state.params, steps().change(_entry().params, new_state.params), last_acts)
+
+
+def show(new_state: PageState) -> None:
+    """Change the state, and draw the whole page by it at once."""
+    push(new_state)
+    # A fragment's callback would draw that fragment alone: what shows figures beside it would stay behind.
+    st.rerun()
 
 
 def move(params: Params, new_steps: Steps, last_acts: Mapping[str, ActReceipt]) -> None:
