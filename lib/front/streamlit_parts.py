@@ -32,6 +32,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "StreamlitMarkdown": ("stCaptionContainer", "stMarkdownContainer"),
     "StreamlitSyntaxHighlighter": ("stCode",),
     "Toolbar": ("stElementToolbar",),
+    "WidgetLabel": ("stWidgetLabelRequired",),
     "index": (
         "stApp",
         "stElementContainer",

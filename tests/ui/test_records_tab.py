@@ -123,7 +123,7 @@ def test_the_rows_as_a_file(visit: Visit) -> None:
     desk.session_state["records_download"] = True
     desk.run()
     buttons = desk.get("download_button")
-    assert [button.proto.label for button in buttons if "rows as" in button.proto.label] == [
+    assert [button.proto.label for button in buttons if "these rows as" in button.proto.label] == [
         "Download these rows as CSV", "Download these rows as XLSX",
     ]  # fmt: skip
 

@@ -134,7 +134,10 @@ def _with_a_group(caller: Caller, frame: pd.DataFrame) -> None:
 def _records(caller: Caller, frame: pd.DataFrame) -> None:
     """Records are of these rows alone, whatever is asked for, and so is a file of them."""
     everywhere = [[{"name": "domain", "value": ["x"], "match": match} for match in ("equals", "not equals")]]
-    asked = {"columns": ["geo.country"], "any_of": everywhere}
+    week = (LAST - dt.timedelta(days=30), LAST - dt.timedelta(days=24))
+    frame = frame[frame.index.isin(oracle.between(*week).index)]
+    days = {"start_date": str(week[0]), "end_date": str(week[1])}
+    asked = {"columns": ["geo.country"], "any_of": everywhere, **days}
     answer = success(caller.post("records", **asked))
     assert answer["records_found"] == len(frame)
     assert {row[0] for row in answer["rows"]} <= {*frame["geo.country"].fillna("")}
