@@ -1,7 +1,8 @@
 // A search over the slicer's key fields, that opens the card of one.
 
 function newAdder(add) {
-  const input = make("input", { class: "add", type: "search", list: "keys", placeholder: "Open a card", "aria-label": "Open the card of a key field", maxlength: "100" })
+  const placeholder = matchMedia("(max-width: 767px)").matches ? "Card" : "Open a card"
+  const input = make("input", { class: "add", type: "search", list: "keys", placeholder, "aria-label": "Open the card of a key field", maxlength: "100" })
   const list = make("datalist", { id: "keys" })
   const choose = (option) => {
     if (!option) return

@@ -27,7 +27,7 @@ function drawCard(shown, table) {
   if (!table.card) return
   const { node, title, about, find, lines, more, message } = shown.card
   text(title, table.card.title)
-  text(about, table.card.about)
+  drawAbout(about, table.card.about)
   set(about, "title", table.card.about)
   text(message, table.card.message)
   set(node, "aria-label", table.label)
@@ -67,9 +67,16 @@ function fitted(shown, table) {
   const count = figures.length - there.length
   if (!count) return table
   const only = (list) => list.filter((_, place) => table.columns[place].is_key || there.includes(table.columns[place]))
-  const about = [`${count} ${count === 1 ? "column" : "columns"} hidden`, table.card.about].filter(Boolean).join(" · ")
+  const about = [table.card.about, `${count} ${count === 1 ? "column" : "columns"} hidden`].filter(Boolean).join(" · ")
   const rows = table.rows.map((row) => ({ ...row, cells: only(row.cells) }))
   return { ...table, columns: only(table.columns), rows, card: { ...table.card, about } }
+}
+
+/** What is said beside a card's title, part by part: those that have no room are left out whole. */
+function drawAbout(about, sentence) {
+  if (about.textContent === sentence) return
+  const parts = sentence ? sentence.split(" · ") : []
+  about.replaceChildren(...parts.map((part, place) => make("span", {}, place ? ` · ${part}` : part)))
 }
 
 /** The rows of a card whose values may have lines. */
