@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.snapshot import render
 from lib.snapshot.models import Snapshot, SnapshotBoard
 from lib.views.board_copies import copy_board
-from lib.views.entries import rows_by_name
+from lib.views.entries import read_number, rows_by_name
 from lib.views.tables import boards, saved_views
 from lib.wire.errors import BadRequest
 
@@ -67,8 +67,8 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
 def _of_link(text: str) -> _Question | None:
     """The question of a link, or of what follows the ? in it; None for a text that has no such parameters."""
     params = dict(parse_qsl(urlsplit(text).query))
-    if params.get("board", "").isdecimal():
-        return _Question(int(params.pop("board")), params)
+    if (number := read_number(params.get("board", ""))) is not None:
+        return _Question(number, params)
     if not {"project", "slicer"} <= params.keys():
         return None
     return _Question((params.pop("project"), params.pop("slicer")), params)
@@ -76,18 +76,15 @@ def _of_link(text: str) -> _Question | None:
 
 def _of_name(settings: Settings, text: str) -> _Question:
     """The one view or board of that name or number; BadRequest for none, or several."""
-    engine = connect.installation(settings).access.store.engine
-    tables = {"view": saved_views, "board": boards}
-    rows = {name: rows_by_name(table, engine, settings.base_url, text) for name, table in tables.items()}
+    engine, service = connect.installation(settings).access.store.engine, settings.base_url
     questions = {
         f"{row.id} ({row.project}/{row.slicer}, by {row.owner})": _Question(
             (row.project, row.slicer), row.params, row.name, row.owner
         )
-        for row in rows["view"]
-    }
-    questions |= {
+        for row in rows_by_name(saved_views, engine, service, text)
+    } | {
         f"boards?board={row.id} (a board, by {row.owner})": _Question(row.id, row.params, row.name, row.owner)
-        for row in rows["board"]
+        for row in rows_by_name(boards, engine, service, text)
     }
     if not questions:
         raise BadRequest(f"There is no saved view or board '{text}'")

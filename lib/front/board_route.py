@@ -124,6 +124,7 @@ class BoardRequest(BaseModel):
     parts: list[str] = Field(default=["head", "cards"], min_length=1, max_length=len(PARTS))
     locale: str = Field(default="", max_length=35)
     ahead: bool = False
+    numbers: str = ""
     zone: str = ""
 
 
@@ -245,8 +246,8 @@ def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKI
     if not {*PARTS}.issuperset(request.parts):
         raise BadRequest(f"The request can't be read: parts are {', '.join(PARTS)}")
     language = request.locale or languages.partition(",")[0].partition(";")[0].strip()
-    choices = {"locale": cookies.get(NUMBERS_COOKIE) or language, "zone": cookies.get(ZONE_COOKIE, "")}
-    return request.model_copy(update=choices)
+    choices = {"numbers": cookies.get(NUMBERS_COOKIE, ""), "zone": cookies.get(ZONE_COOKIE, "")}
+    return request.model_copy(update={"locale": language, **choices})
 
 
 async def _body(request: Request) -> bytes | None:

@@ -166,11 +166,16 @@ class NamedEntries(ABC, Generic[Entry]):
             raise BadRequest(f"{sentence}: choose another name, or update that one")
 
 
+def read_number(text: str) -> int | None:
+    """The number of an entry in a text; None for what can't be one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
+
+
 def rows_by_name(table: Table, engine: Engine, service: str, text: str) -> list[Row[Any]]:
     """Everybody's entries of a service that have this name or number, for who works on the machine itself."""
     condition = table.c.name == text
-    if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER:
-        condition |= table.c.id == int(text)
+    if (number := read_number(text)) is not None:
+        condition |= table.c.id == number
     query = select(table).where(table.c.service == service, condition).order_by(table.c.id)
     return DatabaseScope(engine).rows(query)
 

@@ -361,6 +361,7 @@ def test_the_command_line_writes_a_board(
     assert refused.exit_code == 1
     assert f"boards?board={board.id}" in refused.output
     hidden = store.boards.save("Mine", False, [BoardCell(view.id)])
-    other = ["snapshot", f"boards?board={hidden.id}", "--person", "viewer", "-o", str(tmp_path / "x.html")]
-    assert CliRunner().invoke(main, other).exit_code == 1
+    for number in (hidden.id, 10**30, "\N{ARABIC-INDIC DIGIT ONE}"):
+        other = ["snapshot", f"boards?board={number}", "--person", "viewer", "-o", str(tmp_path / "x.html")]
+        assert CliRunner().invoke(main, other).exit_code == 1
     assert not (tmp_path / "x.html").exists()

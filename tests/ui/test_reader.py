@@ -59,6 +59,12 @@ def test_a_choice_is_named_by_what_it_does(language: str, text: str) -> None:
     assert Numbers.of(language).number(1234.5, 1) == text
 
 
+@pytest.mark.parametrize("cookie", ["", "xx", "EN", "de-AT", "<b>", "e" * 4000])
+def test_a_cookie_that_is_no_way_to_write_numbers_is_none(cookie: str) -> None:
+    """What a cookie holds is one of the languages that the menu offers, or nothing."""
+    assert reader.read_language(cookie) == ""
+
+
 @pytest.mark.parametrize("cookie", ["", "Nowhere/Land", "../../etc/passwd", "UTC", "<b>", "%zz", "5"])
 def test_a_cookie_that_is_no_zone_is_none(cookie: str) -> None:
     """What a cookie holds is a zone of the IANA database, or nothing."""
@@ -72,7 +78,7 @@ def test_the_route_of_figures_reads_the_cookies() -> None:
         {"project": "demo", "slicer": "delivery", "locale": "en-US", "zone": "Asia/Tokyo"}
     ).encode()
     request = board_route.read(body, "fr", {"numbers": "de", "zone": "Europe%2FBerlin"})
-    assert (request.locale, reader.read_zone(request.zone)) == ("de", BERLIN)
+    assert (reader.read_language(request.numbers), reader.read_zone(request.zone)) == ("de", BERLIN)
     assert (board_route.read(body).locale, board_route.read(body).zone) == ("en-US", "")
 
 

@@ -28,7 +28,7 @@ from lib.settings import Settings
 from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
 from lib.ui.charts import numbers, theme
-from lib.ui.kit import problems, retry, rows
+from lib.ui.kit import problems, reader, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, card, clicks, filters, focus, history, note_list, state
@@ -266,7 +266,7 @@ class BoardAnswers:
             *about,
             clients.with_own(self._slicer(clients, person, *about), *about),
             clients,
-            language=request.locale,
+            language=reader.read_language(request.numbers) or request.locale,
             chosen_zone=request.zone,
             caches={ask.ANSWERS: answers},
         )

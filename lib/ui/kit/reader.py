@@ -16,8 +16,7 @@ FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}23
 
 def language() -> str:
     """The language whose numbers were chosen; empty where those of the browser are."""
-    name = str(st.context.cookies.get(NUMBERS_COOKIE, ""))
-    return name if name in FORMATS else ""
+    return read_language(str(st.context.cookies.get(NUMBERS_COOKIE, "")))
 
 
 def locale() -> str | None:
@@ -28,6 +27,11 @@ def locale() -> str | None:
 def own_zone() -> str:
     """The time zone that was chosen, as `Europe/Berlin`; empty where each slicer's own is."""
     return read_zone(str(st.context.cookies.get(ZONE_COOKIE, "")))
+
+
+def read_language(cookie: str) -> str:
+    """The language in the value of its cookie; empty for what is none of `FORMATS`."""
+    return cookie if cookie in FORMATS else ""
 
 
 def read_zone(cookie: str) -> str:

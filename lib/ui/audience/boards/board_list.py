@@ -10,6 +10,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.query import entries, mail
 from lib.ui.query.entries import Action, EntryShelf
 from lib.views import Board
+from lib.views.entries import read_number
 
 BOARDS = EntryShelf(
     "board_",
@@ -24,9 +25,8 @@ OPEN, POPOVER, WIDTH = BOARDS.state("open"), "boards_menu", 420
 def open_board(boards: Sequence[Board]) -> Board | None:
     """The board that the address names, else the one that was open last, else the only one."""
     number_text = st.query_params.get("board", "")
-    number = (
-        int(number_text) if number_text.isascii() and number_text.isdigit() else st.session_state.get(OPEN)
-    )
+    number = read_number(number_text)
+    number = st.session_state.get(OPEN) if number is None else number
     only = boards[0] if len(boards) == 1 and not number_text else None
     board = next((board for board in boards if board.id == number), only)
     if number_text and board is None:
