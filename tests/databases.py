@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import pytest
 from spark_server import missing_for_spark, spark_server
-from sqlalchemy import create_engine, text
+from sqlalchemy import NullPool, create_engine, make_url, text
 
 NUMBERS = count(1)
 LOOKS = 400  # 20 s
@@ -26,7 +26,9 @@ ACTIVE = """
 SELECT count(*) FROM pg_stat_activity
 WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid() AND query LIKE %s
 """
-UNSAFE_BUT_QUICK = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+CLOSE_ALL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
+MANY_CONNECTIONS = "-c listen_addresses= -c max_connections=400"
+UNSAFE_BUT_QUICK = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 
 
 def binaries() -> Path | None:
@@ -53,7 +55,7 @@ class Postgres:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"{UNSAFE_BUT_QUICK} -k {self._folder}"
+        options = f"{MANY_CONNECTIONS} {UNSAFE_BUT_QUICK} -k {self._folder}"
         self._run("pg_ctl", "-w", "-s", "-l", self._folder / "log", "-o", options, "start")
 
     def stop(self, how: str) -> None:
@@ -146,19 +148,28 @@ def spark_folder(spark_connect: str, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture
-def postgres(postgres_server: str) -> str:
-    """The URL of a new, empty PostgreSQL database."""
-    return new_database_of(postgres_server)
+def postgres(postgres_server: str) -> Iterator[str]:
+    """The URL of a new, empty PostgreSQL database, without connections in the end."""
+    url = new_database_of(postgres_server)
+    yield url
+    # A test's engines, and so their connections, live until the garbage collector comes by.
+    run_on_server(postgres_server, CLOSE_ALL, name=make_url(url).database)
 
 
 def new_database_of(postgres_server: str) -> str:
     """The URL of a new database of this server."""
     name = f"test_{next(NUMBERS)}"
-    maker = create_engine(postgres_server.format("postgres"), isolation_level="AUTOCOMMIT")
-    with maker.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    maker.dispose()
+    run_on_server(postgres_server, f"CREATE DATABASE {name}")
     return postgres_server.format(name)
+
+
+def run_on_server(postgres_server: str, statement: str, **values: object) -> None:
+    """Run a statement outside of a transaction and of all databases of tests."""
+    engine = create_engine(
+        postgres_server.format("postgres"), isolation_level="AUTOCOMMIT", poolclass=NullPool
+    )
+    with engine.connect() as connection:
+        connection.execute(text(statement), values)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

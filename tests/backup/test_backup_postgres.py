@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import NUMBERS
+from databases import new_database_of
 from deals.caller import Caller, deals, option, package, world
-from sqlalchemy import MetaData, create_engine, text
+from sqlalchemy import MetaData, create_engine
 
 from backup.test_restore import Members, members, packed, stated
 from lib import connect
@@ -34,11 +34,7 @@ def installed(own_home: Path, postgres: str) -> connect.Installation:
 @pytest.fixture
 def empty(postgres_server: str) -> str:
     """The URL of a second database, in which there is nothing."""
-    name, maker = f"restored_{next(NUMBERS)}", create_engine(postgres_server.format("postgres"))
-    with maker.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text(f"create database {name}"))
-    maker.dispose()
-    return postgres_server.format(name)
+    return new_database_of(postgres_server)
 
 
 def rows(url: str) -> Rows:

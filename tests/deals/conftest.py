@@ -2,14 +2,13 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 from conformance.transports import TRANSPORTS
+from databases import new_database_of
 from peopled import people_in
-from sqlalchemy import create_engine, text
 
 from deals.caller import Caller, World, world
 from lib import connect
@@ -26,7 +25,6 @@ PEOPLE = (
 )
 UNLIMITED = 10**9
 OVER_A_SOCKET = ("test_codes", "test_entities", "test_oauth_clients", "test_reliability", "test_schemathesis")
-DATABASES = count(1)
 Token = Callable[..., str]
 OpenRow = Callable[..., connect.Installation]
 
@@ -55,16 +53,7 @@ def new_database(
     if request.param == "sqlite":
         return lambda: f"sqlite:///{tmp_path_factory.mktemp('database')}/tranche.db"
     server: str = request.getfixturevalue("postgres_server")
-
-    def made() -> str:
-        name = f"deals_{next(DATABASES)}"
-        maker = create_engine(server.format("postgres"), isolation_level="AUTOCOMMIT")
-        with maker.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        maker.dispose()
-        return server.format(name)
-
-    return made
+    return lambda: new_database_of(server)
 
 
 def open_desk(home: Path, database_url: str, **settings: object) -> connect.Installation:
