@@ -70,8 +70,8 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     rows = _settle(_take(sums.rows, page), sums.rows.estimate.keys() - ranking)
     values = {measure.name: _values(measure, rows) for measure in shape.measures}
     totals = {measure.name: _values(measure, sums.total) for measure in shape.measures}
-    ranges = _ranges(shape, values, rows, sums)
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
+    ranges = _ranges(shape, values, rows, sums) if sampled or shape.precision else {}
     names = texts_at(sums.groups, page)
     return Audience(
         names=names,
@@ -198,8 +198,8 @@ def _texts(percents: Numbers) -> pd.Series:
 
 
 def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
-    ranges = _ranges(shape, totals, sums.total, sums)
-    wide = _widest(shape.measures, ranges, totals, sums.total)
+    ranges = _ranges(shape, totals, sums.total, sums) if sampled or shape.precision else {}
+    wide = _widest(shape.measures, ranges, totals, sums.total) if sampled else ()
     returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},

@@ -208,9 +208,10 @@ class _AuthorizedCall:
     async def _pieces(self, parts: Parts, first: bytes) -> AsyncIterator[bytes]:
         piece = first
         while piece:
-            yield piece
-            # A turn for each piece: a slow reader holds no thread, and others come in between.
+            # A turn for each piece: a slow reader holds no thread, and others come in between. It begins
+            # while the piece before it is sent and read.
             turn = self.service.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
+            yield piece
             piece = await asyncio.wrap_future(turn)
 
 

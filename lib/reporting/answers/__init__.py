@@ -194,6 +194,8 @@ def settle(sums: Numbers) -> Numbers:
 def slack(sums: Numbers) -> Numbers:
     """By how much settled sums may be off: from 2⁵³ on by one in the last digit, others by 0."""
     is_large = np.isfinite(sums) & (np.abs(sums) >= LARGEST_WHOLE)
+    if not is_large.any():
+        return np.zeros_like(sums)
     return np.where(is_large, 10.0 ** _units(np.where(is_large, sums, 1.0)), 0.0)
 
 
