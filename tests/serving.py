@@ -1,4 +1,4 @@
-"""An application on a socket of this machine, served by a thread of the test's own process."""
+"""An application on a socket of this machine, served by a thread of the test's own process; one to serve."""
 
 import itertools
 import os
@@ -9,9 +9,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from lib.front import server
+from lib.reporting.routes import ReportingApi, routes
+from lib.reporting.service import ReportingService
+from lib.wire.apis import api
 
 PORTS = range(10_000, 32_000)  # below those that systems give to outgoing connections
 _next = itertools.count(os.getpid() * 61)  # another process of the tests begins elsewhere
@@ -39,3 +43,8 @@ def serving(app: ASGIApp, **options: Any) -> Iterator[str]:
         finally:
             running.should_exit = True
             thread.join()
+
+
+def reporting_app(service: ReportingService) -> FastAPI:
+    """The reporting API of this service, as an application of its own."""
+    return api([routes(service.settings.filter_values)], 10**6, reporting=ReportingApi(service))

@@ -15,7 +15,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.requests import cookie_parser
 
 from lib import operations, remote
-from lib.deals import routes
+from lib.deals import routes as deals_routes
 from lib.deals.endpoints import Admission, DealsApi
 from lib.deals.package_records import PackageQuestions
 from lib.deals.proposals.store import Proposals
@@ -28,7 +28,7 @@ from lib.people.cookies import Cookies
 from lib.people.secret import secret
 from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
-from lib.reporting import routes as service
+from lib.reporting import routes as reporting_routes
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import RowSource
 from lib.reporting.service import ReportingService
@@ -177,19 +177,18 @@ def operations_routes(
     return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
 
 
-def deals_routes(access: Access, desk_tokens: DeskTokens, settings: Settings) -> APIRouter:
-    """The routes of the deals API, and of the documents that DSPs poll."""
+def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> DealsApi:
+    """The deals API, and the documents that DSPs poll."""
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=desk_tokens.is_own)
-    api = DealsApi(
+    return DealsApi(
         DealsService(access.store.engine, settings.price_currency),
         DealSync(access.store.engine, selling_side(settings)),
         partial(_proposals_of, access, settings.base_url),
         admission,
         settings.deadline_seconds,
     )
-    return routes.routes(api, with_packages=settings.legacy_packages)
 
 
 def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:
@@ -268,11 +267,13 @@ def _open(settings: Settings) -> Installation:
             operations_routes(
                 settings, access, lines, meter, ConnectionChecks(settings, warehouse, connected)
             ),
-            service.routes(answering),
-            deals_routes(access, desk_tokens, settings),
+            reporting_routes.routes(settings.filter_values),
+            deals_routes.routes(with_packages=settings.legacy_packages),
         ],
         settings.max_body_bytes,
         partial(operations.RequestMeter, meter=meter),
+        reporting=reporting_routes.ReportingApi(answering),
+        deals=deals_api(access, desk_tokens, settings),
     )
     return Installation(
         settings=settings,

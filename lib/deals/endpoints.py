@@ -197,7 +197,7 @@ class AuthorizedCall(DealsCall):
 
 
 async def _call(request: Request) -> DealsCall:
-    api: DealsApi = request.state.deals
+    api: DealsApi = request.app.state.deals
     return DealsCall(api, Deadline(api.seconds), request.query_params.multi_items())
 
 

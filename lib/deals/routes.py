@@ -5,6 +5,7 @@ The handlers are the same for every entity; `_entity_routes` documents them for 
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
@@ -16,7 +17,6 @@ from lib.deals import batches, examples, fields
 from lib.deals.endpoints import (
     PAGE_PARAMETERS,
     Body,
-    DealsApi,
     PathId,
     ReadCall,
     WriteCall,
@@ -89,19 +89,19 @@ ID_SCHEMA = ID | {"maximum": LARGEST_ID}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
 
-def routes(api: DealsApi, *, with_packages: bool = True) -> APIRouter:
-    """The routes, which work with `api`; by default with those of the deprecated packages."""
+@cache
+def routes(*, with_packages: bool) -> APIRouter:
+    """The routes, answered by the DealsApi that is `deals` in the application's state.
 
-    async def provide(request: Request) -> None:
-        request.state.deals = api
-
-    router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(provide)])
+    With those of the deprecated packages, or without.
+    """
+    whole = APIRouter(prefix="/api", tags=["deals"])
     for entity in ENTITY_STORES:
         if with_packages or entity != LEGACY:
-            router.include_router(_entity_routes(entity))
-    router.include_router(sync.router)
-    router.include_router(proposals.router)
-    return router
+            whole.include_router(_entity_routes(entity))
+    whole.include_router(sync.router)
+    whole.include_router(proposals.router)
+    return whole
 
 
 async def _entity(request: Request) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from functools import cache
 from os import SEEK_END
 from typing import IO, Annotated, Any, TypeVar
 
@@ -104,28 +105,18 @@ FAILURES: dict[int | str, Schema] = {
 }
 
 
-router = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
+_endpoints = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
 
 
-def routes(service: ReportingService) -> APIRouter:
-    """The endpoints, answered by this service.
+@cache
+def routes(most_values: int) -> APIRouter:
+    """The endpoints, answered by the ReportingApi that is `reporting` in the application's state.
 
-    Errors are raised as TrancheError, which the application converts to responses.
+    Their documentation says that a filter has at most so many values. Errors are raised as TrancheError,
+    which the application converts to responses.
     """
-    endpoints = _Endpoints(service)
-
-    async def provide(request: Request) -> None:
-        request.state.reporting = endpoints
-
-    bound = APIRouter(dependencies=[Depends(provide)])
-    bound.include_router(_router_of(service.settings.filter_values))
-    return bound
-
-
-def _router_of(most_values: int) -> APIRouter:
-    """The routes, whose documentation says that a filter has at most so many values."""
     copies = APIRouter()
-    for route in (copy(route) for route in router.routes if isinstance(route, APIRoute)):
+    for route in (copy(route) for route in _endpoints.routes if isinstance(route, APIRoute)):
         route.openapi_extra = deepcopy(route.openapi_extra)
         content = (route.openapi_extra or {})["requestBody"]["content"][JSON]
         properties = content["schema"]["properties"]
@@ -137,8 +128,8 @@ def _router_of(most_values: int) -> APIRouter:
     return copies
 
 
-class _Endpoints:
-    """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
+class ReportingApi:
+    """Takes requests to a service, with threads that check tokens, and threads that answer, shared fairly."""
 
     def __init__(self, service: ReportingService) -> None:
         self.service = service
@@ -215,16 +206,18 @@ class _AuthorizedCall:
             piece = await asyncio.wrap_future(turn)
 
 
-async def _endpoints(request: Request) -> _Endpoints:
-    endpoints: _Endpoints = request.state.reporting
-    return endpoints
+async def _api(request: Request) -> ReportingApi:
+    api: ReportingApi = request.app.state.reporting
+    return api
 
 
-async def _admit(request: Request, endpoints: Annotated[_Endpoints, Depends(_endpoints)]) -> _AuthorizedCall:
-    return await endpoints.admit(request)
+Api = Annotated[ReportingApi, Depends(_api)]
 
 
-Endpoints = Annotated[_Endpoints, Depends(_endpoints)]
+async def _admit(request: Request, api: Api) -> _AuthorizedCall:
+    return await api.admit(request)
+
+
 AuthorizedCall = Annotated[_AuthorizedCall, Depends(_admit)]
 
 
@@ -260,20 +253,20 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
     return {200: {"description": description, "content": content}}
 
 
-@router.post(
+@_endpoints.post(
     "/slicers",
     summary="The slicers that the token opens",
     openapi_extra=_body(an_object(TOKEN), {"mine": ("All of mine", {"token": WHERE["token"]})}),
     responses=_success("Project and name of each", {JSON: {"schema": SLICERS}}),
 )
-async def slicers(request: Request, endpoints: Endpoints) -> Response:
+async def slicers(request: Request, api: Api) -> Response:
     """An extension of ours: the specification has no list of slicers."""
-    pairs = await endpoints.slicers(await request.body())
+    pairs = await api.slicers(await request.body())
     names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
     return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
 
 
-@router.post(
+@_endpoints.post(
     "/info",
     summary="What a slicer is",
     openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
@@ -289,7 +282,7 @@ async def info(call: AuthorizedCall) -> Response:
     return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
 
-@router.post(
+@_endpoints.post(
     "/audience",
     summary="Figures, filtered and split",
     description="Sampled when more records are in range than the maximum sample rows, "
@@ -331,7 +324,7 @@ async def audience(
     return await call.stream(lambda: as_json.encode(call.service.audience(call.request, call.deadline)))
 
 
-@router.post(
+@_endpoints.post(
     "/export",
     summary="The same as a file",
     openapi_extra=_query(
@@ -346,17 +339,17 @@ async def audience(
     ),
     responses=_success("The file", FILES),
 )
-async def export(call: AuthorizedCall, endpoints: Endpoints) -> Response:
+async def export(call: AuthorizedCall, api: Api) -> Response:
     """Never sampled.
 
     xlsx is an extension of ours, as are data_fields, own_fields, any_of, names of time zones, order_by,
     limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0:
     texts that a spreadsheet would run get no apostrophe); the elements of data_filters are ours.
     """
-    return await endpoints.file_response(call, call.service.export)
+    return await api.file_response(call, call.service.export)
 
 
-@router.post(
+@_endpoints.post(
     "/records",
     summary="The records behind a figure",
     openapi_extra=_query(
@@ -374,7 +367,7 @@ async def export(call: AuthorizedCall, endpoints: Endpoints) -> Response:
         {JSON: {"schema": records_answer.SCHEMA, "example": records_answer.EXAMPLE}} | FILES,
     ),
 )
-async def records(call: AuthorizedCall, endpoints: Endpoints) -> Response:
+async def records(call: AuthorizedCall, api: Api) -> Response:
     """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.
 
     They are those that questions of this caller count. Their columns are time, key fields and data
@@ -382,7 +375,7 @@ async def records(call: AuthorizedCall, endpoints: Endpoints) -> Response:
     slicer lists its column. With `export_format` they are a file.
     """
     if "export_format" in call.request.fields:
-        return await endpoints.file_response(call, call.service.records_file)
+        return await api.file_response(call, call.service.records_file)
     table = await call.result(lambda: call.service.records(call.request, call.deadline))
     return Response(records_answer.encode(table), media_type=JSON)
 

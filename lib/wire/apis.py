@@ -61,14 +61,17 @@ def _answering(app: FastAPI, name: str) -> Callable[[Request], Awaitable[JSONRes
 
 
 def api(
-    routers: Iterable[APIRouter], max_body_bytes: int, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
+    routers: Iterable[APIRouter],
+    max_body_bytes: int,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    **state: object,
 ) -> FastAPI:
     """The APIs of these routers as one application, with `/docs`, `/openapi.json` and a document per API.
 
     Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
     `max_body_bytes` is refused while it arrives. A path with a slash too many is unknown: a redirect has no
     `status`, and clients drop the body. It has no lifespan: what it needs is opened before. `around` wraps
-    the whole application.
+    the whole application; handlers find `state` in that of the application (`request.app.state`).
     """
     app = _WrappedApp(
         around,
@@ -78,8 +81,11 @@ def api(
         openapi_url="/openapi.json",
         redirect_slashes=False,
     )
+    for name, part in state.items():
+        setattr(app.state, name, part)
     for router in routers:
-        app.include_router(router)
+        # Not included, which would look through the parameters of all handlers anew for each application.
+        app.router.routes.extend(router.routes)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
     app.add_middleware(TrailingSlash)
     answer_problems(app)

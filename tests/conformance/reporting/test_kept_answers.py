@@ -8,19 +8,18 @@ from pathlib import Path
 import httpx
 import pyarrow as pa
 import pytest
+from serving import reporting_app
 
 from conformance.conftest import Reach
 from conformance.reporting import others
 from conformance.reporting.caller import PERIOD, Caller, refused
 from lib import connect
 from lib.people import Grant, Person
-from lib.reporting import routes
 from lib.reporting.engines import ResidentEngine
 from lib.reporting.engines.sums import Engine, Question, Sums
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
-from lib.wire.apis import api
 from lib.wire.deadline import Deadline
 
 pytestmark = pytest.mark.service
@@ -62,7 +61,7 @@ def ask(reach: Reach, house: Path, engine: Counting) -> Iterator[Ask]:
             service = ReportingService(
                 context.warehouse, context.access, Settings(home=house, **told), engine
             )
-            client = reach(api([routes.routes(service)], 10**6))
+            client = reach(reporting_app(service))
             opened.append(client.__enter__())
             closing.append(client)
         return Caller(opened[0], token, "hourly")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from serving import serving
+from serving import reporting_app, serving
 
 from conformance.conftest import Reach
 from conformance.reporting.caller import PATH, Caller, refused
@@ -24,7 +24,6 @@ from lib.reporting.engines.sums import Engine, Question, Sums
 from lib.reporting.models import InfoQuery
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
-from lib.wire.apis import api
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, Throttled
 
@@ -66,7 +65,7 @@ def caller(reach: Reach, house: Path, engine: Engine | None = None, **told: obje
     """Ana asks an installation with these settings, and with this engine."""
     context = connect.installation(Settings(home=house, **told))
     service = ReportingService(context.warehouse, context.access, context.settings, engine)
-    app = context.api if engine is None else api([routes.routes(service)], 10**6)
+    app = context.api if engine is None else reporting_app(service)
     with reach(app) as http:
         yield Caller(http, context.access.issue("ana", "reporting", "test", None), "hourly")
 

@@ -13,16 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import COUNTRIES, DEFINITION, small_rows
+from serving import reporting_app
 
 from lib.people import Person
-from lib.reporting import routes
 from lib.reporting.definition import DataFieldDefinition, Definition
 from lib.reporting.engines.resident import checksums, prepare
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.wire.apis import api
 from lib.wire.transport import InProcess
 
 
@@ -79,7 +78,7 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
 
     def asked(warehouse: Path) -> list[dict[str, Any]]:
         service = ReportingService(Warehouse(warehouse), access, settings)
-        transport = InProcess(api([routes.routes(service)], 10**6))
+        transport = InProcess(reporting_app(service))
         with httpx.Client(transport=transport, base_url="http://in-process", timeout=60) as http:
             return [http.post("/API/v2/audience", json=common | one).json() for one in QUESTIONS]
 
