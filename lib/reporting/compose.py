@@ -199,13 +199,13 @@ def _texts(percents: Numbers) -> pd.Series:
 
 def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums) if sampled or shape.precision else {}
-    wide = _widest(shape.measures, ranges, totals, sums.total) if sampled else ()
+    wide = _widest(shape.measures, ranges, totals, sums.total) if sampled else None
     returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
         records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
-        confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
+        confidence_range=f"{wide[0]:.2f}" if wide is not None and len(wide) else None,
         missing=_missing(sums, shape),
         low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
         high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
