@@ -25,13 +25,12 @@ import pytest
 from needs import NIGHTLY, left_for_the_night, marks, unwatch, watch
 from peopled import write_people
 from serving import free_port, serving
-from sqlalchemy import make_url
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from lib import connect, database, private
+from lib import connect
 from lib import settings as settings_module
 from lib.people import ALL_DEALS, DealsGrant, Grant, Person
 from lib.reporting.definition import (
@@ -44,7 +43,6 @@ from lib.reporting.definition import (
 from lib.reporting.engines.resident import prepare
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.tokens.access import Access
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(
@@ -212,29 +210,6 @@ def scanned_once() -> Iterator[None]:
     """An AppTest looks through all installed packages for components, each time anew: they don't change."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def tables_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """An installation over a new SQLite file begins with a copy of one whose tables the migrations made."""
-    template = tmp_path_factory.mktemp("template") / "tranche.db"
-    open_access = Access.of
-
-    def with_tables(settings: Settings) -> Access:
-        url = make_url(settings.database_url)
-        target = Path(url.database or "") if url.drivername.startswith("sqlite") else None
-        if target is not None and target.parent.is_dir() and not target.exists():
-            if not template.exists():
-                engine = database.engine(f"sqlite:///{template}")
-                database.migrate(engine)
-                engine.dispose()
-            shutil.copyfile(template, target)
-            target.chmod(private.FILE_MODE)
-        return open_access(settings)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Access, "of", with_tables)
         yield
 
 

@@ -6,11 +6,12 @@ PostgreSQL runs in a temporary folder, on a Unix socket, as nobody when the test
 import importlib.util
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,13 @@ from typing import Any
 import psycopg
 import pytest
 from spark_server import missing_for_spark, spark_server
-from sqlalchemy import NullPool, create_engine, make_url, text
+from sqlalchemy import Engine, NullPool, create_engine, inspect, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from lib import database
 
 NUMBERS = count(1)
+EMPTY = "template1"  # from which PostgreSQL makes a database where none is named
 LOOKS = 400  # 20 s
 ACTIVE = """
 SELECT count(*) FROM pg_stat_activity
@@ -98,6 +103,39 @@ def postgres_server() -> Iterator[str]:
         yield running.url
 
 
+@pytest.fixture(scope="session", autouse=True)
+def tables_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Migrating a new SQLite file copies the tables that the migrations made in another."""
+    template, migrate = tmp_path_factory.mktemp("template") / "tranche.db", database.migrate
+
+    def copy_or_migrate(engine: Engine) -> None:
+        with suppress(DBAPIError, sqlite3.Error):  # of what can't be used the migrations say why
+            if engine.dialect.name == "sqlite" and not inspect(engine).get_table_names():
+                if not template.exists():
+                    migrate(database.engine(f"sqlite:///{template}"))
+                with closing(sqlite3.connect(template)) as made, closing(_file(engine)) as new:
+                    made.backup(new)
+        migrate(engine)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "migrate", copy_or_migrate)
+        yield
+
+
+def _file(engine: Engine) -> sqlite3.Connection:
+    return sqlite3.connect(str(engine.url.database), timeout=10)
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server: str) -> str:
+    """The name of a PostgreSQL database whose tables the migrations made, for others to begin with."""
+    url = new_database_of(postgres_server)
+    engine = database.engine(url)
+    database.migrate(engine)
+    engine.dispose()  # a database to which somebody is connected can't be copied
+    return str(make_url(url).database)
+
+
 @pytest.fixture(scope="session")
 def rows_database(postgres_server: str) -> str:
     """The URL of a PostgreSQL database for the rows of connected slicers."""
@@ -150,16 +188,22 @@ def spark_folder(spark_connect: str, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def postgres(postgres_server: str) -> Iterator[str]:
     """The URL of a new, empty PostgreSQL database, without connections in the end."""
-    url = new_database_of(postgres_server)
+    with _temporary(postgres_server) as url:
+        yield url
+
+
+@contextmanager
+def _temporary(postgres_server: str, tables: str = "") -> Iterator[str]:
+    url = new_database_of(postgres_server, tables)
     yield url
     # A test's engines, and so their connections, live until the garbage collector comes by.
     run_on_server(postgres_server, CLOSE_ALL, name=make_url(url).database)
 
 
-def new_database_of(postgres_server: str) -> str:
-    """The URL of a new database of this server."""
+def new_database_of(postgres_server: str, tables: str = "") -> str:
+    """The URL of a new database of this server: empty, or with the tables of the database of that name."""
     name = f"test_{next(NUMBERS)}"
-    run_on_server(postgres_server, f"CREATE DATABASE {name}")
+    run_on_server(postgres_server, f"CREATE DATABASE {name} TEMPLATE {tables or EMPTY}")
     return postgres_server.format(name)
 
 
@@ -173,11 +217,17 @@ def run_on_server(postgres_server: str, statement: str, **values: object) -> Non
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The URL of a new, empty database: once on SQLite, once on PostgreSQL."""
-    if request.param == "postgresql":
-        return str(request.getfixturevalue("postgres"))
-    return f"sqlite:///{tmp_path_factory.mktemp('database')}/home/tranche.db"
+def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a new database without rows: once on SQLite, once on PostgreSQL with its tables."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path_factory.mktemp('database')}/home/tranche.db"
+    else:
+        server, tables = (
+            request.getfixturevalue("postgres_server"),
+            request.getfixturevalue("postgres_tables"),
+        )
+        with _temporary(server, tables) as url:
+            yield url
 
 
 def active_statements(database: psycopg.Connection[Any], text: str) -> int:

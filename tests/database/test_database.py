@@ -3,6 +3,7 @@
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -20,6 +21,18 @@ from lib.tokens.store import TokenStore, tokens
 from lib.wire.errors import Forbidden, Misconfigured
 
 TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}
+
+
+@pytest.fixture(autouse=True)
+def migrations_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here no table is copied from another database (see `tables_made_once`)."""
+    monkeypatch.setattr(database, "migrate", import_module("lib.database.engine").migrate)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The URL of a new, empty database."""
+    return str(request.getfixturevalue({"sqlite": "url", "postgresql": "postgres"}[request.param]))
 
 
 @pytest.fixture

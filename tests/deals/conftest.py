@@ -49,11 +49,11 @@ def _params(item: pytest.Item) -> dict[str, object]:
 def new_database(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], str]:
-    """Makes the URL of a new, empty database: first all tests on SQLite, then all on PostgreSQL."""
+    """Makes the URL of a new database without rows: first all tests on SQLite, then all on PostgreSQL."""
     if request.param == "sqlite":
         return lambda: f"sqlite:///{tmp_path_factory.mktemp('database')}/tranche.db"
-    server: str = request.getfixturevalue("postgres_server")
-    return lambda: new_database_of(server)
+    server, tables = request.getfixturevalue("postgres_server"), request.getfixturevalue("postgres_tables")
+    return lambda: new_database_of(server, tables)
 
 
 def open_desk(home: Path, database_url: str, **settings: object) -> connect.Installation:
