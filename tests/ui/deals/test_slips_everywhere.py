@@ -25,14 +25,13 @@ from lib.deals.proposals.writers import ClientWriter
 from lib.insight.price_scales import WinScales
 from lib.python_client import Desk
 from lib.settings import Settings
-from lib.ui.deals.changes import price_guard
+from lib.ui.deals.changes import confirmations, price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.ui.deals.csv.csv_packages import DealCells
-from lib.ui.deals.forms import term_questions
 from lib.ui.deals.list.deal_rows import DealRow
 
 DEAL = 4
@@ -326,7 +325,7 @@ def test_changed_prices(way: Callable[..., str], place: Place) -> None:
 def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guaranteed impressions beyond what there was in as many days as are left, or beyond the budget, are
     asked about wherever terms are written; the API says so of deals whose past it knows."""
-    for module in (term_questions, agent_proposals):
+    for module in (confirmations, agent_proposals):
         monkeypatch.setattr(module, "daily_impressions", lambda *arguments: 1_000.0)
     monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WinScales({}))
     place.deals.change(SupplyPackage, 2, {"end_date": END})
@@ -339,7 +338,7 @@ def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytes
 
 def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals of one package that each promise what there was are asked about in all; so is an earlier end."""
-    monkeypatch.setattr(term_questions, "daily_impressions", lambda *arguments: 1_000.0)
+    monkeypatch.setattr(confirmations, "daily_impressions", lambda *arguments: 1_000.0)
     place.deals.change(SupplyPackage, 1, {"end_date": END})
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in (1, 2, 3)]
     terms = values({"units": "6000"})
@@ -367,6 +366,23 @@ def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch:
     plan.begin()
     plan.step(place.deals)
     assert not question(clean(desk.run())), "a later end leaves more days than before"
+
+
+def test_fewer_days_in_the_drawer_are_asked_about_as_for_several(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package's earlier end, or other targeting, leaves less of what its deals promise: the drawer asks."""
+    monkeypatch.setattr(confirmations, "daily_impressions", lambda *arguments: 1_000.0)
+    place.deals.change(SupplyPackage, 2, {"end_date": END})
+    place.deals.change(DemandDeal, DEAL, values({"units": "6000"}))
+    desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    end = desk.text_input(key="change-supply_deals-2-end_date")
+    assert not question(desk)
+    clean(end.set_value(f"{END.date() - dt.timedelta(days=5)}").run())
+    assert "6,000 guaranteed impressions in" in question(desk)
+    clean(end.set_value(f"{END.date() + dt.timedelta(days=5)}").run())
+    assert not question(desk), "a later end leaves more days than before"
 
 
 def test_a_new_price_beside_those_of_its_package(place: Place) -> None:

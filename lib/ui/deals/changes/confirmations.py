@@ -1,13 +1,15 @@
 """Questions before a write: what is valid and probably a slip, and the box that confirms it.
 
-They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals; of prices by
-price_guard.py.
+They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals, each a source of
+changes; of prices by price_guard.py.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -19,26 +21,30 @@ from lib.deals.doubts import currency_slip, factor
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
+from lib.insight.filters import entries
 from lib.insight.kinds import KINDS
+from lib.insight.past_impressions import daily_impressions
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.price_guard import PriceGuard
-from lib.ui.deals.forms import term_questions
-from lib.ui.deals.forms.draft import NewDeals
-from lib.ui.deals.forms.term_questions import Supply
+from lib.ui.deals.forms.draft import NewDeals, seat_name
+from lib.ui.deals.forms.inputs import FormValues
+from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
+from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.query import ask
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
 PRICE, CURRENCY, END, UNITS, PACKAGES = "price", "currency", "end_date", "units", "supply_deals"
 TERMS, DATES = (PRICE, UNITS, "budget"), ("start_date", END)
-COMPARED = (*TERMS, CURRENCY, PACKAGES)
+COMPARED = (*TERMS, CURRENCY, PACKAGES, "seat")
 """The fields of a deal that questions about a change look at, changed or not."""
 MOST_PACKAGES, MOST = 50, 50
 
@@ -54,7 +60,7 @@ def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[K
     for change in changes:
         own = questions[change.key]
         if change.after.keys() & {PRICE, CURRENCY}:
-            doubt = of_price(context, change.before, {**change.before, **change.after})
+            doubt = _of_price(context, change.before, {**change.before, **change.after})
             own += [doubt] if doubt else []
         if not change.after.keys().isdisjoint(TERMS):
             own += doubts.of_terms({**change.before, **change.after})
@@ -82,7 +88,7 @@ def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Itera
     deals_of_package: dict[int, dict[int, Any]] = {}
     last_key: dict[int, Key] = {}
     for change in changes:
-        packages: Sequence[Any] = change.before.get(PACKAGES) or ()
+        packages: Sequence[Any] = {**change.before, **change.after}.get(PACKAGES) or ()
         if change.key[1] in units_of_deal and change.key[0] == DEALS and len(packages) == 1:
             number = packages[0].id or 0
             deals_of_package.setdefault(number, {})[change.key[1]] = units_of_deal[change.key[1]]
@@ -100,8 +106,7 @@ def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Itera
         deals_of_package[number] = guarantees | deals_of_package.get(number, {})
         last_key[number] = moved[number].key
     for number, package in by_id.items():
-        terms = [{UNITS: units} for units in deals_of_package.get(number, {}).values()]
-        for sentence in term_questions.of_deals(context, terms, Supply.of(package)).in_all:
+        for sentence in _of_guarantees(context, deals_of_package.get(number, {}).values(), package):
             yield last_key[number], sentence
 
 
@@ -116,15 +121,36 @@ def _leaves_less(change: PlannedChange) -> bool:
     return is_shorter or (start is not None and new_start is not None and new_start > start)
 
 
-def of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """What has to be confirmed of a deal's new price or currency, given its fields before and after."""
     money = facts.prices_of(context)
     currency_before, currency = (money.of(values.get(CURRENCY)).currency for values in (before, after))
     price_before, price = before.get(PRICE), after.get(PRICE)
     if price == price_before:
         return currency_slip(currency_before, currency)
-    is_same = currency == currency_before
-    return PriceGuard(context).doubt(price, currency, before=price_before if is_same else None)
+    if price_before and currency == currency_before:
+        return PriceGuard(context).doubt(price, currency, before=price_before)
+    packages = catalog.by_id(context, SupplyPackage, [link.id for link in after.get(PACKAGES) or ()])
+    seat = after.get("seat")
+    return PriceGuard(context).doubt(price, currency, seat=seat and seat.id, packages=packages)
+
+
+def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPackage) -> list[str]:
+    """The guaranteed impressions of a package's deals, all together, compared with what its targeting had
+    over as many days as are left; without an answer of the report that is not asked."""
+    guarantees = [Decimal(str(count)) for count in units if count is not None]
+    if not guarantees:
+        return []
+    daily = None
+    try:
+        deal_report = replace(
+            report.deal_report(context, context.reporting), ask=partial(ask.audience, context)
+        )
+        lists = entries(catalog.lists(context))
+        daily = daily_impressions(deal_report, package, lists, package.media_type)
+    except TrancheError as error:  # a question less keeps nobody from saving
+        log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
+    return doubts.of_guarantee(sum(guarantees), package.end_date, package.start_date, daily)
 
 
 def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
@@ -138,16 +164,22 @@ def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
 
 def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     """What has to be confirmed before a proposal is approved, as of the same changes made by hand."""
-    if not proposal.is_new:
-        key, model = (proposal.entity, proposal.entity_id or 0), model_of(proposal.entity)
-        entity = next(iter(catalog.by_id(context, model, [key[1]])), None) or model.model_validate(
-            proposal.before
-        )
-        after = model.model_validate({**entity.model_dump(), **proposal.fields})
-        before = {name: getattr(entity, name, None) for name in {*proposal.fields, *COMPARED}}
-        values = {name: getattr(after, name) for name in proposal.fields}
-        return of_changes(context, [PlannedChange(key, proposal.name, before, values)])[key]
-    return of_new_package(context, SupplyPackage.model_validate(proposal.fields))
+    if proposal.is_new:
+        return of_new_package(context, SupplyPackage.model_validate(proposal.fields))
+    key = proposal.entity, proposal.entity_id or 0
+    entities = catalog.by_id(context, model_of(key[0]), [key[1]])
+    return of_edit(context, key, entities[0].model_dump() if entities else proposal.before, proposal.fields)
+
+
+def of_edit(
+    context: PageContext, key: Key, before: Mapping[str, Any], fields: Mapping[str, Any]
+) -> list[str]:
+    """What has to be confirmed of a change of one entity: its fields before, and those that change, both as
+    a request has them."""
+    model = model_of(key[0])
+    after = model.model_validate({**before, **fields})
+    values = {name: getattr(after, name) for name in fields}
+    return of_changes(context, [PlannedChange(key, "", dict(model.model_validate(before)), values)])[key]
 
 
 def of_new_package(context: PageContext, package: SupplyPackage) -> list[str]:
@@ -160,7 +192,24 @@ def of_new_package(context: PageContext, package: SupplyPackage) -> list[str]:
 def of_new_deals(context: PageContext, package: SupplyPackage, deals: NewDeals) -> list[str]:
     """What has to be confirmed of new deals for a package that is there, as typed."""
     creations = deal_creations(package, deals.request(), catalog.seats(context))
-    return [*of_creations(context, creations), *term_questions.pasted_currencies(context, deals)]
+    return [*of_creations(context, creations), *pasted_currencies(context, deals)]
+
+
+def pasted_currencies(context: PageContext, deals: NewDeals) -> list[str]:
+    """What has to be confirmed of the prices of new deals as typed: `$2.50 as EUR (Bluebird)`."""
+    seats = catalog.seats(context)
+    return [
+        f"{sentence} ({seat_name(seats.get(seat), seat)})"
+        for seat in deals.seats
+        for sentence in pasted_currency(context, deals.of(seat))
+    ]
+
+
+def pasted_currency(context: PageContext, terms: FormValues) -> list[str]:
+    """A price typed in a currency that is another than the deal's: `$2.50 as EUR`."""
+    text, currency = (terms.get(PRICE) or "").strip(), terms.get(CURRENCY) or context.clients.currency
+    code = amounts.currency(text)
+    return [f"{text} as {currency}"] if code and currency and code != currency else []
 
 
 def of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> list[str]:
@@ -238,12 +287,11 @@ def _ask_of_creations(
             seat = None if creation.seat is None else creation.seat.id
             if doubt := guard.doubt(*list_prices[index], seat=seat, packages=packages, others=others):
                 yield creation.key, doubt
-        terms = [dict(creation.deal) for creation in deals]
-        of_terms = term_questions.of_deals(context, terms, None if package is None else Supply.of(package))
-        for creation, doubts_of_deal in zip(deals, of_terms.each, strict=True):
-            yield from ((creation.key, doubt) for doubt in doubts_of_deal)
+            yield from ((creation.key, doubt) for doubt in doubts.of_terms(dict(creation.deal)))
         guarantees = [creation for creation in deals if creation.deal.units is not None]
-        yield from ((guarantees[-1].key, doubt) for doubt in of_terms.in_all)
+        units = [creation.deal.units for creation in guarantees]
+        for doubt in [] if package is None else _of_guarantees(context, units, package):
+            yield guarantees[-1].key, doubt
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:

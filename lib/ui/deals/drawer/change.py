@@ -122,7 +122,7 @@ class DrawerChange:
                 beside([_errors_text(wrong)])
         if edit.failure:
             st.error(plain(edit.failure), icon=":material/error:")
-        questions = change_form.questions(form, edit.base)
+        questions = change_form.questions(form, self.key, edit.base, faults)
         confirmations.confirm(questions, prefix, "Not saved: confirm this first." if self.is_tried else "")
         if proposal_form.may_only_propose(self.context):
             proposal_form.draw(prefix, "Propose change", self.propose, ())
@@ -206,8 +206,9 @@ class DrawerChange:
         if not self.unsaved_edits:
             notes.say("No field was changed")
             return None
-        questions = change_form.questions(self.form, edit.base)
-        if self.form.faults(edit.base).all or not confirmations.is_confirmed(questions, self.prefix):
+        faults = self.form.faults(edit.base)
+        questions = change_form.questions(self.form, self.key, edit.base, faults)
+        if faults.all or not confirmations.is_confirmed(questions, self.prefix):
             st.session_state[f"{self.prefix}_tried"] = True
             return None
         return edit

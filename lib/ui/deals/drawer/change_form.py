@@ -5,26 +5,25 @@ background, over the same days as the deal's health, so that the two agree.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import streamlit as st
 
-from lib.deals import doubts, fields
+from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import confirmations
-from lib.ui.deals.changes.price_guard import PriceGuard
+from lib.ui.deals.changes import confirmations, merge
 from lib.ui.deals.drawer import supply_path
-from lib.ui.deals.forms import entity_form, inputs, term_questions
+from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
 from lib.ui.deals.forms.id_picker import seat_label
-from lib.ui.deals.forms.inputs import Look
+from lib.ui.deals.forms.inputs import Faults, Look
 from lib.ui.deals.insight import report, seat_guide
 from lib.ui.deals.insight.seat_guide import GuidePlace
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending, picker
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -56,31 +55,12 @@ def as_draft(form: EntityForm) -> Draft:
     )
 
 
-def questions(form: EntityForm, base: Fields) -> list[str]:
-    """What has to be confirmed of a changed price, of other terms, or of an end."""
-    mine = form.read()
-    if form.entity == SUPPLY:
-        end = mine.get("end_date")
-        is_new = isinstance(end, datetime) and end != base.get("end_date")
-        return [over] if is_new and (over := doubts.dates(end)) else []
-    changes: Fields = {
-        name: inputs.value(name, form.contents.get(name))
-        for name in ("price", "currency", "units", "budget")
-        if name in mine and mine[name] != base.get(name)
-    }
-    if not changes:
-        return []
-    state = st.session_state
-    packages = [*catalog.by_id(form.context, SupplyPackage, state.get(f"{form.prefix}supply_deals", ()))]
-    of_price = ""
-    if base.get("price"):
-        of_price = confirmations.of_price(form.context, base, {**base, **changes})
-    elif "price" in changes:
-        of_price = PriceGuard(form.context).doubt(
-            changes["price"], mine.get("currency"), seat=state.get(f"{form.prefix}seat"), packages=packages
-        )
-    of_terms = term_questions.of_change(form.context, form.contents, packages)
-    return [of_price, *of_terms] if of_price else of_terms
+def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[str]:
+    """What has to be confirmed of what was changed, as far as it can be read."""
+    edits = merge.edited_fields(base, form.read())
+    readable = {name: value for name, value in edits.items() if (name,) not in faults.wrong}
+    pasted = confirmations.pasted_currency(form.context, form.contents) if form.entity == DEALS else []
+    return [*confirmations.of_edit(form.context, key, base, readable), *pasted]
 
 
 def draw(form: EntityForm, problems: FieldProblems) -> None:

@@ -14,7 +14,6 @@ from lib.ui.deals.changes import confirmations, plan_steps, proposal_form
 from lib.ui.deals.changes.creation import package_creation
 from lib.ui.deals.changes.creation_form import INPUT_NOTE
 from lib.ui.deals.facts import sentences
-from lib.ui.deals.forms import term_questions
 from lib.ui.deals.forms.draft import PLAIN, Draft, fault_labels
 from lib.ui.deals.forms.inputs import Faults
 from lib.ui.deals.new_package import state
@@ -106,7 +105,7 @@ def _start_over(context: PageContext, draft: Draft) -> None:
 
 def _questions(context: PageContext, draft: Draft) -> list[str]:
     """What has to be confirmed: prices, as typed too, terms and dates."""
-    slips = term_questions.pasted_currencies(context, draft.new_deals) if draft.deals == "new" else []
+    slips = confirmations.pasted_currencies(context, draft.new_deals) if draft.deals == "new" else []
     return [*confirmations.of_new_package(context, draft.package()), *slips]
 
 
