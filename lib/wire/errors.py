@@ -98,6 +98,11 @@ class TrancheError(Exception):
         self.reason = reason
         self.request_id = ""
 
+    @property
+    def sentence(self) -> str:
+        """The reason with its full stop, for screens that go on: what was kept, what to do next."""
+        return f"{self.reason.rstrip('.')}."
+
 
 class BadRequest(TrancheError):
     """The request can't be answered as it stands; `reason` says what would be right."""

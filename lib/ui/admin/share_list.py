@@ -81,4 +81,4 @@ def _revoke(context: PageContext, links: list[ShareLink]) -> None:
             context.clients.view_store.share_links.revoke(link.id)
         notes.say("Revoked")
     except TrancheError as error:
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+        st.session_state[PROBLEM] = error.sentence

@@ -24,8 +24,7 @@ from lib.deals.models import (
 )
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts
+from lib.ui.deals import counts, facts
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.forms.id_picker import dsp_name
 from lib.ui.deals.insight import report
@@ -33,7 +32,7 @@ from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
 from lib.ui.deals.list.list_state import NEWEST, PAGE, ListSearch, search_words
 from lib.ui.deals.targeting import words
-from lib.ui.kit import reader, session_cache, slicer_info
+from lib.ui.kit import session_cache, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import values
@@ -329,7 +328,7 @@ def link_options(
     everything = find_some(context, model, "", MOST_OPTIONS)
     matches = everything
     if everything.count > MOST_OPTIONS:
-        number = Numbers.of(reader.locale()).number(everything.count)
+        number = counts.number(everything.count)
         text = st.text_input(
             f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",

@@ -121,7 +121,7 @@ def _attempt(work: Callable[[], None]) -> bool:
         work()
     except TrancheError as error:
         outcome = "It may have succeeded" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
+        st.session_state[PROBLEM] = f"{error.sentence} {outcome}."
         return False
     finally:
         catalog.forget()

@@ -74,7 +74,7 @@ class PartsJob(Job):
                 if time.monotonic() >= ends:
                     return
         except TrancheError as error:
-            self.problem = f"{error.reason.rstrip('.')}."
+            self.problem = error.sentence
         except BaseException:
             self.problem = "The server's log says why."
             raise

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit.rows import FOLDER, GRID, ActReceipt, fresh, straighten
+from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, fresh, straighten
 
 _mount = st.components.v2.component(
     "tranche_listing",
@@ -109,6 +109,19 @@ def draw(key: str, listing: Listing, receipt: ActReceipt, on_acts: Callable[[], 
     rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
     data = asdict(listing) | {"rows": rows, "taken": list(receipt)}
     _mount(key=key, data=data, on_acts_change=on_acts)
+
+
+def draw_links(key: str, listing: Listing, follow: Callable[[str], None]) -> None:
+    """Draw a page whose rows only open; `follow`, a callback, gets the key of the one clicked last."""
+    name = f"{key}_taken"
+
+    def take() -> None:
+        state = st.session_state
+        acts, state[name] = new_acts(state.get(key), state.get(name, NO_RECEIPT))
+        if keys := [act.key for act in acts if isinstance(act, OpenRow)]:
+            follow(keys[-1])
+
+    draw(key, listing, st.session_state.get(name, NO_RECEIPT), take)
 
 
 def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:

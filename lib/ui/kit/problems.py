@@ -88,7 +88,7 @@ def attempt(work: Callable[[], Result]) -> tuple[Result | None, str]:
     try:
         return work(), ""
     except TrancheError as error:
-        return None, f"{error.reason.rstrip('.')}."
+        return None, error.sentence
 
 
 def older(error: TrancheError, what: str) -> None:
@@ -101,5 +101,5 @@ def sentence(error: TrancheError) -> str:
     """An error in plain words: what happened and what to do next, for people who don't run services."""
     is_limit = isinstance(error, AccessError) and error.reason.startswith(LIMITED)
     if is_limit or (isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorized)):
-        return f"{plain(error.reason.rstrip('.'))}."
+        return f"{plain(error.sentence)}"
     return next((sentence for kind, sentence in NEXT if isinstance(error, kind)), "The service failed.")

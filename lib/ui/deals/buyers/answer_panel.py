@@ -205,7 +205,7 @@ def _answer(
         answer = Round("house", act, terms, context.person.username, check_word(word))
         context.clients.negotiations.add(deal, negotiation.terms, answer, negotiation.mark)
     except TrancheError as error:
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was sent; what you typed is kept."
+        st.session_state[PROBLEM] = f"{error.sentence} Nothing was sent; what you typed is kept."
         return False
     answers.forget()
     context.clients.view_store.note("answer to buyer", f"deal {deal.id}")

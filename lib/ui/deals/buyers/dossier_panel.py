@@ -21,6 +21,7 @@ from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import ChartLine
 from lib.ui.deals import facts
 from lib.ui.deals.buyers import dossier
+from lib.ui.deals.counts import count_label
 from lib.ui.deals.insight import report
 from lib.ui.kit import notes, times
 from lib.ui.kit.frame import PageContext
@@ -90,7 +91,7 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     with st.expander("By day"):
         _draw_table(dossier.by_day(both, "buyer", both.comparison is not None))
     when = counts.at.astimezone(times.zone())
-    days = f"{len(counts.days)} day{'' if len(counts.days) == 1 else 's'}"
+    days = count_label("day", len(counts.days))
     st.caption(f"{days} entered through share link {counts.link}, the last on {plain(facts.moment(when))}.")
     if context.person.may_share:
         st.button(
@@ -128,7 +129,7 @@ def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
             recipient=share.recipient(RECIPIENT.format(number)),
         )  # fmt: skip
     except TrancheError as error:
-        state[PROBLEM] = f"{error.reason.rstrip('.')}."
+        state[PROBLEM] = error.sentence
         return
     state[NEW] = (number, f"{PREFIX.strip('/')}/{key}")
 

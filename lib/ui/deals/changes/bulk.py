@@ -7,9 +7,10 @@ import streamlit as st
 from lib.deals.bulk_actions import BulkActions
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import edit_dialog
-from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number, step_container
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
+from lib.ui.deals.changes.plan_steps import PlanSteps, step_container
 from lib.ui.deals.changes.shared_change import ActiveSource
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, DealRow
 from lib.ui.deals.list.list_state import ListSearch
@@ -74,7 +75,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
             matches = catalog.rows_by_name(context.deals, search, is_active=not is_active)
             rows = [row for row in matches if _is_concerned(row, is_active)]
     except TrancheError as error:
-        reason = with_full_stop(error.reason)
+        reason = error.sentence
     st.session_state[PLAN] = active_plan(context.clients.bulk_actions, search.entity, is_active, rows or [])
     if reason:
         st.session_state[PLAN].changes = [PlannedChange((search.entity, 0), "The list", refusal=reason)]

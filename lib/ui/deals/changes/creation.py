@@ -250,7 +250,7 @@ class CreationPlan(ChangePlan[CreationSource]):
             with suppress(NotFound):  # somebody else deleted it
                 client.remove(entity.entity, entity.id or 0)
         except TrancheError as error:
-            reason = with_full_stop(error.reason)
+            reason = error.sentence
             self._end(outcome.change, f"{self.problem} It could not be deleted again: {reason}")
             return
         # By the old key the service would answer that it is there. Where nothing was deleted the key stays: a

@@ -136,7 +136,7 @@ class CreationForm:
             elif isinstance(error, Invalid):
                 state[f"{self.prefix}problems"] = FieldProblems.of(in_form(plan, error), request)
             else:
-                self.fail(f"{error.reason.rstrip('.')}. {advice(error, is_once)}")
+                self.fail(f"{error.sentence} {advice(error, is_once)}")
             return None
         finally:
             state[f"{self.prefix}key"] = plan.idempotency_key

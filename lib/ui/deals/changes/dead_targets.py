@@ -21,8 +21,9 @@ from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import Action, PlanSteps, count_label, number, step_container
+from lib.ui.deals.changes.plan_steps import Action, PlanSteps, step_container
 from lib.ui.deals.changes.targeting_edit import TargetingEdit
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.list.list_state import ListSearch

@@ -13,11 +13,11 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import Targeting
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.values import Limits
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label
+from lib.ui.deals.changes.plan_steps import PlanSteps
 from lib.ui.deals.changes.shared_change import END, START, SharedChange, SharedSource
 from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
 from lib.ui.deals.facts import OFFSETS, Prices, offset
@@ -52,7 +52,7 @@ CAN_BE_EMPTY = tuple(name for name in TERMS if name != FEE_TYPE)
 
 def button_title(verb: str, count: int, is_all: bool) -> str:
     """`Edit 12`, or `Edit all 12` for all that a list finds."""
-    return f"{verb} {'all ' if is_all else ''}{plan_steps.number(count)}" if count else verb
+    return f"{verb} {'all ' if is_all else ''}{counts.number(count)}" if count else verb
 
 
 def draw(
@@ -66,7 +66,7 @@ def draw(
         on_click=_open, args=(context, search, None if is_all else list(selection)),
     )  # fmt: skip
     if (plan := st.session_state.get(PLAN)) is not None:
-        title = f"Edit {count_label(KINDS[plan.source.entity], len(plan.source.rows))}"
+        title = f"Edit {counts.count_label(KINDS[plan.source.entity], len(plan.source.rows))}"
         st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, plan)
 
 
@@ -82,7 +82,7 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
         if rows is None:
             rows = list(islice(catalog.rows_by_name(context.deals, search), MOST))
     except TrancheError as error:
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+        st.session_state[PROBLEM] = f"{error.sentence} Nothing was changed."
     st.session_state[PLAN] = edit_plan(context.clients.bulk_actions, search.entity, rows or [])
 
 

@@ -17,8 +17,9 @@ from lib.deals.unclear_ends import EndAnswer, UnclearEnds
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.confirmations import END
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, field_columns, number, step_container
+from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns, step_container
 from lib.ui.deals.changes.shared_change import of_package
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.list.deal_rows import Key, title_of
 from lib.ui.kit import notes, times
 from lib.ui.kit.frame import PageContext
@@ -170,7 +171,7 @@ def _apply(context: PageContext, view: EndsView) -> None:
         if moments:
             unclear_ends.answer(moments, "moment")
     except TrancheError as error:
-        view.problem = f"{error.reason.rstrip('.')}. Nothing was changed."
+        view.problem = f"{error.sentence} Nothing was changed."
         return
     view.packages, view.problem = [package for package in view.packages if package.id not in moments], ""
     catalog.forget()

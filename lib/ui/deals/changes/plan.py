@@ -148,7 +148,7 @@ class ChangeSource(ABC):
         try:
             changes = self.renew(client, keys, rows_of_key)
         except TrancheError as error:
-            reason = with_full_stop(error.reason)
+            reason = error.sentence
             changes = [
                 PlannedChange(key, self.name(key), refusal=reason, rows=rows_of_key[key]) for key in keys
             ]
@@ -246,7 +246,7 @@ class ChangePlan(Job, Generic[Source]):
                 [change.action_row for change in changes if change.is_change and not change.is_removal]
             )
         except TrancheError as error:
-            reason = f"{with_full_stop(error.reason)} Not sent."
+            reason = f"{error.sentence} Not sent."
             self.outcomes += [Outcome(change, reason) for change in batch]
             self.to_send, self.phase = self.to_send[len(batch) :], "done"
             return
@@ -331,7 +331,7 @@ class ChangePlan(Job, Generic[Source]):
 
 def reason_of(error: TrancheError) -> str:
     """Why a change failed, and that it may have been saved where that is unknown."""
-    return with_full_stop(error.reason) + (MAY_BE if is_open(error) else "")
+    return error.sentence + (MAY_BE if is_open(error) else "")
 
 
 def with_full_stop(sentence: str) -> str:

@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, Key
-from lib.ui.kit import job, reader
+from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.tables import with_figures
@@ -238,16 +238,6 @@ def count_changes(changes: Sequence[PlannedChange]) -> str:
     return " and ".join(count_label(KINDS[entity], count) for entity, count in counts.items() if count)
 
 
-def count_label(kind: str, count: int) -> str:
-    """`3 deals`."""
-    return f"{number(count)} {kind.lower()}{'' if count == 1 else 's'}"
-
-
-def number(count: int) -> str:
-    """A number as the reader writes it."""
-    return Numbers.of(reader.locale()).number(count)
-
-
 def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:
     if outcome is not None and outcome.reason:
         return outcome.reason
@@ -267,7 +257,7 @@ def _draw_others(changes: Sequence[PlannedChange]) -> None:
     names_of_deal = {deal: (name, change.name) for change in changes for deal, name in change.others.items()}
     if not names_of_deal:
         return
-    count = f"{number(len(names_of_deal))} other deal{'s' if len(names_of_deal) > 1 else ''}"
+    count = count_label("other deal", len(names_of_deal))
     verb = "changes too: its" if len(names_of_deal) == 1 else "change too: their"
     st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
     names, packages = zip(*names_of_deal.values(), strict=True)

@@ -19,7 +19,6 @@ from lib.ui.deals.insight import report
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Conflict, TrancheError
 
 REASON, PROBLEM = "{}proposal_reason", "{}proposal_problem"
@@ -63,7 +62,7 @@ def propose(
         writer = ClientWriter(context.deals)
         context.clients.proposals.propose({**body, "reason": reason, "question": came_from}, writer)
     except TrancheError as error:
-        state[PROBLEM.format(prefix)] = f"{error.reason.rstrip('.')}. Not proposed; what you typed is kept."
+        state[PROBLEM.format(prefix)] = f"{error.sentence} Not proposed; what you typed is kept."
         return False
     state[REASON.format(prefix)] = ""
     notes.say(SUCCESS_NOTE)
@@ -142,4 +141,4 @@ def draft_of(fields: Mapping[str, Any]) -> Draft:
 
 def title(proposal: Proposal) -> str:
     """`New package Morning News`, `Change of Morning News - Ada`."""
-    return f"{'New package' if proposal.is_new else 'Change of'} {plain(proposal.name or 'without a name')}"
+    return f"{'New package' if proposal.is_new else 'Change of'} {proposal.name or 'without a name'}"

@@ -13,8 +13,7 @@ from lib.insight.forecast import track_record
 from lib.people import Person
 from lib.settings import Settings
 from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
 from lib.ui.deals.drawer import history
@@ -22,15 +21,14 @@ from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
-from lib.ui.kit import address, listing, notes, reader, screens
+from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, new_acts
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, report_errors
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.wire.errors import TrancheError
 
-PARAM, LIST, RECEIPT, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
+PARAM, LIST, PROBLEM = "proposal", "proposals_list", "proposals_problem"
 COUNT, AT, WORD, WHICH = "proposals_count", "proposals_counted", "proposals_word", "proposals_which"
 SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
 OPEN_ONES, DECIDED_ONES = "Open", "Decided"
@@ -80,9 +78,10 @@ def close() -> None:
     st.session_state.pop(PROBLEM, None)
 
 
-def _open() -> None:
-    """Open it. A callback."""
-    address.write(PARAM, "all")
+def _open(proposal: str = "all") -> None:
+    """Open the dialog, or a proposal in it. A callback."""
+    address.write(PARAM, proposal)
+    st.session_state.pop(PROBLEM, None)
 
 
 def _content(context: PageContext) -> None:
@@ -96,7 +95,12 @@ def _content(context: PageContext) -> None:
         states = [state for state in STATES if (state in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
         if proposals:
-            _list(proposals, count, selection)
+            rows = [
+                ListRow(str(proposal.id), _cells(proposal), is_open=proposal.id == selection)
+                for proposal in proposals
+            ]
+            page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
+            listing.draw_links(LIST, page, _open)
         else:
             st.caption("There are none." if which == DECIDED_ONES else "Nothing is proposed right now.")
         notes.draw()
@@ -104,43 +108,17 @@ def _content(context: PageContext) -> None:
             _proposal(context, context.clients.proposals.get(selection))
 
 
-def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
-    rows = tuple(
-        ListRow(str(proposal.id), _cells(proposal), is_open=proposal.id == selection)
-        for proposal in proposals
-    )  # fmt: skip
-    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
-    page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
-    listing.draw(LIST, page, receipt, _take)
-
-
-def _take() -> None:
-    """Open the proposal that was clicked. A callback."""
-    state = st.session_state
-    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
-    for act in acts:
-        if isinstance(act, OpenRow):
-            address.write(PARAM, act.key)
-            state.pop(PROBLEM, None)
-
-
 def _cells(proposal: Proposal) -> tuple[ListCell, ...]:
-    state = proposal.state.capitalize()
-    what = f"{'New package' if proposal.is_new else 'Change of'} {proposal.name}"
-    return (
-        ListCell(what),
-        ListCell(proposal.by),
-        ListCell(facts.moment(proposal.at)),
-        ListCell(state, TONES[proposal.state]),
-    )
+    texts = (title(proposal), proposal.by, facts.moment(proposal.at))
+    return (*map(ListCell, texts), ListCell(proposal.state.capitalize(), TONES[proposal.state]))
 
 
 def _proposal(context: PageContext, proposal: Proposal) -> None:
-    st.markdown(f"**{title(proposal)}**")
+    st.markdown(f"**{plain(title(proposal))}**")
     st.caption(plain(f"Proposed by {proposal.by}, {facts.moment(proposal.at)}"))
     st.markdown(plain(proposal.reason))
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
-    st.caption(plain(_expected(proposal, Numbers.of(reader.locale()))))
+    st.caption(plain(_expected(proposal)))
     drifts = _drifts(context, proposal) if proposal.state == "open" and not proposal.is_new else []
     _links(context, proposal)
     if proposal.state in ("open", "applying"):
@@ -172,12 +150,12 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     return lines
 
 
-def _expected(proposal: Proposal, locale_numbers: Numbers) -> str:
+def _expected(proposal: Proposal) -> str:
     """The expected range, and how often such a range held."""
     if (expected := proposal.expected) is None:
         return NO_ESTIMATE
     first, last = (date.fromisoformat(expected[name]) for name in ("first_day", "last_day"))
-    low, high = (locale_numbers.rough(float(expected[name])) for name in ("low", "high"))
+    low, high = (counts.numbers().rough(float(expected[name])) for name in ("low", "high"))
     record = ""
     if tests := expected.get("past_periods_tested"):
         record = f", which held {track_record(expected['range_held'], tests, (last - first).days + 1)}"
@@ -235,11 +213,9 @@ def _show(proposal: Proposal, is_past: bool) -> None:
 
 
 def _outcome(proposal: Proposal) -> None:
-    edits = " with edits" if proposal.is_edited else ""
+    decision = f"{proposal.state.capitalize()}{' with edits' if proposal.is_edited else ''}"
     word = f": {proposal.word}" if proposal.word else ""
-    decision = f"{proposal.state.capitalize()}{edits} by {proposal.decided_by}"
-    note = f"{decision}, {facts.moment(proposal.decided_at)}{word}"
-    st.markdown(plain(note))
+    st.markdown(plain(f"{decision} by {proposal.decided_by}, {facts.moment(proposal.decided_at)}{word}"))
 
 
 def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:
@@ -289,7 +265,7 @@ def _attempt(work: Callable[[], None], note: str) -> None:
         work()
     except TrancheError as error:
         outcome = "It may have been applied" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
+        st.session_state[PROBLEM] = f"{error.sentence} {outcome}."
         return
     finally:
         st.session_state.pop(AT, None)

@@ -15,15 +15,8 @@ from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.plan_steps import (
-    UNDO_BEGINS,
-    Columns,
-    PlanSteps,
-    arrow,
-    count_label,
-    number,
-    step_container,
-)
+from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, step_container
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
@@ -204,7 +197,7 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
             undo_view.plan = undo_plan(context.clients.bulk_actions, bulk_action)
             st.rerun()
     except TrancheError as error:
-        st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")
+        st.error(f"{plain(error.sentence)} Nothing was changed.", icon=":material/error:")
         return
     if not bulk_actions:
         st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")

@@ -16,7 +16,7 @@ from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.confirmations import COMPARED
-from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
 from lib.ui.deals.csv import csv_dialog
@@ -89,7 +89,7 @@ class CsvChangeSource(ChangeSource):
             else:
                 return self._check()
         except TrancheError as error:
-            self.faults = [CsvFault(1, f"The deals can't be read now: {with_full_stop(error.reason)}")]
+            self.faults = [CsvFault(1, f"The deals can't be read now: {error.sentence}")]
             self.is_checked = True
         return []
 

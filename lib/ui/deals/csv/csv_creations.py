@@ -14,7 +14,7 @@ from lib.insight.kinds import TargetingKind
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, CreationSource, PlannedCreation
-from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
 from lib.ui.deals.csv import csv_deals, csv_dialog, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
@@ -55,7 +55,7 @@ class CsvCreationSource(CreationSource):
                 if time.monotonic() >= ends:
                     return []
         except TrancheError as error:
-            reason = f"The file can't be checked now: {with_full_stop(error.reason)}"
+            reason = f"The file can't be checked now: {error.sentence}"
             self.check.faults.append(CsvFault(1, reason))
         self.is_over = True
         return [] if self.check.faults else [*self.check.creations]

@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.changes.plan_steps import PlanSteps, count_label, number, step_container
+from lib.ui.deals.changes.plan_steps import PlanSteps, step_container
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.list.list_state import CSV_MENU

@@ -13,6 +13,7 @@ from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import CreationPlan, deal_creations
 from lib.ui.deals.changes.creation_form import CreationForm
+from lib.ui.deals.counts import count_label
 from lib.ui.deals.forms.draft import NEW, NewDeals, fault_labels, seat_name
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.kit import notes
@@ -45,7 +46,7 @@ def draw(context: PageContext, package: PackageOrDeal) -> None:
     form.confirm(confirmations.of_new_deals(context, package, deals), "added")
     form.draw_failure()
     st.button(
-        f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary",
+        f"Add {count_label('deal', len(deals.seats))}" if deals.seats else "Add deals", type="primary",
         key=f"{form.prefix}add", disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if form.is_tried and faults.all:
@@ -72,7 +73,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     )  # fmt: skip
     if plan is not None:
         form.clear()
-        notes.say(f"{_count_label(deals)} added")
+        notes.say(f"{count_label('deal', len(deals.seats))} added")
 
 
 def _in_rows(count: int, common: Collection[str], plan: CreationPlan, error: Invalid) -> Invalid:
@@ -91,10 +92,6 @@ def _in_rows(count: int, common: Collection[str], plan: CreationPlan, error: Inv
 
 def _form(package: SupplyPackage) -> CreationForm:
     return CreationForm(f"add-{package.id or 0}-")
-
-
-def _count_label(deals: NewDeals) -> str:
-    return f"{len(deals.seats)} deal{'' if len(deals.seats) == 1 else 's'}"
 
 
 def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeals) -> None:

@@ -69,7 +69,7 @@ def _copy(context: PageContext, package: SupplyPackage) -> None:
     try:
         deals = _deals_of(context.deals, package)
     except TrancheError as error:
-        st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was copied.", icon=":material/error:")
+        st.error(f"{plain(error.sentence)} Nothing was copied.", icon=":material/error:")
         return
     new_package.fill(copy_of(package, deals), note(deals))
     st.switch_page(screens.NEW_PACKAGE, query_params={})

@@ -21,7 +21,6 @@ from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import address, components, listing, notes, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NO_RECEIPT
 from lib.ui.query.entries import REMOTE
 from lib.wire import exact
 from lib.wire.errors import Conflict, NotFound, TrancheError
@@ -35,7 +34,7 @@ OTHER_PLACES = frozenset(
     {"name", "price", "currency", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
     | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
 )
-LINKS, RECEIPT = "linked_list", "linked_taken"
+LINKS = "linked_list"
 
 
 def draw_note(context: PageContext, package: SupplyPackage) -> None:
@@ -44,7 +43,7 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
     try:
         note = context.clients.package_notes.get(number)
     except TrancheError as error:
-        st.caption(f":material/info: Owner and note could not be read: {plain(error.reason.rstrip('.'))}.")
+        st.caption(f":material/info: Owner and note could not be read: {plain(error.sentence)}")
         return
     if note.at is not None:
         owner = f"**Owner** {plain(note.owner)}" if note.owner else "No owner"
@@ -83,14 +82,12 @@ def save_note(context: PageContext, number: int) -> None:
     try:
         context.clients.package_notes.keep(number, owner, note, before)
     except Conflict as error:
-        state[NOTE_PROBLEM] = (
-            f"{error.reason.rstrip('.')}. What you typed is still here; Save again overwrites."
-        )
+        state[NOTE_PROBLEM] = f"{error.sentence} What you typed is still here; Save again overwrites."
         with suppress(TrancheError):  # unread, the next try meets the same conflict
             state[BEFORE.format(number)] = context.clients.package_notes.get(number)
         return
     except TrancheError as error:
-        state[NOTE_PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here."
+        state[NOTE_PROBLEM] = f"{error.sentence} What you typed is still here."
         return
     del state[BEFORE.format(number)]
     notes.say("Saved")
@@ -116,9 +113,9 @@ def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
         lines = sentences(client.buyer_seat(deal.deal_id), times.zone())
     except NotFound as error:
         has_seat_id = deal.seat is None or deal.seat.external_id
-        lines = [f"{error.reason.rstrip('.')}." if has_seat_id else NO_SEAT_ID]
+        lines = [error.sentence if has_seat_id else NO_SEAT_ID]
     except TrancheError as error:
-        lines = [f"What the DSP reports could not be read: {error.reason.rstrip('.')}."]
+        lines = [f"What the DSP reports could not be read: {error.sentence}"]
     st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
 
 
@@ -212,7 +209,7 @@ def _question(context: PageContext, package: SupplyPackage) -> None:
     try:
         package_question = context.clients.package_questions.get(package.id or 0)
     except TrancheError as error:
-        st.caption(f":material/info: Its question could not be read: {plain(error.reason.rstrip('.'))}.")
+        st.caption(f":material/info: Its question could not be read: {plain(error.sentence)}")
         return
     if package_question is not None:
         st.page_link(
@@ -295,18 +292,13 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
         count=len(rows),
     )
     with st.container(key="linked_table"):
-        listing.draw(LINKS, table, st.session_state.get(RECEIPT, NO_RECEIPT), _open)
+        listing.draw_links(LINKS, table, _open)
 
 
-def _open() -> None:
-    """Open the row that was clicked last. A callback."""
-    message, before = st.session_state.get(LINKS) or {}, st.session_state.get(RECEIPT, NO_RECEIPT)
-    acts, receipt = listing.new_acts(message, before)
-    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
-    if keys:
-        st.session_state[RECEIPT] = receipt
-        address.write(OPEN, keys[-1])
-        st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
+def _open(key: str) -> None:
+    """Open a linked package or deal. A callback."""
+    address.write(OPEN, key)
+    st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
 
 
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:

@@ -17,13 +17,13 @@ from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import ChartLine
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.deals.insight import report
 from lib.ui.deals.list import health
 from lib.ui.deals.list.deal_rows import KINDS, Key
-from lib.ui.kit import reader, screens, times
+from lib.ui.kit import screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -73,7 +73,7 @@ def _closer(query: AudienceQuery) -> None:
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    locale_numbers, period = Numbers.of(reader.locale()), report.period(context, query)
+    locale_numbers, period = counts.numbers(), report.period(context, query)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
             field = context.slicer.data_field(name)
@@ -97,7 +97,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
-    daily, texts = series.over(answer, name, "day", period), Numbers.of(reader.locale())
+    daily, texts = series.over(answer, name, "day", period), counts.numbers()
     figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
     st.plotly_chart(
         figure,
@@ -220,7 +220,7 @@ def _draw_entries(
 ) -> None:
     fields = [context.slicer.data_field(name) for name in names]
     rows = evidence.figures(fields, answers, scope.around, scope.change_days)
-    numbers = Numbers.of(reader.locale())
+    numbers = counts.numbers()
     st.dataframe(
         straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )
@@ -233,11 +233,11 @@ def _warnings(scope: EvidenceScope) -> list[str]:
     """What else was changed, so that the difference is not of this change alone."""
     sentences = []
     if count := len(scope.also):
-        what = f"{count} other change{'' if count == 1 else 's'}"
+        what = counts.count_label("other change", count)
         sentences.append(f"{what} in these days: the difference is of all of them.")
     if count := len(scope.beside):
         other = next(kind for entity, kind in KINDS.items() if entity != scope.entity.entity)
-        what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
+        what = counts.count_label(f"linked {other}", count)
         since = numbers.days(scope.around.before[0], scope.around.before[0])
         sentences.append(f"{what} changed since {since} too: the difference may be of both.")
     return sentences
@@ -291,7 +291,7 @@ def _note(
     exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
     kind, count = KINDS[scope.entity.entity].lower(), len(scope.others)
     if count:
-        control = f"{count} {kind}{'' if count == 1 else 's'}"
+        control = counts.count_label(kind, count)
         since = numbers.days(scope.around.before[0], scope.around.before[0])
         beside = f"Difference: beyond that of {control} not changed since {since}"
     else:

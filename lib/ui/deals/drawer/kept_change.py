@@ -112,7 +112,7 @@ def keep(
         context.clients.change_drafts.keep(key, body)
     except TrancheError as error:
         _bodies().pop(key, None)
-        return f"{error.reason.rstrip('.')}. A reload of this page would lose what you typed."
+        return f"{error.sentence} A reload of this page would lose what you typed."
     _bodies()[key] = body
     return ""
 

@@ -13,12 +13,11 @@ from lib.reporting.answers import Estimate
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.list_state import ListSearch
-from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -74,7 +73,7 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
         packages = [package_of[number] for number in ids if number in package_of]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
-            number = Numbers.of(reader.locale()).number(len(ids))
+            number = counts.number(len(ids))
             st.caption(
                 f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
             )
@@ -119,7 +118,7 @@ def matrix(
     names: list[str], single: list[Estimate], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     cells = {(index, index): "–" for index in range(len(names))}
     for pair in pairs:
         cells[pair.first, pair.second] = _percent(pair.of_first, texts)
@@ -170,7 +169,7 @@ def _two_prices(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
         )
         return
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     money = facts.prices_of(context)
     rows = [_row(conflict, names, texts, money) for conflict in conflicts]
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")

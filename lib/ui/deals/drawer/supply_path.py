@@ -20,9 +20,9 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import Filter
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
-from lib.ui.kit import reader, session_cache
+from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -170,7 +170,7 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
 
 
 def _draw_path(path: SupplyPath, note: str, title: str) -> None:
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     if not path.rows:
         st.caption(f"{title}No sites or apps yet. {plain(note)}")
         return

@@ -153,7 +153,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
             _list(context, new_list, name) for new_list, name in zip(from_filters.lists, names, strict=True)
         ]
     except TrancheError as error:
-        st.error(f"{plain(error.reason.rstrip('.'))}. Your question is kept.", icon=":material/error:")
+        st.error(f"{plain(error.sentence)} Your question is kept.", icon=":material/error:")
         return
     state.fill_from(from_filters.with_lists(ids), from_filters.media_type, package_question(context))
     st.switch_page(screens.NEW_PACKAGE, query_params={})

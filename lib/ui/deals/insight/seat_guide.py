@@ -19,11 +19,10 @@ from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.insight import report
-from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -124,11 +123,11 @@ def of(
         answers = batch.answers()
     except TrancheError as error:
         report.forget(place.key)
-        return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
+        return SeatGuide({}, f"What wins cost could not be loaded: {error.sentence}")
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    words = SeatWords(cpm, Numbers.of(reader.locale()), money, leaves_out)
+    words = SeatWords(cpm, counts.numbers(), money, leaves_out)
     own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)

@@ -19,11 +19,10 @@ from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.insight import report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
-from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -88,7 +87,7 @@ def _draw_forecast(
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
     shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
     _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     phrases = {ALL_BUYERS: figures}
     if wins is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, wins, period)
@@ -189,7 +188,7 @@ def _days(days: float, numbers: Numbers) -> str:
 def _chart(place: str, figures: Figures, period: str) -> None:
     """The first figure per day, and its table twin."""
     field, daily = figures[0]
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     values = [point.figure.value for point in daily]
     title = f"{numbers.title(field)} per day"
     st.caption(plain(title))
@@ -303,7 +302,7 @@ def range_text(estimate: Estimate, write: Callable[[float], str]) -> str:
 
 def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descriptions) -> None:
     """The costs, highest first, then the gains."""
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     columns = {
         numbers.title(field): [share(cost, texts) for cost in target_costs],
         "Without it": [without(cost, texts) for cost in target_costs],

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,16 +14,15 @@ from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.deals.supply.formats import app, domain
 from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.plan_steps import number
+from lib.ui.deals.counts import number
 from lib.ui.deals.inventory import supply_files
 from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import is_open, report_errors, show
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.wire.errors import NotFound, TrancheError
 
-KIND, SEARCH, LIST, RECEIPT, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
+KIND, SEARCH, LIST, NEW = "lists_kind", "lists_find", "lists_list", "lists_new"
 OPEN, WIDTH, MOST_ROWS, MOST = "list", 720, 1_000, 100
 FIND, PROBLEM = "list_find", "list_problem"
 ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
@@ -118,7 +118,7 @@ class OpenList:
         try:
             self.context.deals.change(self.entity, self.entry_list.id or 0, fields, self.entry_list.etag)
         except TrancheError as error:
-            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+            st.session_state[PROBLEM] = f"{error.sentence} Nothing was changed."
             return False
         finally:
             catalog.forget()
@@ -164,9 +164,9 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
             st.caption(plain(supply_files.WHAT))
         return
     columns = supply_files.COLUMNS if is_supply else COLUMNS
-    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
     with st.container(key="lists_table"):
-        listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), receipt, _open)
+        page = listing.Listing(_kind_title(entity), columns, rows, count)
+        listing.draw_links(LIST, page, partial(address.write, OPEN))
     if count > MOST:
         st.caption(f"The first {MOST:d} of {number(count)}. Search to find the others.")
 
@@ -186,16 +186,6 @@ def _rows(context: PageContext, entity: str, text: str | None) -> tuple[int, lis
 
 def _kind_title(entity: str) -> str:
     return supply_files.TITLE if entity == supply_files.ENTITY else KINDS[entity].title
-
-
-def _open() -> None:
-    """Open the row that was clicked last. A callback."""
-    state = st.session_state
-    acts, receipt = listing.new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
-    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
-    if keys:
-        state[RECEIPT] = receipt
-        address.write(OPEN, keys[-1])
 
 
 def _draw_new(context: PageContext, entity: str) -> None:
@@ -226,7 +216,7 @@ def _create(context: PageContext, entity: str) -> None:
         advice = "Check the list before you retry." if is_open(error) else "Nothing was created."
         if not is_open(error):
             del state[f"{NEW}_key"]
-        state[f"{NEW}_problem"] = f"{error.reason.rstrip('.')}. {advice}"
+        state[f"{NEW}_problem"] = f"{error.sentence} {advice}"
         return
     del state[f"{NEW}_key"]
     catalog.forget()
@@ -439,7 +429,7 @@ def _delete(open_list: OpenList) -> None:
         )
     except TrancheError as error:
         if not isinstance(error, NotFound):
-            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+            st.session_state[PROBLEM] = error.sentence
             return
     _close()
     catalog.forget()

@@ -7,7 +7,7 @@ import streamlit as st
 from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.ui.deals import facts
-from lib.ui.deals.changes.plan_steps import count_label, number
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.drawer import supply_path
 from lib.ui.kit import components, notes, times
 from lib.ui.kit.components import ChosenFile
@@ -104,7 +104,7 @@ def _add(context: PageContext, file: ChosenFile, host: str) -> None:
     try:
         (outcome,) = context.clients.supply_files.add([(file.name, file.text.encode())], host)
     except TrancheError as error:
-        outcome = ImportOutcome(file.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
+        outcome = ImportOutcome(file.name, refusal=f"{error.sentence} Nothing was imported")
     state[OUTCOME], state[IMPORT] = outcome, True
     if not outcome.refusal:
         state[WAITING] = None

@@ -10,7 +10,8 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes.plan_steps import count_label, number, step_container
+from lib.ui.deals.changes.plan_steps import step_container
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.list.deal_rows import KINDS, csv

@@ -23,12 +23,12 @@ from lib.insight.assessor import Assessor
 from lib.insight.health import DealContext, DealHealth
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
 from lib.ui.deals.list.list_state import REPORT_ORDERS
-from lib.ui.kit import reader, redraw, session_cache, times
+from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -99,7 +99,7 @@ class SessionHealth:
         if not self._coming.done():
             return ""
         if isinstance(outcome := self._coming.result(), TrancheError):
-            return f"The health of the deals could not be loaded: {outcome.reason.rstrip('.')}."
+            return f"The health of the deals could not be loaded: {outcome.sentence}"
         few = f"Health is shown here for up to {MOST:,} deals that are not paused."
         return few if outcome is None else ""
 
@@ -270,7 +270,7 @@ def source(context: PageContext) -> StoredHealths | SessionHealth:
     try:
         slicer = report.of_deals(context)
     except TrancheError as error:
-        why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
+        why = f"The health of the deals could not be loaded: {error.sentence}"
         return StoredHealths(context, store, NO_REPORT, why)
     if slicer is None:
         return StoredHealths(context, store, NO_REPORT)
@@ -417,7 +417,7 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
 
 def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
     """Draw a deal's health, and its funnel with the share of each step in the one before."""
-    deal_health, numbers = draw_reasons(context, key), Numbers.of(reader.locale())
+    deal_health, numbers = draw_reasons(context, key), counts.numbers()
     if deal_health is not None and deal_health.steps:
         steps = health.rates(deal_health.steps)
         columns = {

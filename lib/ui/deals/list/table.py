@@ -8,8 +8,7 @@ import streamlit as st
 from lib.deals.fields import DEALS
 from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import bulk, dead_targets, end_questions, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
@@ -34,7 +33,7 @@ from lib.ui.deals.list.list_state import (
     orders,
     read_order,
 )
-from lib.ui.kit import address, listing, notes, reader, screens
+from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
@@ -73,7 +72,7 @@ def open_it(context: PageContext) -> None:
     except NotFound:
         state[ID_PROBLEM] = f"The service has no deal {number}. Check the id."
     except TrancheError as error:
-        state[ID_PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+        state[ID_PROBLEM] = f"{error.sentence} Nothing was changed."
     else:
         catalog.forget()
         state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
@@ -102,7 +101,7 @@ def draw(context: PageContext) -> None:
         names = (deal_rows.MAIN, *_choose_columns(context, search.entity))
     if part.rows:
         _listing(context, search, part, list_view, names)
-        number = Numbers.of(reader.locale()).number
+        number = counts.number
         listing.draw_pager("deals", search.page, part.count, PAGE, number, list_state.turn)
     else:
         _nothing(context, search)
@@ -303,7 +302,7 @@ def _nothing(context: PageContext, search: ListSearch) -> None:
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
     if count_of_other:
-        number = Numbers.of(reader.locale()).number(count_of_other)
+        number = counts.number(count_of_other)
         label = f"Show {number} {others if count_of_other > 1 else others[:-1]}"
         st.button(label, icon=":material/arrow_forward:", key="deals_other", on_click=_show, args=(other,))
 
@@ -316,7 +315,7 @@ def _show(entity: str) -> None:
 
 def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
-    numbers, word = Numbers.of(reader.locale()), PLURALS[search.entity].lower()
+    numbers, word = counts.numbers(), PLURALS[search.entity].lower()
     by_status = catalog.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[status])} {status}" for status in STATUSES if by_status.get(status)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"

@@ -13,6 +13,7 @@ from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, plan_steps, proposal_form
 from lib.ui.deals.changes.creation import package_creation
 from lib.ui.deals.changes.creation_form import INPUT_NOTE
+from lib.ui.deals.counts import count_label
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.forms.draft import PLAIN, Draft, fault_labels
 from lib.ui.deals.forms.inputs import Faults
@@ -138,7 +139,7 @@ def create(context: PageContext) -> None:
             return
         creation = package_creation(draft, context.deals, catalog.seats(context))
     except TrancheError as error:
-        state.FORM.fail(f"{error.reason.rstrip('.')}. Nothing was created. {INPUT_NOTE}")
+        state.FORM.fail(f"{error.sentence} Nothing was created. {INPUT_NOTE}")
         return
     drafts, body = context.clients.drafts, draft.package().body()
     plan = state.FORM.create(
@@ -171,7 +172,7 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
     """The package that was created, what is missing of it, and where to go from here."""
     package = result.package
     count = len(package.demand_deals)
-    with_deals = f"with {count} demand deal{'' if count == 1 else 's'}" if count else "without demand deals"
+    with_deals = f"with {count_label('demand deal', count)}" if count else "without demand deals"
     st.success(
         f"{plain(package.name or '')} is created as package {package.id}, {with_deals}.",
         icon=":material/check_circle:",

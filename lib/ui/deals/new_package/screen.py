@@ -20,7 +20,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.changes import proposal_form
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms.draft import PLAIN, Draft
@@ -31,7 +31,7 @@ from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words
-from lib.ui.kit import page_scripts, reader, times, waiting
+from lib.ui.kit import page_scripts, times, waiting
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -128,7 +128,7 @@ def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: w
         return
     (answer,) = answers
     days, slicer = numbers.days(*report.period(context, query)), context.slicer
-    texts = Numbers.of(reader.locale())
+    texts = counts.numbers()
     prices = win_prices.win_prices(answer, fields)
     if prices is None:
         st.caption(f"Nothing was won in {days}.")
@@ -157,7 +157,7 @@ def draw_panel(context: PageContext, translation: Translation) -> None:
     with report_errors("Past delivery", effect="What you entered is kept."):
         with waiting.speaking("Past delivery", queries[0], context.slicer, height=HEIGHT):
             answers = [ask.audience(context, query) for query in queries]
-        numbers = Numbers.of(reader.locale())
+        numbers = counts.numbers()
         st.table(
             _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
         )

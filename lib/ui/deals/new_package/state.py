@@ -81,7 +81,7 @@ def discard(drafts: Drafts) -> None:
     try:
         drafts.discard()
     except TrancheError as error:
-        FORM.fail(f"{error.reason.rstrip('.')}. The draft is still kept.")
+        FORM.fail(f"{error.sentence} The draft is still kept.")
         return
     clear()
 
@@ -109,7 +109,7 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     try:
         drafts.discard() if body is None else drafts.keep(body)
     except TrancheError as error:
-        return f"{error.reason.rstrip('.')}. A reload of this page would lose what you entered."
+        return f"{error.sentence} A reload of this page would lose what you entered."
     state[DRAFT_BODY] = body
     return ""
 
@@ -169,7 +169,7 @@ def _resume(drafts: Drafts) -> bool:
         origin = kept_draft.body.get("question")
         package_question = None if origin is None else STORED_QUESTION.validate_python(origin)
     except TrancheError as error:
-        FORM.fail(f"{error.reason.rstrip('.')}. Your draft could not be loaded.")
+        FORM.fail(f"{error.sentence} Your draft could not be loaded.")
         return False
     except (ValidationError, KeyError):
         log.exception("A draft that was kept can't be read")

@@ -9,12 +9,11 @@ import streamlit as st
 from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
-from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import counts
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.pending import SIDES
 from lib.ui.deals.targeting.words import Descriptions, value_label
 from lib.ui.deals.targeting.words import marks as marks_of
-from lib.ui.kit import reader
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -136,7 +135,7 @@ def _options(
     if options.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=options.placeholder(Numbers.of(reader.locale())), label_visibility="collapsed",
+            placeholder=options.placeholder(counts.numbers()), label_visibility="collapsed",
         )  # fmt: skip
         options = values.value_options(context, query, field.name, text or "")
     return {code: description for code, description in options.descriptions.items() if code}

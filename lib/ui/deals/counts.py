@@ -1,0 +1,19 @@
+"""Counts as the reader writes numbers: `1,204`, `3 deals`."""
+
+from lib.ui.charts.numbers import Numbers
+from lib.ui.kit import reader
+
+
+def numbers() -> Numbers:
+    """How the reader writes numbers."""
+    return Numbers.of(reader.locale())
+
+
+def number(count: int) -> str:
+    """A whole number."""
+    return numbers().number(count)
+
+
+def count_label(noun: str, count: int) -> str:
+    """`3 deals`, `1 deal`."""
+    return f"{number(count)} {noun.lower()}{'' if count == 1 else 's'}"
