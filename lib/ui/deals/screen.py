@@ -9,7 +9,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import dead_targets, end_questions, proposal_form, proposals, undo
+from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import add_deals, change_form, clone, details, history, overlap
 from lib.ui.deals.drawer.change import DrawerChange
@@ -316,7 +316,7 @@ def draw(context: PageContext) -> None:
             older(trouble, "The deals")
     if open_key() is None:
         overlap.draw_dialog(context)
-        dead_targets.draw_dialog(context)
+        dead_targets_dialog.draw_dialog(context)
         undo.draw_dialog(context)
         end_questions.draw_dialog(context)
         proposals.draw_dialog(context)
@@ -326,6 +326,6 @@ def draw(context: PageContext) -> None:
 def leave() -> None:
     """Another screen was opened: no dialog is to open again when this one is."""
     overlap.close()
-    dead_targets.close()
+    dead_targets_dialog.close()
     undo.close()
     end_questions.close()

@@ -1,10 +1,10 @@
 """The buyer's answer in the drawer of a deal: the rounds, and what the house does about the last one."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import streamlit as st
 
@@ -14,9 +14,9 @@ from lib.deals.values import COUNT
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
-from lib.ui.deals.changes.confirmations import COMPARED
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.list.deal_rows import Key, title_of
+from lib.ui.deals.changes.shared_change import SharedChange, of_package, own_zone
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import amounts, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -55,35 +55,24 @@ class TakeOver(ChangeSource):
 
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
         """What becomes of the deal or of its package."""
-        after: dict[str, Any]
-        refusal = ""
-        if isinstance(entity, DemandDeal):
+        terms, new_terms = self.negotiation.terms, self.negotiation.changes
+        if isinstance(entity, SupplyPackage):
+            zone = own_zone(entity)
             after = {
-                name: self.negotiation.changes[name]
-                for name in DEAL_TERMS
-                if name in self.negotiation.changes
-            }
-            terms = self.negotiation.terms
-            # The currency of a deal without one is that of the terms, which are the deal's.
-            has_others = any(
-                getattr(entity, name) not in (getattr(terms, name), *([None] if name == "currency" else []))
-                for name in after
-            )
-            refusal = OTHER_TERMS if has_others else ""
-        else:
-            zone = entity.start_date.tzinfo if entity.start_date else UTC
-            after = {
-                field: datetime.combine(self.negotiation.changes[term] + timedelta(days=later), time(), zone)
+                field: datetime.combine(new_terms[term] + timedelta(days=later), time(), zone)
                 for term, field, later in DAYS
-                if term in self.negotiation.changes
+                if term in new_terms
             }
-        others_of_deal = COMPARED if isinstance(entity, DemandDeal) else ()
-        before = {name: getattr(entity, name) for name in (*after, *others_of_deal)}
-        others = {
-            deal.id: deal.name or f"Deal {deal.id}"
-            for deal in (entity.demand_deals if isinstance(entity, SupplyPackage) else ())
-        }
-        yield PlannedChange(key, title_of(entity), before, after, entity.etag, refusal, others=others)
+            yield of_package(entity, rows, {}, after)
+            return
+        after = {name: new_terms[name] for name in DEAL_TERMS if name in new_terms}
+        # The currency of a deal without one is that of the terms, which are the deal's.
+        has_others = any(
+            getattr(entity, name) not in (getattr(terms, name), *([None] if name == "currency" else []))
+            for name in after
+        )
+        change = SharedChange(deal=after).of_deal(entity, rows)
+        yield replace(change, refusal=OTHER_TERMS) if has_others else change
 
 
 def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) -> None:

@@ -182,7 +182,5 @@ def _apply(context: PageContext, view: EndsView) -> None:
         return
     source = EndSource(unclear_ends=unclear_ends)
     source.ask((SUPPLY, package) for package in days)
-    view.plan = ChangePlan(
-        source=source, record=context.clients.bulk_actions.record("Ends moved through their day")
-    )
-    view.plan.begin()
+    record = context.clients.bulk_actions.record("Ends moved through their day")
+    view.plan = ChangePlan(source=source, record=record).begin()

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
@@ -206,10 +206,11 @@ class ChangePlan(Job, Generic[Source]):
     problem: str = ""
     questions: dict[Key, list[str]] | None = None
 
-    def begin(self) -> None:
-        """Read what the source asks for, from now on."""
+    def begin(self) -> Self:
+        """Read what the source asks for, from now on; returns the plan."""
         self.changes, self.outcomes, self.to_send = [], [], []
         self.phase, self.problem, self.questions = "reading", "", None
+        return self
 
     def start(self) -> None:
         """Send what the preview shows, from now on; the second click of a double click does nothing."""

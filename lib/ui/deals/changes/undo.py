@@ -72,9 +72,7 @@ def undo_plan(actions: BulkActions, action: BulkAction) -> ChangePlan[UndoSource
     names = {key: row.name for key, row in rows.items()}  # as they were when the action touched them
     source = UndoSource(actions=actions, action=action, rows=rows, names=names)
     source.ask(rows)
-    plan = ChangePlan(source=source, record=actions.record(title(action)))
-    plan.begin()
-    return plan
+    return ChangePlan(source=source, record=actions.record(title(action))).begin()
 
 
 def title(action: BulkAction) -> str:

@@ -241,9 +241,7 @@ def draw(context: PageContext, entity: str) -> None:
 def csv_plan(actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = "") -> ChangePlan[CsvChangeSource]:
     """What the rows of a file ask for: their deals are read next."""
     source = CsvChangeSource(lines=rows, no_dates=no_dates)
-    plan = ChangePlan(source=source, record=actions.record("Changed by CSV"))
-    plan.begin()
-    return plan
+    return ChangePlan(source=source, record=actions.record("Changed by CSV")).begin()
 
 
 def _begin(context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CsvChangeSource]:

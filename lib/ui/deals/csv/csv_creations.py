@@ -87,9 +87,8 @@ def creation_plan(
 ) -> ChangePlan[CreationSource]:
     """The creation of what the rows ask for, by the parts of their check, which are read next."""
     source = CsvCreationSource(parts=parts, total=len(rows))
-    plan = CreationPlan(source=source, record=context.clients.bulk_actions.record("Created from a CSV"))
-    plan.begin()
-    return plan
+    record = context.clients.bulk_actions.record("Created from a CSV")
+    return CreationPlan(source=source, record=record).begin()
 
 
 def _check_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvCheck]:

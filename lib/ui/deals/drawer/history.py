@@ -183,8 +183,7 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subje
     scope = _scope(context, key, changes, subject, around, hours)
     asking = report.deal_report(deals_context, deals_context.reporting)
     queries = evidence.questions(asking, base, scope.entity, scope.others, around)
-    batch = report.query_batch(deals_context, PLACE, queries)
-    answers = report.answers_or_progress(batch, PLACE, "the evidence")
+    answers = report.answers(deals_context, PLACE, queries, "the evidence")
     if answers is None:
         return
     _draw_entries(deals_context, scope, base.data_fields or (), answers)

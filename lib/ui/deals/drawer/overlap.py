@@ -6,7 +6,6 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.insight import estimate, overlap
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.answers import Estimate
@@ -71,17 +70,15 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
             package.id: package for package in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])
         }
         packages = [package_of[number] for number in ids if number in package_of]
-        field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
             number = counts.number(len(ids))
             st.caption(
                 f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
             )
-        if field is None:
-            st.caption("This slicer has no data field for bids or impressions.")
-        elif len(packages) < FEWEST:
+        field = report.volume_field(context)
+        if field is not None and len(packages) < FEWEST:
             st.caption("Choose two packages or more.")
-        else:
+        elif field is not None:
             _compute(context, packages, field)
 
 
@@ -92,8 +89,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
     ]
     filter_sets = overlap.questions([translation.filters for translation in translations])
     queries = [report.question(context, filters, DAYS, (field.name,)) for filters in filter_sets]
-    batch = report.query_batch(context, PLACE, queries)
-    answers = report.answers_or_progress(batch, PLACE, "the overlap")
+    answers = report.answers(context, PLACE, queries, "the overlap")
     if answers is None:
         return
     days = numbers.days(*report.period(context, queries[0]))

@@ -82,8 +82,7 @@ def draw(
         fields = (*supply_path.split_fields(context.slicer).values(),)
         if fields and name:
             query = report.question(context, filters, DAYS, (name,)).model_copy(update={"split_by": fields})
-            batch = report.query_batch(context, place, [query])
-            answers = report.answers_or_progress(batch, place, "the supply path")
+            answers = report.answers(context, place, [query], "the supply path")
             if answers is None:
                 return
             answer, days = answers[0], numbers.days(*report.period(context, query))

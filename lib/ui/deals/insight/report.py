@@ -52,6 +52,13 @@ def of_deals(context: PageContext) -> PageContext | None:
     return None
 
 
+def volume_field(context: PageContext) -> DataField | None:
+    """The data field of bids, else of impressions; None, and says so, where the slicer has neither."""
+    if (field := field_of(context.slicer, (*BIDS, *IMPRESSIONS))) is None:
+        st.caption("This slicer has no data field for bids or impressions.")
+    return field
+
+
 def report_figures(slicer: Slicer) -> tuple[ReportFigure, ...]:
     """The figures of a targeting: bids, impressions, unique users and average win CPM."""
     users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
@@ -112,6 +119,27 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         return None
 
 
+def answers(
+    context: PageContext, place: str, queries: Sequence[AudienceQuery], what: str
+) -> list[Audience] | None:
+    """The answers to these questions of a place, if they come in a moment; else says how far they are, and
+    draws again when they have come.
+
+    Where a question failed its error is raised, and this place asks again next time.
+    """
+    batch = query_batch(context, place, queries)
+    if batch.wait(MOMENT_SECONDS):
+        try:
+            return batch.answers()
+        except TrancheError:
+            forget(place)
+            raise
+    count, total = batch.progress
+    st.caption(f":material/hourglass_top: Computing {what}: {count} of {total} questions answered.")
+    look_again(batch)
+    return None
+
+
 def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
     """The questions of this place on the screen; those that it asked before are given up."""
     batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
@@ -123,23 +151,6 @@ def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuer
         ask = partial(context.reporting.audience, slicer=context.slicer)
         entry = batches[place] = (key, QueryBatch(ask, queries))
     return entry[1]
-
-
-def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
-    """All answers if they come in a moment; else says how far it is, and draws again when they have come.
-
-    Where a question failed its error is raised, and this place asks again next time.
-    """
-    if batch.wait(MOMENT_SECONDS):
-        try:
-            return batch.answers()
-        except TrancheError:
-            forget(place)
-            raise
-    count, total = batch.progress
-    st.caption(f":material/hourglass_top: Computing {what}: {count} of {total} questions answered.")
-    look_again(batch)
-    return None
 
 
 def look_again(work: QueryBatch | DeadSearch) -> None:

@@ -75,8 +75,7 @@ def _draw_forecast(
         if wins is None
         else seat_prices.daily_questions(asking, query, wins, [seats[seat] for seat in prices])
     )
-    batch = report.query_batch(context, place, [query, *by_seat])
-    answers = report.answers_or_progress(batch, place, "the figures per day")
+    answers = report.answers(context, place, [query, *by_seat], "the figures per day")
     if answers is None:
         return
     answer, *answers_by_seat = answers
@@ -223,16 +222,13 @@ def draw_costs(
 ) -> None:
     """The table, once it is computed; nothing where the targeting has no element."""
     trials = cost.trials(targeting, context.slicer, lists, media_type)
-    field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
     if not (trials.each or trials.omissions):
         report.forget(place)
         return
     st.header("Cost of each target", anchor=False)
-    if field is None:
-        st.caption("This slicer has no data field for bids or impressions.")
-        return
-    with report_errors("The cost of each target", effect="What you entered is kept."):
-        _draw_trials(context, place, trials, field, descriptions)
+    if (field := report.volume_field(context)) is not None:
+        with report_errors("The cost of each target", effect="What you entered is kept."):
+            _draw_trials(context, place, trials, field, descriptions)
 
 
 def _draw_trials(
@@ -240,8 +236,7 @@ def _draw_trials(
 ) -> None:
     filters = (trials.whole.filters, *(trial.filters for trial in trials.each))
     queries = [report.question(context, part, COST_DAYS, (field.name,)) for part in filters]
-    batch = report.query_batch(context, place, queries)
-    answers = report.answers_or_progress(batch, place, "the cost of each target")
+    answers = report.answers(context, place, queries, "the cost of each target")
     if answers is None:
         return
     first, last = report.period(context, queries[0])

@@ -10,7 +10,7 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.changes import bulk, dead_targets, end_questions, proposals, undo
+from lib.ui.deals.changes import bulk, dead_targets_dialog, end_questions, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details, overlap, supply_path
 from lib.ui.deals.forms.id_picker import read_number
@@ -118,7 +118,7 @@ def draw(context: PageContext) -> None:
         end_questions.draw(context)
         proposals.draw(context)
         overlap.draw(search, list_view)
-        dead_targets.draw(search)
+        dead_targets_dialog.draw(search)
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
             export_csv.draw(context, search, part.count)
             csv_creations.draw(context, search.entity)

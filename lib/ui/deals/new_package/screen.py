@@ -122,8 +122,7 @@ def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> 
 def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
     read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
-    batch = report.query_batch(context, PLACE, [query])
-    answers = report.answers_or_progress(batch, PLACE, "the win CPM")
+    answers = report.answers(context, PLACE, [query], "the win CPM")
     if answers is None:
         return
     (answer,) = answers
