@@ -76,7 +76,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (3, "Deal sync: write yes or no."),
         (3, "Price: Must be 0 or more."),
         (3, "There is no seat 'Nobody'."),
-        (3, "Unknown fee type 'free'. Known are: percent of spend, CPM, none."),
+        (3, "Fee type: write one of percent of spend, CPM, none."),
         (4, "Contact: Deal sync needs a contact e-mail address."),
         (4, "Fee: A percentage may be at most 100."),
         (4, "The DSP of the seat 'Gamma Trading' does not support deal sync."),

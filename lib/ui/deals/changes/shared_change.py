@@ -128,8 +128,9 @@ def own_zone(package: SupplyPackage) -> tzinfo:
     return timezone(shift or timedelta(0))
 
 
-def terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """What would be wrong with the terms of a deal, where they change; `whole` is the deal afterwards."""
+def terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """What would be wrong with the terms of a deal; of a change, where it changes them. `whole` is the deal
+    afterwards."""
     for name, rule in broken_rules(whole, after).items():
         yield f"{fields.BY_NAME[name].column}: {rule.sentence}"
 

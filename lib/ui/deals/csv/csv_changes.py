@@ -204,15 +204,15 @@ class _Lines:
     def changes(self) -> list[PlannedChange]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""
         packages = (
-            of_package(self._packages[number], frozenset(self._rows[number]), {}, _moments(dates))
+            of_package(
+                self._packages[number],
+                frozenset(self._rows[number]),
+                {},
+                {name: at for name, (at, _) in dates.items()},
+            )
             for number, dates in self._dates.items()
         )
         return [*self._deals, *packages]
-
-
-def _moments(dates: Mapping[str, tuple[datetime | None, int]]) -> dict[str, datetime | None]:
-    """The dates without the lines that they are from."""
-    return {name: at for name, (at, _) in dates.items()}
 
 
 def _moment(text: str, zone: tzinfo, is_end: bool) -> datetime:

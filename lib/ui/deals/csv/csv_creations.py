@@ -30,7 +30,7 @@ from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
+OPTIONAL = [title for title in csv_deals.OPTIONAL if title != "Name"]
 SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
 NOTHING_CREATED = "Nothing was created."
 KINDS_BY_TITLE = {kind.title: kind for kind in TARGETS}
@@ -91,22 +91,16 @@ def creation_plan(
     return CreationPlan(source=source, record=record).begin()
 
 
-def _check_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvCheck]:
-    return csv_deals.check(context.deals, rows, catalog.seats(context), catalog.abilities(context).fees)
-
-
-def _check_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvCheck]:
-    does = catalog.abilities(context)
-    deals = DealCells(catalog.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
-    return csv_packages.check(context.deals, rows, catalog.named_lists(context), deals)
-
-
-def _begin(
-    check: Callable[[PageContext, Sequence[CsvRow]], Iterator[CsvCheck]],
-    context: PageContext,
-    rows: Sequence[CsvRow],
-) -> ChangePlan[CreationSource]:
-    return creation_plan(context, check(context, rows), rows)
+def _begin(entity: str, context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CreationSource]:
+    """The creation of these rows, each a deal, or a package with its deals."""
+    seats, does = catalog.seats(context), catalog.abilities(context)
+    if entity == fields.DEALS:
+        return creation_plan(context, csv_deals.check(context.deals, rows, seats, does.fees), rows)
+    deals, lists = (
+        DealCells(seats, does.fees, does.why_not(fields.DEALS, "create")),
+        catalog.named_lists(context),
+    )
+    return creation_plan(context, csv_packages.check(context.deals, rows, lists, deals), rows)
 
 
 def _steps(
@@ -115,19 +109,16 @@ def _steps(
     def columns(changes: Sequence[PlannedChange]) -> Columns:
         creations = [change for change in changes if isinstance(change, PlannedCreation)]
         if plan.phase == "done" and isinstance(plan, CreationPlan):
-            return _ids(plan, creations)
+            keys = [outcome.change.key for outcome in plan.outcomes]
+            entities = dict(zip(keys, plan.entities, strict=False))
+            return {"Id": [_id(entities.get(creation.key)) for creation in creations]}
         return _cells(context, plan.source.check.titles, creations)
 
     return PlanSteps(prefix, columns, close, verb="Create", done="created", is_wide=True)
 
 
-def _ids(plan: CreationPlan, creations: Sequence[PlannedCreation]) -> Columns:
-    """What was created is known by: a deal by its deal id, a package by its number."""
-    entities = dict(zip((outcome.change.key for outcome in plan.outcomes), plan.entities, strict=False))
-    return {"Id": [_id(entities.get(creation.key)) for creation in creations]}
-
-
 def _id(entity: PackageOrDeal | None) -> str:
+    """What an entity is known by: a deal by its deal id, a package by its number."""
     if entity is None:
         return ""
     return str((isinstance(entity, DemandDeal) and entity.deal_id) or entity.id)
@@ -171,11 +162,11 @@ Nothing is created unless every line is right."""
 CREATIONS = {
     fields.SUPPLY: CsvKind(
         "packages_from_csv", "Create packages from a CSV", "packages.csv", csv_packages.SHAPE, OF_PACKAGES,
-        NOTHING_CREATED, partial(_begin, _check_packages), _steps,
+        NOTHING_CREATED, partial(_begin, fields.SUPPLY), _steps,
     ),
     fields.DEALS: CsvKind(
         "deals_from_csv", "Create deals from a CSV", "deals.csv", csv_deals.SHAPE, OF_DEALS, NOTHING_CREATED,
-        partial(_begin, _check_deals), _steps,
+        partial(_begin, fields.DEALS), _steps,
     ),
 }  # fmt: skip
 """The kinds of files by the entity of the list."""

@@ -13,18 +13,12 @@ from typing import Any, TypeVar
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS
-from lib.deals.models import (
-    FEE_TYPES,
-    NO_FEE,
-    DemandDeal,
-    Seat,
-    SupplyPackage,
-    generated_name,
-)
-from lib.deals.validation import FEE, FEE_TYPE, broken_rules
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.deals.validation import FEE_TYPE
 from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation
+from lib.ui.deals.changes.shared_change import terms_faults
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import seat_name
@@ -34,13 +28,8 @@ MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
 COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
-SHAPE = CsvShape(
-    "deals",
-    ("Package", "Seat", "Price"),
-    tuple(title for title in COLUMNS if title != "Price"),
-    MOST,
-    LARGEST,
-)
+OPTIONAL = tuple(title for title in COLUMNS if title != "Price")
+SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST)
 TWICE = "This seat has a deal of this package already."
 
 Match = TypeVar("Match", Seat, SupplyPackage)
@@ -114,20 +103,18 @@ def check(
 
 def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
     """The plain fields of a deal's row; adds what is wrong with them."""
+    wrong: list[str] = []
     values = {
-        field.name: inputs.cell(field, row[title], faults)
+        field.name: inputs.cell(field, row[title], wrong, fees if field.name == FEE_TYPE else None)
         for title, field in COLUMNS.items()
-        if field.name not in (FEE, FEE_TYPE)
     }
     if not row["Price"]:
         faults.append("Price is empty.")
-    values |= pasted_currency(row["Price"], values["currency"], None, faults)
+    values |= pasted_currency(row["Price"], values["currency"], None, wrong)
     dsp = seat.dsp if seat is not None else None
     if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
         faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
-    values |= fee(row, fees, faults)
-    broken = broken_rules(values).items()
-    faults += [f"{fields.BY_NAME[name].column}: {rule.sentence}" for name, rule in broken]
+    faults += wrong or terms_faults(values)
     return values
 
 
@@ -145,46 +132,17 @@ def pasted_currency(
     return {"currency": code}
 
 
-def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
-    """The fee of a row, and its type; nothing where both cells are empty."""
-    kind, size = row["Fee type"].casefold(), row["Fee"]
-    if not kind:
-        if size:
-            faults.append("A fee needs its type.")
-        return {}
-    numbers = [number for number, word in FEE_TYPES.items() if word.casefold() == kind and number in fees]
-    if not numbers:
-        names = ", ".join(fees.values()) or "none for this service"
-        faults.append(f"Unknown fee type '{kind[:50]}'. Known are: {names}.")
-        return {}
-    [number] = numbers
-    if number == NO_FEE:
-        if size:
-            faults.append("There is a fee, but its type is none.")
-        return {FEE_TYPE: number}
-    if sentence := amounts.fault(size):
-        faults.append(f"Fee: {sentence}")
-        return {}
-    return {FEE_TYPE: number, FEE: amounts.read(size)}
-
-
 def request(package: SupplyPackage, seat: Seat, fields_of_row: Mapping[str, Any]) -> DemandDeal:
     """The request for a deal; without a name it gets one of its package and seat."""
     values = {name: value for name, value in fields_of_row.items() if value is not None}
     name = values.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
-    return DemandDeal.model_construct(
-        name=name, seat=_seat_link(seat.id), supply_deals=_links(package.id), **values
-    )
+    links = (_link(SupplyPackage, package.id),)
+    return DemandDeal.model_construct(name=name, seat=_link(Seat, seat.id), supply_deals=links, **values)
 
 
-@lru_cache(maxsize=10_000)
-def _seat_link(seat_id: int | None) -> Seat:
-    return Seat(id=seat_id)
-
-
-@lru_cache(maxsize=10_000)
-def _links(package_id: int | None) -> tuple[SupplyPackage, ...]:
-    return (SupplyPackage(id=package_id),)
+@lru_cache(maxsize=20_000)
+def _link(model: type[Match], entity_id: int | None) -> Match:
+    return model(id=entity_id)
 
 
 def is_id(text: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
-from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
+from lib.deals.models import LONGEST_NAME, Seat, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals
@@ -140,20 +140,12 @@ def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
 def _value(field: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
     """A plain field as the form would hold it; its default where the cell is empty."""
     text = row[field.column]
-    if field.name == "media_type":
-        return _media_type(row, faults)
+    if field.name == "media_type" and not text:
+        faults.append("Media type is empty.")
     if field.kind in (*fields.TEXTS, *fields.MOMENTS) or field.kind.limits is not None:
         return text
     value = inputs.cell(field, text, faults)
     return inputs.blank(field) if value is None else value
-
-
-def _media_type(row: CsvRow, faults: list[str]) -> str | None:
-    text = row["Media type"].casefold()
-    if text in MEDIA_TYPES:
-        return text
-    faults.append(f"Media type: write one of {', '.join(MEDIA_TYPES)}.")
-    return None
 
 
 def _offset(row: CsvRow, faults: list[str]) -> int:

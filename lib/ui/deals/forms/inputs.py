@@ -163,16 +163,19 @@ def blank(row: DealField) -> Any:
     return widget_value(row.name, row.default)
 
 
-def cell(row: DealField, text: str, faults: list[str]) -> Any:
-    """The field's value in a CSV file; None for an empty cell, and for a wrong one, which is added."""
+def cell(row: DealField, text: str, faults: list[str], choices: Mapping[Any, str] | None = None) -> Any:
+    """The field's value in a CSV file; None for an empty cell, and for a wrong one, which is added.
+
+    `choices` are those of its kind that the service has, with their words; None: all.
+    """
     try:
-        return _from_cell(row.kind, text)
+        return _from_cell(row.kind, text, row.kind.choices if choices is None else choices)
     except ValueError as error:
         faults.append(f"{row.column}: {error}")
         return None
 
 
-def _from_cell(kind: FieldKind, text: str) -> Any:
+def _from_cell(kind: FieldKind, text: str, choices: Mapping[Any, str] | None) -> Any:
     if not text:
         return None
     if kind.limits is not None:
@@ -181,8 +184,8 @@ def _from_cell(kind: FieldKind, text: str) -> Any:
         if text.casefold() not in SWITCHES:
             raise ValueError("write yes or no.")
         return SWITCHES[text.casefold()]
-    if kind.choices is not None:
-        return _choice(kind.choices, text)
+    if choices is not None:
+        return _choice(choices, text)
     if kind is fields.EMAIL and not texts.is_email(text):
         raise ValueError(NO_EMAIL)
     if sentence := texts.fault(text):
@@ -197,7 +200,8 @@ def _choice(choices: Mapping[Any, str], text: str) -> Any:
     for value, word in choices.items():
         if text.casefold() in (word.casefold(), str(value).casefold()):
             return value
-    raise ValueError(f"write one of {', '.join(choices.values())}.")
+    names = ", ".join(choices.values())
+    raise ValueError(f"write one of {names}." if names else "this service has none.")
 
 
 @dataclass(frozen=True)
