@@ -174,15 +174,25 @@ def draw_people_list(context: PageContext, access: Access) -> None:
             "Search people", type="search", live=True, key=SEARCH, placeholder="Search", width=260,
             label_visibility="collapsed",
         )  # fmt: skip
-        st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
+        st.button(
+            "Add a person",
+            icon=":material/person_add:",
+            key="people_add",
+            on_click=st.session_state.update,
+            args=({OPEN: NEW},),
+        )
     people = matching(access.people.everyone(), text or "")
+
+    def open_person() -> None:
+        st.session_state[OPEN] = people[st.session_state[CLICK]["row"]].username
+
     st.dataframe(
         straighten(people_table(people)),
         key="people",
         hide_index=True,
         column_config={
             "Name": st.column_config.ButtonColumn(
-                type="tertiary", alignment="left", key=CLICK, on_click=_open, args=(people,)
+                type="tertiary", alignment="left", key=CLICK, on_click=open_person
             ),
             "May see": st.column_config.TextColumn(width="large"),
             "Since": st.column_config.DatetimeColumn(format="D MMM YYYY"),
@@ -201,14 +211,6 @@ def close() -> None:
     """Close the drawer."""
     st.session_state.pop(OPEN, None)
     row_filters.forget()
-
-
-def _add() -> None:
-    st.session_state[OPEN] = NEW
-
-
-def _open(people: list[Person]) -> None:
-    st.session_state[OPEN] = people[st.session_state[CLICK]["row"]].username
 
 
 def _search_text(person: Person) -> str:

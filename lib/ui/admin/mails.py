@@ -6,10 +6,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lib.ui.admin.token_list import key
+from lib.ui.admin.chosen_rows import choose_rows, moment_column
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
 from lib.views import Schedule, Subscription
 from lib.wire.text import is_mailable
@@ -61,26 +61,13 @@ def draw(context: PageContext) -> None:
         st.caption("No mails yet. Open Views on Audience, and choose Mail beside one.")
         return
     stop = st.container()
-    selection = _selection(everything, context.person.role == "admin")
+    frame = table(everything, context.person.role == "admin")
+    columns = COLUMNS | {"Last sent": moment_column()}
+    selection = choose_rows("mails", everything, frame, columns, "Mails")
     stop.button(
         "Stop", icon=":material/unsubscribe:", key="mails_stop", disabled=not selection,
         on_click=_stop, args=(context, selection),
     )  # fmt: skip
-
-
-def _selection(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
-    moment = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone=st.context.timezone)
-    event = st.dataframe(
-        straighten(table(mails, with_owner)),
-        key=key("mails", (subscription.id for subscription in mails)),
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        column_config=COLUMNS | {"Last sent": moment},
-        placeholder="",
-        alt="Mails",
-    )
-    return [mails[row] for row in event["selection"]["rows"] if row < len(mails)]
 
 
 def _name(subscription: Subscription) -> str:

@@ -6,15 +6,14 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from lib.ui.admin.token_list import key
+from lib.ui.admin.chosen_rows import choose_rows, moment_column
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.markdown import plain
 from lib.views import ShareLink
 from lib.wire.errors import TrancheError
 
 TIMES = ("Expires", "Last opened", "Made")
-MOMENT = "D MMM YYYY, HH:mm"
 PROBLEM = "share_links_problem"
 
 
@@ -51,18 +50,8 @@ def draw(context: PageContext) -> None:
             icon=":material/share:",
         )
         return
-    moment = st.column_config.DatetimeColumn(format=MOMENT, timezone=st.context.timezone)
-    event = st.dataframe(
-        straighten(table(links, datetime.now(UTC))),
-        key=key("share_links", (link.id for link in links)),
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        column_config=dict.fromkeys(TIMES, moment),
-        placeholder="never",
-        alt="Share links",
-    )
-    selection = [links[row] for row in event["selection"]["rows"] if row < len(links)]
+    columns, frame = dict.fromkeys(TIMES, moment_column()), table(links, datetime.now(UTC))
+    selection = choose_rows("share_links", links, frame, columns, "Share links", "never")
     button.button(
         "Revoke",
         icon=":material/block:",

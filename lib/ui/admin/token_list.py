@@ -1,7 +1,6 @@
 """The list of tokens that a person may revoke, and the confirmation before they stop working."""
 
-import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -11,8 +10,9 @@ from lib.people import Person
 from lib.people.person import labels
 from lib.tokens.access import Access
 from lib.tokens.models import Token
+from lib.ui.admin.chosen_rows import choose_rows
 from lib.ui.kit import notes, sign_in
-from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.markdown import plain
 
 ALL, TO_REVOKE = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
@@ -26,12 +26,6 @@ COLUMNS = {
     "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
     "Last used": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
 }
-
-
-def key(prefix: str, rows: Iterable[Hashable]) -> str:
-    """The key of a table with these rows; a selection among other rows is dropped."""
-    digest = hashlib.sha256(repr([*rows]).encode()).hexdigest()
-    return f"{prefix}_{digest[:16]}"
 
 
 def revocable_tokens(access: Access, person: Person) -> list[Token]:
@@ -53,7 +47,7 @@ def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFr
             "Owner": token.owner,
             "Service": token.service,
             "Begins": f"{token.prefix}…",
-            "Opens": _opens(token),
+            "Opens": str(token.deals or "") or labels(token.grants) or OPENS_ALL,
             "State": token.state(now),
             "Last used": token.last_used,
             "Expires": token.expires,
@@ -79,36 +73,19 @@ def draw(access: Access, person: Person) -> None:
         none = "There are no active tokens" if any(map(_is_permanent, everything)) else "No tokens yet"
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
-    selection = _visible_tokens(tokens, now, person.role == "admin")
+    frame = table(tokens, now, person.role == "admin")
+    selection = choose_rows("tokens", tokens, frame, COLUMNS, "Access tokens", NEVER)
     active = [token for token in selection if token.state(now) == "active"]
     revoke.button(
         "Revoke",
         icon=":material/block:",
         key="tokens_revoke",
         disabled=not active,
-        on_click=_begin,
-        args=(active,),
+        on_click=st.session_state.update,
+        args=({TO_REVOKE: active},),
     )
     if pending := st.session_state.get(TO_REVOKE):
         _ask(access, pending)
-
-
-def _visible_tokens(tokens: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
-    event = st.dataframe(
-        straighten(table(tokens, now, with_owner)),
-        key=key("tokens", (token.id for token in tokens)),
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        column_config=COLUMNS,
-        placeholder=NEVER,
-        alt="Access tokens",
-    )
-    return [tokens[row] for row in event["selection"]["rows"] if row < len(tokens)]
-
-
-def _begin(tokens: list[Token]) -> None:
-    st.session_state[TO_REVOKE] = tokens
 
 
 def _end() -> None:
@@ -117,7 +94,8 @@ def _end() -> None:
 
 @st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
 def _ask(access: Access, tokens: list[Token]) -> None:
-    st.markdown(f"{_count_label(tokens)} will stop working at once, permanently:")
+    label = "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"
+    st.markdown(f"{label} will stop working at once, permanently:")
     st.markdown(
         "\n".join(
             f"- **{plain(token.name)}** ({plain(token.service)}), {plain(token.prefix)}…" for token in tokens
@@ -144,13 +122,5 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
                 access.revoke(token, person.username)
 
 
-def _opens(token: Token) -> str:
-    return str(token.deals or "") or labels(token.grants) or OPENS_ALL
-
-
 def _is_permanent(token: Token) -> bool:
     return token.kind == "permanent"
-
-
-def _count_label(tokens: Sequence[Token]) -> str:
-    return "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"

@@ -96,10 +96,8 @@ def _begin(entity: str, context: PageContext, rows: Sequence[CsvRow]) -> ChangeP
     seats, does = catalog.seats(context), catalog.abilities(context)
     if entity == fields.DEALS:
         return creation_plan(context, csv_deals.check(context.deals, rows, seats, does.fees), rows)
-    deals, lists = (
-        DealCells(seats, does.fees, does.why_not(fields.DEALS, "create")),
-        catalog.named_lists(context),
-    )
+    deals = DealCells(seats, does.fees, does.why_not(fields.DEALS, "create"))
+    lists = catalog.named_lists(context)
     return creation_plan(context, csv_packages.check(context.deals, rows, lists, deals), rows)
 
 
