@@ -16,12 +16,12 @@ from lib.insight.assessor import DAYS
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
 from lib.insight.filters import Lists, entries, report_filters
 from lib.insight.supply_path import InventoryRow, SupplyPath
-from lib.reporting.answers import Audience
 from lib.reporting.models import Filter
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
+from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -31,7 +31,6 @@ from lib.ui.kit.session_cache import SessionCache
 INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
 MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
-Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def index(context: PageContext) -> SupplyIndex:
@@ -86,7 +85,9 @@ def draw(
             if answers is None:
                 return
             answer, days = answers[0], numbers.days(*report.period(context, query))
-            note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {_precision(answer)}."
+            exact = "Estimated from a sample" if answer.is_sampled else "Exact"
+            exact = exact if has_data(answer) else "The report has no data for these days"
+            note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {exact}."
         own_entries = supply_path.entries_in(targeting, lists)
         path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)
         _draw_path(path, note, "" if title else "**Supply path** ")
@@ -202,9 +203,3 @@ def _names(rows: list[InventoryRow]) -> str:
 
 def _share(share: float, path: SupplyPath, texts: Numbers) -> str:
     return ("" if path.is_exact else "about ") + texts.percent(share)
-
-
-def _precision(answer: Audience) -> str:
-    if not has_data(answer):
-        return "The report has no data for these days"
-    return "Estimated from a sample" if answer.is_sampled else "Exact"

@@ -16,6 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.client import Deals
+from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight import assessor, health
@@ -27,7 +28,7 @@ from lib.ui.deals import catalog, counts
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
-from lib.ui.deals.list.list_state import REPORT_ORDERS
+from lib.ui.deals.list.list_state import REPORT_ORDERS, Filters
 from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -39,15 +40,13 @@ SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50,
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]
-DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
+DAYS, ATTENTION, ONLY = assessor.DAYS, "attention", "attention"
 OLD = timedelta(minutes=20)
 COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
-Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
-ONLY = "attention"
-Filters = tuple[tuple[str, tuple[str, ...]], ...]
+Selection = tuple[Filters, str]
 
 
 class SessionHealth:
@@ -61,17 +60,17 @@ class SessionHealth:
         healths = self._fetch(MOMENT_SECONDS) or {}
         return {deal: healths[deal] for deal in ids if deal in healths}
 
-    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def report_filter(self) -> Filters:
         """No part of a list's filters: the service does not know health."""
         return ()
 
-    def selection(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], str]:
+    def selection(self) -> Selection:
         """The filter of the list for those that need attention: their ids; or why there is none."""
         healths = self._fetch(None)
         if healths is None:
             return (), self.why_not()
         ids = tuple(
-            str(deal) for deal, deal_health in sorted(healths.items()) if deal_health.state == "attention"
+            str(deal) for deal, deal_health in sorted(healths.items()) if deal_health.state == ATTENTION
         )
         if len(ids) > MOST_RESULTS:
             return (), f"{len(ids):,} deals need attention; this service finds {MOST_RESULTS:,} at once."
@@ -80,7 +79,7 @@ class SessionHealth:
     def count(self) -> int:
         """How many deals need attention, as far as that is known."""
         healths = self._fetch(0) if self._coming.done() else None
-        return sum(deal_health.state == "attention" for deal_health in (healths or {}).values())
+        return sum(deal_health.state == ATTENTION for deal_health in (healths or {}).values())
 
     def is_coming(self) -> bool:
         """Whether it is still being computed."""
@@ -119,12 +118,18 @@ def _check(context: PageContext) -> Check:
     if (check := cache.find(key)) is not None:
         return check
     try:
-        assess = _assessor(context).assess
-        fetch = partial(_result, context.deals, catalog.seats(context), assess)
+        check_now = partial(check_health, context.deals, catalog.seats(context), _assessor(context).assess)
     except TrancheError as error:
         trouble = error
         return cache.begin(key, lambda: trouble)[0]
-    return cache.begin(key, fetch)[0]
+
+    def outcome() -> Healths | TrancheError | None:
+        try:
+            return check_now()
+        except TrancheError as error:
+            return error
+
+    return cache.begin(key, outcome)[0]
 
 
 def _assessor(context: PageContext) -> Assessor:
@@ -157,13 +162,6 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
     return assess(deals, DealContext(packages, seats, dsps, datetime.now(UTC), history))
 
 
-def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
-    try:
-        return check_health(client, seats, assess)
-    except TrancheError as error:
-        return error
-
-
 @dataclass(frozen=True)
 class StoredHealths:
     """What is stored of a report (project, slicer) that the person may see; NO_REPORT if there is none.
@@ -190,7 +188,7 @@ class StoredHealths:
             return (), self.why_not() or NOTHING_YET
         return (("health", (ATTENTION,)), *self.report_filter()), ""
 
-    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def report_filter(self) -> Filters:
         """The part of a list's filters that says by which report; none is left out by it."""
         return () if self.pair == NO_REPORT else (("report", ("/".join(self.pair),)),)
 
@@ -255,9 +253,9 @@ class StoredHealths:
         if report.checked_at is None:
             return ""
         at = report.checked_at.astimezone(times.zone())
-        data = f" · report to {_day(date.fromisoformat(report.last_day))}" if report.last_day else ""
+        data = f" · report to {times.day(date.fromisoformat(report.last_day))}" if report.last_day else ""
         late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
-        return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
+        return f"Health as of {times.day(at.date())}, {at:%H:%M}{data}{late}"
 
 
 def source(context: PageContext) -> StoredHealths | SessionHealth:
@@ -301,35 +299,6 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-def look_again(context: PageContext) -> None:
-    """Draw the screen again once all of it is there; meanwhile say how far it is."""
-    redraw.when(partial(_is_there, context), "health_is_there", partial(_draw_note, context))
-
-
-def _is_there(context: PageContext) -> bool:
-    """Whether all of it is there. Then the next run reads the list again, which health filters and orders."""
-    if source(context).is_coming():
-        return False
-    session_cache.clear(catalog.PAGES)
-    return True
-
-
-def _is_current(context: PageContext, ids: Collection[int]) -> bool:
-    """Whether the health of these deals counts their last change. Then the next run reads the list again."""
-    if source(context).is_changed(ids):
-        return False
-    session_cache.clear(catalog.PAGES)
-    return True
-
-
-def _draw_wait() -> None:
-    st.caption(":material/hourglass_top: The last changes are not counted in yet: being computed.")
-
-
-def _draw_note(context: PageContext) -> None:
-    st.caption(f":material/hourglass_top: {plain(source(context).note())}")
-
-
 def drawn_number() -> int:
     """How many deals need attention as last seen on the screen, for the navigation, which remembers it."""
     number = st.session_state[DRAWN_COUNT] = st.session_state.get(COUNT, 0)
@@ -340,10 +309,6 @@ def note_number(context: PageContext) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
     st.session_state[COUNT] = source(context).count()
     return bool(st.session_state[COUNT] != st.session_state.get(DRAWN_COUNT, 0))
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%b %Y}"
 
 
 def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
@@ -369,12 +334,10 @@ def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str
 def draw_refusal(why: str) -> None:
     """Draw why the list is not filtered by a switch, in place of a list that would have everything."""
     st.warning(f"The list can't be filtered so now. {plain(why)}", icon=":material/filter_alt_off:")
-    st.button("Show all", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
-
-
-def _turn_off() -> None:
-    """Turn the switches off. A callback."""
-    st.session_state[ONLY] = st.session_state[supply_path.ONLY] = False
+    st.button(
+        "Show all", icon=":material/filter_list_off:", key="attention_off",
+        on_click=st.session_state.update, args=({ONLY: False, supply_path.ONLY: False},),
+    )  # fmt: skip
 
 
 def follow(context: PageContext, entity: str, ids: Collection[int] = ()) -> None:
@@ -383,13 +346,30 @@ def follow(context: PageContext, entity: str, ids: Collection[int] = ()) -> None
         return
     healths = source(context)
     if healths.is_coming():
-        look_again(context)
+        _reload_once(
+            lambda: not source(context).is_coming(), "health_is_there", lambda: source(context).note()
+        )
     elif note_number(context):
         st.rerun()
     elif healths.is_changed(ids):
-        redraw.when(partial(_is_current, context, ids), "health_is_current", _draw_wait)
+        wait = "The last changes are not counted in yet: being computed."
+        _reload_once(lambda: not source(context).is_changed(ids), "health_is_current", lambda: wait)
     elif note := healths.note():
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
+
+
+def _reload_once(is_there: Callable[[], bool], key: str, wait: Callable[[], str]) -> None:
+    """Read the list again, which health filters and orders, once something is there; say so until then."""
+
+    def may_reload() -> bool:
+        if is_due := is_there():
+            session_cache.clear(catalog.PAGES)
+        return is_due
+
+    def draw() -> None:
+        st.caption(f":material/hourglass_top: {plain(wait())}")
+
+    redraw.when(may_reload, key, draw)
 
 
 def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | None:

@@ -21,6 +21,7 @@ from lib.ui.kit.listing import OpenRow, SelectRows, SortBy, new_acts
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 
 PAGE = 50
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
 NEWEST: tuple[str, Direction] = ("id", "desc")
 FILTERS = {SUPPLY: ("status", "media_type"), DEALS: ("status", "seat", "dsp")}
 LINK_FILTERS = {SUPPLY: ("seat", "dsp"), DEALS: ("media_type",)}
@@ -50,7 +51,7 @@ class ListSearch:
     entity: str = SUPPLY
     text: str = ""
     meanings: tuple[str, ...] = ()
-    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    filters: Filters = ()
     order: tuple[str, Direction] = NEWEST
     page: int = 0
 
@@ -104,9 +105,7 @@ def search_words(text: str) -> Iterator[str]:
     yield from dict.fromkeys(word.casefold() for word in text.split() if len(word) > 2 and ":" not in word)
 
 
-def active_filters(
-    filters: Mapping[str, list[str]], entity: str, does: Abilities
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def active_filters(filters: Mapping[str, list[str]], entity: str, does: Abilities) -> Filters:
     """The filters that this list has, of those that are set."""
     return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
 
@@ -136,12 +135,7 @@ class ListView:
 
 
 def current() -> ListView:
-    """The view, with clicks applied that no callback has taken yet."""
-    return catch_up()
-
-
-def catch_up() -> ListView:
-    """Apply new clicks once, in one write. A callback, and the first step of a run."""
+    """The view, with new clicks applied once, in one write. A callback, and the first step of a run."""
     before: ListView = st.session_state.get(VIEW) or ListView()
     acts, receipt = new_acts(st.session_state.get(LIST) or {}, before.receipt)
     if not acts:
@@ -192,18 +186,13 @@ def start_over(order: str | None = None) -> None:
     """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback."""
     choose_none()
     address.write(PAGE_PARAM)
-    if order:
+    if order is not None:
         address.write(ORDER_PARAM, order)
-    elif order is not None:
-        address.write(ORDER_PARAM)
 
 
 def turn(to: int) -> None:
     """Turn to a page. A callback."""
-    if to:
-        address.write(PAGE_PARAM, str(to + 1))
-    else:
-        address.write(PAGE_PARAM)
+    address.write(PAGE_PARAM, str(to + 1) if to else "")
 
 
 def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:

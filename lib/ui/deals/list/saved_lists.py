@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Abilities
+from lib.deals.fields import DEALS
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.list import deal_rows, health, list_state
 from lib.ui.deals.list.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
@@ -60,7 +61,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "find": state.get(FIND) or "",
         "filters": {name: values for name, values in filters.items() if values},
         "columns": deal_rows.stored_columns(entity, state.get(COLUMNS[entity]) or ()),
-        "attention": bool(entity == health.DEALS and state.get(health.ONLY)),
+        "attention": bool(entity == DEALS and state.get(health.ONLY)),
         "order": address.read(list_state.ORDER_PARAM),
         **({supply_path.ONLY: True} if state.get(supply_path.ONLY) else {}),
     }
@@ -119,7 +120,7 @@ def go(does: Abilities, options: Options, view: DealEntry) -> None:
         state[FILTER.format(name)] = _existing(options, name, saved_values)
         missing += len(saved_values) - len(state[FILTER.format(name)])
     state[COLUMNS[entity]] = [*deal_rows.read_columns(entity, body["columns"])[1:]]
-    if entity == health.DEALS:
+    if entity == DEALS:
         state[health.ONLY] = body["attention"]
     state[supply_path.ONLY] = bool(body.get(supply_path.ONLY))
     list_state.start_over(body["order"])

@@ -249,7 +249,7 @@ def _listing(
         ticks=not does.why_not(search.entity, "change"),
     )
     with st.container(key="deals_table"):
-        listing.draw(list_state.LIST, listing_table, list_view.receipt, list_state.catch_up)  # type: ignore[arg-type]
+        listing.draw(list_state.LIST, listing_table, list_view.receipt, list_state.current)  # type: ignore[arg-type]
 
 
 def _orders(context: PageContext, entity: str) -> frozenset[str]:
