@@ -9,7 +9,6 @@ import streamlit as st
 from lib.ui.admin.chosen_rows import choose_rows, moment_column
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
 from lib.views import Schedule, Subscription
 from lib.wire.text import is_mailable
@@ -46,8 +45,7 @@ def draw(context: PageContext) -> None:
     """Draw the switch for alerts, the list, and the button that stops mails."""
     mails = context.clients.view_store.mails
     everything, mine = mails.all(), mails.mine()
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(plain(problem), icon=":material/error:")
+    problems.draw_noted(PROBLEM)
     if is_mailable(context.person.email or ""):
         alert_mail = next((subscription for subscription in mine if subscription.is_of_alerts), None)
         st.toggle(

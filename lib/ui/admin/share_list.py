@@ -9,7 +9,7 @@ import streamlit as st
 from lib.ui.admin.chosen_rows import choose_rows, moment_column
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import draw_noted
 from lib.views import ShareLink
 from lib.wire.errors import TrancheError
 
@@ -42,8 +42,7 @@ def draw(context: PageContext) -> None:
     """Draw the list, and the button that revokes those chosen."""
     links = context.clients.view_store.share_links.everything()
     button = st.container()
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(plain(problem), icon=":material/error:")
+    draw_noted(PROBLEM)
     if not links:
         st.info(
             "There are no share links. Link on Audience makes them, and Share with buyer in a deal.",

@@ -1,6 +1,7 @@
 """The screen Deals: the list, and the drawer of a package or deal with facts, history and actions."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import streamlit as st
 
@@ -23,7 +24,7 @@ from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open, older, report_errors, show
+from lib.ui.kit.problems import attempt_write, draw_noted, older, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
@@ -59,22 +60,25 @@ def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     )
 
 
-def problem() -> None:
-    """Draw the error of the last action, once."""
-    if failure := st.session_state.pop(PROBLEM, None):
-        st.error(plain(failure), icon=":material/error:")
-
-
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
-    if _attempt(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
+    is_done = attempt_write(PROBLEM, lambda: context.deals.change(*key, {"is_active": is_active}, etag))
+    catalog.forget()
+    if is_done:
         st.session_state[NOTE] = "Resumed" if is_active else "Paused"
         st.rerun()  # a click in a dialog runs the dialog alone: the list behind it would show the old status
 
 
 def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
-    if _attempt(lambda: _remove(context, key, etag)):
+
+    def remove() -> None:
+        with suppress(NotFound):  # a second click that finds it deleted is no error
+            context.deals.remove(*key, etag)
+
+    is_done = attempt_write(PROBLEM, remove)
+    catalog.forget()
+    if is_done:
         address.write(OPEN)
         st.session_state[NOTE] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()  # the whole page: the dialog alone would look for what is deleted
@@ -105,27 +109,6 @@ def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         on_click=delete,
         args=(context, key, entity.etag),
     )
-
-
-def _remove(context: PageContext, key: Key, etag: str | None) -> None:
-    """Delete it; a second click that finds it deleted is no error."""
-    try:
-        context.deals.remove(*key, etag)
-    except NotFound:
-        return
-
-
-def _attempt(work: Callable[[], None]) -> bool:
-    """Run `work` and return whether it succeeded; errors are shown in the drawer."""
-    try:
-        work()
-    except TrancheError as error:
-        outcome = "It may have succeeded" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.sentence} {outcome}."
-        return False
-    finally:
-        catalog.forget()
-    return True
 
 
 def draw_missing(context: PageContext, key: Key) -> None:
@@ -252,7 +235,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
-    problem()
+    draw_noted(PROBLEM)
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: add_deals.draw(context, entity),

@@ -91,6 +91,24 @@ def attempt(work: Callable[[], Result]) -> tuple[Result | None, str]:
         return None, error.sentence
 
 
+def attempt_write(key: str, work: Callable[[], object]) -> bool:
+    """Whether `work` succeeded; else what became of it is noted under this key, for `draw_noted`."""
+    st.session_state.pop(key, None)
+    try:
+        work()
+    except TrancheError as error:
+        outcome = "It may have succeeded." if is_open(error) else "Nothing was changed."
+        st.session_state[key] = f"{error.sentence} {outcome}"
+        return False
+    return True
+
+
+def draw_noted(key: str) -> None:
+    """Draw the sentence that a callback has noted under this key, once."""
+    if problem := st.session_state.pop(key, None):
+        st.error(plain(problem), icon=":material/error:")
+
+
 def older(error: TrancheError, what: str) -> None:
     """Draw a note that older data is shown because it can't be read again."""
     st.warning(f"{sentence(error)} What you see was loaded earlier.", icon=":material/history:")

@@ -149,13 +149,18 @@ class CreationPlan(ChangePlan[CreationSource]):
     failed: PlannedCreation | None = None
     gaps: list[str] = field(default_factory=list)
 
-    def finish(self, client: Deals) -> None:
-        """Create all of it now: for a form, whose questions are answered."""
-        self.begin()
-        self.read(client)
+    def finish(self, client: Deals) -> int:
+        """Create all of it now, for a form whose questions are answered; returns the first id.
+
+        Raises why it failed.
+        """
+        self.begin().read(client)
         self.start()
         while self.is_running:
             self.write(client)
+        if self.error is not None:
+            raise self.error
+        return self.entities[0].id or 0
 
     def write(self, client: Deals) -> None:
         """Create the next ones, or delete the last one again."""

@@ -7,6 +7,7 @@ no keys is asked again only by somebody who has looked whether it is there.
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -108,41 +109,39 @@ class CreationForm:
         stores a form that is in doubt once its request is sent; `approve` is called with what sends it and
         returns the first id.
         """
-        state, is_once = st.session_state, False
-        for name in ("asked", "sure"):
-            state.pop(self.prefix + name, None)
+        self._forget_doubt()
         record = context.clients.bulk_actions.record(title)
         source = FormSource(creations=creations)
         plan = CreationPlan(source=source, record=record, idempotency_key=self.key, few=1)
-
-        def write() -> int:
-            plan.finish(context.deals)
-            if plan.error is not None:
-                raise plan.error
-            return plan.entities[0].id or 0
-
+        is_once = False
         try:
             is_once = context.deals.abilities.repeats
             if not is_once:
                 self.note_doubt()  # before it is sent: the session may end while an answer is waited for
                 keep()
-            approve(write)
+            approve(partial(plan.finish, context.deals))
         except TrancheError as error:
             if not is_open(error):
-                state.pop(f"{self.prefix}asked", None)
+                self._forget_doubt()
             remains = [outcome.reason for outcome in plan.outcomes if outcome.reason and plan.entities]
             if remains:
                 self.fail(remains[-1])
             elif isinstance(error, Invalid):
-                state[f"{self.prefix}problems"] = FieldProblems.of(in_form(plan, error), request)
+                problems = FieldProblems.of(in_form(plan, error), request)
+                st.session_state[f"{self.prefix}problems"] = problems
             else:
                 self.fail(f"{error.sentence} {advice(error, is_once)}")
             return None
         finally:
-            state[f"{self.prefix}key"] = plan.idempotency_key
+            st.session_state[f"{self.prefix}key"] = plan.idempotency_key
             catalog.forget()
-        state.pop(f"{self.prefix}asked", None)
+        self._forget_doubt()
         return plan
+
+    def _forget_doubt(self) -> None:
+        """Nobody has to look before the next try."""
+        for name in ("asked", "sure"):
+            st.session_state.pop(self.prefix + name, None)
 
     def clear(self) -> None:
         """Forget all that the form holds in this session."""

@@ -40,7 +40,7 @@ HOW, AMOUNT, NO_END, ZONE, EMPTY, TARGET, MODE, PROBLEM = (
 )
 DATES = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
 SET, PERCENT, OWN_ZONE, KEEP = "Set to", "Change by %", "Each package's own", "keep"
-PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
+LIMITS = {SET: values.AMOUNT, PERCENT: Limits(least=-100, below=10_001, decimals=4)}
 MODES: Mapping[str, Mode] = {"Add": "add", "Remove": "remove", "Replace": "replace"}
 SWITCHES = {
     entity: tuple(name for name in fields.writable(entity, fields.SWITCH) if name != "is_active")
@@ -151,7 +151,7 @@ def _draw_term(context: PageContext, name: str) -> None:
         return
     options = fees if name == FEE_TYPE else {}
     content = st.session_state.get(PREFIX + name)
-    faults = [*filter(None, [inputs.fault(name, content)])] if name != FEE else []
+    faults = filter(None, [inputs.fault(name, content)])
     row = fields.BY_NAME[name]
     label = f"{row.form_label}{EACH if row.is_summed else ''}"
     inputs.draw_with_faults(name, PREFIX + name, faults, Look(label, options=options, placeholder=KEEP))
@@ -174,7 +174,7 @@ def _draw_price(money: Prices) -> None:
     how = st.session_state.get(HOW) or SET
     amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder=KEEP)
     text = st.session_state.get(AMOUNT) or ""
-    beside(filter(None, [amounts.fault(text, limits=_limits(how))]))
+    beside(filter(None, [amounts.fault(text, limits=LIMITS[how])]))
     if how == PERCENT:
         st.caption("Rounded to cents, or to the decimals that a price has already.")
 
@@ -210,15 +210,11 @@ def _draw_package_fields(context: PageContext) -> None:
         picker.draw(context, query, TARGET, lists, offer=offer)
 
 
-def _limits(how: str) -> Limits:
-    return PERCENTAGE if how == PERCENT else values.AMOUNT
-
-
 def _read(context: PageContext) -> SharedChange:
     """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
     state = st.session_state
     how = state.get(HOW) or SET
-    number = amounts.read(state.get(AMOUNT) or "", _limits(how))
+    number = amounts.read(state.get(AMOUNT) or "", LIMITS[how])
     shared_change = SharedChange(
         deal=({PRICE: number} if how == SET and number is not None else {}) | _read_terms(),
         percent=number if how == PERCENT else None,
@@ -241,10 +237,8 @@ def _read_terms() -> dict[str, Any]:
     if twice := [fields.BY_NAME[name].form_label for name in empty if name in terms]:
         raise ValueError(f"{', '.join(twice)}: type a value, or empty it.")
     for name, content in terms.items():
-        if name != FEE and (fault := inputs.fault(name, content)):
+        if fault := inputs.fault(name, content):
             raise ValueError(f"{fields.BY_NAME[name].form_label}: {fault}")
-    if FEE in terms and (fault := amounts.fault(terms[FEE])):
-        raise ValueError(f"{fields.BY_NAME[FEE].form_label}: {fault}")
     read = {name: inputs.value(name, content) for name, content in terms.items()}
     return _read_switches(DEALS) | read | dict.fromkeys(empty)
 

@@ -25,7 +25,7 @@ from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open, report_errors
+from lib.ui.kit.problems import attempt_write, report_errors
 from lib.wire.errors import TrancheError
 
 PARAM, LIST, PROBLEM = "proposal", "proposals_list", "proposals_problem"
@@ -260,18 +260,12 @@ def _decline(context: PageContext, proposal: Proposal) -> None:
 
 def _attempt(work: Callable[[], None], note: str) -> None:
     """Run `work`; errors are shown in the dialog. A callback."""
-    st.session_state.pop(PROBLEM, None)
-    try:
-        work()
-    except TrancheError as error:
-        outcome = "It may have been applied" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.sentence} {outcome}."
-        return
-    finally:
-        st.session_state.pop(AT, None)
-        catalog.forget()
-    notes.say(note)
-    st.rerun()  # the list behind the dialog, and the number in the navigation
+    is_done = attempt_write(PROBLEM, work)
+    st.session_state.pop(AT, None)
+    catalog.forget()
+    if is_done:
+        notes.say(note)
+        st.rerun()  # the list behind the dialog, and the number in the navigation
 
 
 def _edit(context: PageContext, proposal: Proposal) -> None:

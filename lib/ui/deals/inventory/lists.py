@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from lib.ui.deals.inventory import supply_files
 from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.problems import is_open, report_errors, show
+from lib.ui.kit.problems import attempt_write, draw_noted, is_open, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, NEW = "lists_kind", "lists_find", "lists_list", "lists_new"
@@ -115,15 +116,12 @@ class OpenList:
 
     def change(self, fields: dict[str, Any], note: str) -> bool:
         """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
-        try:
-            self.context.deals.change(self.entity, self.entry_list.id or 0, fields, self.entry_list.etag)
-        except TrancheError as error:
-            st.session_state[PROBLEM] = f"{error.sentence} Nothing was changed."
-            return False
-        finally:
-            catalog.forget()
-        notes.say(note)
-        return True
+        number, etag = self.entry_list.id or 0, self.entry_list.etag
+        is_done = attempt_write(PROBLEM, lambda: self.context.deals.change(self.entity, number, fields, etag))
+        catalog.forget()
+        if is_done:
+            notes.say(note)
+        return is_done
 
 
 def draw(context: PageContext) -> None:
@@ -287,8 +285,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         does = catalog.abilities(context)
         may_change = not does.why_not(key[0], "change")
         notes.draw()
-        if problem := st.session_state.pop(PROBLEM, None):
-            st.error(plain(problem), icon=":material/error:")
+        draw_noted(PROBLEM)
         _draw_entries(open_list, may_change)
         if may_change:
             _draw_paste(open_list)
@@ -423,14 +420,14 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
 
 def _delete(open_list: OpenList) -> None:
     """Delete the list. A callback."""
-    try:
-        open_list.context.deals.remove(
-            open_list.entity, open_list.entry_list.id or 0, open_list.entry_list.etag
-        )
-    except TrancheError as error:
-        if not isinstance(error, NotFound):
-            st.session_state[PROBLEM] = error.sentence
-            return
+    number, etag = open_list.entry_list.id or 0, open_list.entry_list.etag
+
+    def remove() -> None:
+        with suppress(NotFound):  # somebody else deleted it
+            open_list.context.deals.remove(open_list.entity, number, etag)
+
+    if not attempt_write(PROBLEM, remove):
+        return
     _close()
     catalog.forget()
     notes.say(f"{open_list.entry_list.name} is deleted")
