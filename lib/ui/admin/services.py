@@ -44,7 +44,13 @@ def draw(context: PageContext) -> None:
             "Where reports and deals come from. A check changes nothing; `tranche check` does the same.",
             width="stretch",
         )
-        st.button("Check again", icon=":material/refresh:", key=CHECK, on_click=_forget)
+        st.button(
+            "Check again",
+            icon=":material/refresh:",
+            key=CHECK,
+            on_click=st.session_state.pop,
+            args=(RESULT, None),
+        )
     _circuit_notes(settings)
     summary, columns = st.empty(), st.columns(2, gap="large")
     check_result: CheckResult | None = st.session_state.get(RESULT)
@@ -59,10 +65,6 @@ def draw(context: PageContext) -> None:
     with summary:
         _summary(check_result.steps)
     st.caption(f"Checked at {check_result.clock:%H:%M:%S} (server time)")
-
-
-def _forget() -> None:
-    st.session_state.pop(RESULT, None)
 
 
 def _circuit_notes(settings: Settings) -> None:
@@ -95,12 +97,8 @@ def _draw_steps(steps: Iterable[Step], columns: Sequence[DeltaGenerator]) -> tup
         with columns[services.index(step.service) % len(columns)]:
             if is_new:
                 st.header(plain(step.service), anchor=False)
-            _step(step)
+            st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.result)}")
+            if step.remedy:
+                st.caption(f":material/build: {plain(step.remedy)}")
         results.append(step)
     return tuple(results)
-
-
-def _step(step: Step) -> None:
-    st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.result)}")
-    if step.remedy:
-        st.caption(f":material/build: {plain(step.remedy)}")

@@ -125,7 +125,8 @@ def section(
         sentence=sentence(negotiation, money, is_buyer=True),
         rounds=[_round(answer, money) for answer in negotiation.rounds],
         mark=negotiation.mark,
-        name=texts.get("name") or _last_name(negotiation),
+        name=texts.get("name")
+        or next((answer.who for answer in reversed(negotiation.rounds) if answer.side == "buyer"), ""),
         word=texts.get("word", ""),
         fields=[
             SnapshotField(
@@ -196,11 +197,6 @@ def _round(answer: Round, money: Prices) -> SnapshotRound:
     """A line of the list of rounds, as both sides read it."""
     who = answer.who if answer.side == "buyer" else "The seller"
     return SnapshotRound(f"{who} {act_text(answer, money)}", f"{answer.at:%-d %b %Y, %H:%M} UTC", answer.word)
-
-
-def _last_name(negotiation: Negotiation) -> str:
-    """Who answered for the buyer last."""
-    return next((answer.who for answer in reversed(negotiation.rounds) if answer.side == "buyer"), "")
 
 
 def _day(text: str, today: date) -> date | None:

@@ -144,7 +144,10 @@ class ChangeSource(ABC):
     def read(self, client: Deals) -> list[PlannedChange]:
         """The changes of the next batch; where it can't be read, why."""
         rows_of_key = {key: frozenset(rows) for key, rows in self.to_read.items()}
-        keys = _batch([*rows_of_key], self._size(client))
+        # One by one where a failure would be that of all.
+        most = self.batch_size if self.is_renewed or client.abilities.is_own else 1
+        first, *_ = rows_of_key
+        keys = [*takewhile(lambda key: key[0] == first[0], [*rows_of_key][:most])]
         try:
             changes = self.renew(client, keys, rows_of_key)
         except TrancheError as error:
@@ -176,10 +179,6 @@ class ChangeSource(ABC):
                 else [self.missing(key, rows.get(key, frozenset()))]
             )
         ]
-
-    def _size(self, client: Deals) -> int:
-        """How many are read at once: one by one where a failure would be that of all."""
-        return self.batch_size if self.is_renewed or client.abilities.is_own else 1
 
 
 Source = TypeVar("Source", bound=ChangeSource)
@@ -394,8 +393,3 @@ def _send_whole(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Out
         for change in changes:
             reason = reasons.get(change.key[1], "")
             yield Outcome(change, reason and with_full_stop(reason))
-
-
-def _batch(keys: Sequence[Key], most: int) -> list[Key]:
-    """The first ones that are of one kind."""
-    return [*takewhile(lambda key: key[0] == keys[0][0], keys[:most])]

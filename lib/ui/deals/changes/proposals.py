@@ -95,10 +95,7 @@ def _content(context: PageContext) -> None:
         states = [state for state in STATES if (state in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
         if proposals:
-            rows = [
-                ListRow(str(proposal.id), _cells(proposal), is_open=proposal.id == selection)
-                for proposal in proposals
-            ]
+            rows = [_row(proposal, selection) for proposal in proposals]
             page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
             listing.draw_links(LIST, page, _open)
         else:
@@ -108,9 +105,10 @@ def _content(context: PageContext) -> None:
             _proposal(context, context.clients.proposals.get(selection))
 
 
-def _cells(proposal: Proposal) -> tuple[ListCell, ...]:
+def _row(proposal: Proposal, selection: int | None) -> ListRow:
     texts = (title(proposal), proposal.by, facts.moment(proposal.at))
-    return (*map(ListCell, texts), ListCell(proposal.state.capitalize(), TONES[proposal.state]))
+    cells = (*map(ListCell, texts), ListCell(proposal.state.capitalize(), TONES[proposal.state]))
+    return ListRow(str(proposal.id), cells, is_open=proposal.id == selection)
 
 
 def _proposal(context: PageContext, proposal: Proposal) -> None:
@@ -124,7 +122,9 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     if proposal.state in ("open", "applying"):
         _decide(context, proposal, any(drift.is_conflict for drift in drifts))
     else:
-        _outcome(proposal)
+        decision = f"{proposal.state.capitalize()}{' with edits' if proposal.is_edited else ''}"
+        word = f": {proposal.word}" if proposal.word else ""
+        st.markdown(plain(f"{decision} by {proposal.decided_by}, {facts.moment(proposal.decided_at)}{word}"))
 
 
 def _diff(context: PageContext, proposal: Proposal) -> list[str]:
@@ -210,12 +210,6 @@ def _show(proposal: Proposal, is_past: bool) -> None:
     if is_past:
         st.session_state["drawer_shown"] = "History"
     st.rerun()
-
-
-def _outcome(proposal: Proposal) -> None:
-    decision = f"{proposal.state.capitalize()}{' with edits' if proposal.is_edited else ''}"
-    word = f": {proposal.word}" if proposal.word else ""
-    st.markdown(plain(f"{decision} by {proposal.decided_by}, {facts.moment(proposal.decided_at)}{word}"))
 
 
 def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:

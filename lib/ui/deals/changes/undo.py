@@ -215,19 +215,15 @@ def _line(undo_view: UndoView, action: BulkAction, why_not: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap=None):
             st.markdown(f"**{plain(action.title)}** {counts}")
-            st.caption(plain(f"{action.who}, {facts.moment(action.at)}{_state(action)}"))
+            stays = f", {number(action.count)} not put back" if action.count else ""
+            undone = f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
+            state = undone if action.undone_by is not None else ""
+            st.caption(plain(f"{action.who}, {facts.moment(action.at)}{state}"))
         if action.count:
             st.button(
                 "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,
                 on_click=setattr, args=(undo_view, "begins", action.number),
             )  # fmt: skip
-
-
-def _state(action: BulkAction) -> str:
-    if action.undone_by is None:
-        return ""
-    stays = f", {number(action.count)} not put back" if action.count else ""
-    return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
 
 
 def _columns(money: Prices, changes: Sequence[PlannedChange]) -> Columns:

@@ -15,7 +15,7 @@ from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.facts import amount
 from lib.ui.deals.list import deal_rows, health
-from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package, seat_of
+from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import address, components, listing, notes, screens, times
@@ -242,11 +242,10 @@ def deal_facts(
     deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
 ) -> dict[str, str]:
     """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
-    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
     money = money.of(deal.currency)
     return {
         "Seat": seat_of(deal) or facts.NOTHING,
-        "DSP": (dsp and dsp.name) or facts.NOTHING,
+        "DSP": dsp_of(deal) or facts.NOTHING,
         money.title: amount(deal.price),
         "Deal sync": facts.value("deal_sync", deal.deal_sync),
         "Agency fee": facts.fee(deal, money),
@@ -264,15 +263,12 @@ def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> di
         is_usual = value is None and name in usual
         return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
 
-    terms = [name for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
+    terms = [fields.BY_NAME[name] for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
     return {
-        facts.title(name): text(name) for name in terms if name in usual or not _is_left_out(entity, name)
+        facts.title(term.name): text(term.name)
+        for term in terms
+        if term.name in usual or not term.is_extension or getattr(entity, term.name) is not None
     }
-
-
-def _is_left_out(entity: PackageOrDeal, name: str) -> bool:
-    """Whether a term is none that every deal has, and this one has it not."""
-    return fields.BY_NAME[name].is_extension and getattr(entity, name) is None
 
 
 def _facts(texts: dict[str, str]) -> None:

@@ -38,8 +38,8 @@ def draw(search: ListSearch, list_view: list_state.ListView) -> None:
         key="deals_overlap",
         disabled=len(ids) < FEWEST,
         help=f"What the chosen packages share; without a choice, the first {overlap.MOST} listed",
-        on_click=_ask,
-        args=(tuple(ids),),
+        on_click=st.session_state.update,
+        args=({OPEN: tuple(ids)},),
     )
 
 
@@ -51,11 +51,6 @@ def draw_dialog(context: PageContext) -> None:
             "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=close
         )
         dialog(_content)(context, ids)
-
-
-def _ask(ids: tuple[int, ...]) -> None:
-    """Open the dialog. A callback."""
-    st.session_state[OPEN] = ids
 
 
 def close() -> None:
@@ -133,11 +128,9 @@ def _percent(estimate: Estimate, texts: Numbers) -> str:
 
 
 def _volume(estimate: Estimate, texts: Numbers) -> str:
-    return (
-        "no data"
-        if estimate.value is None
-        else texts.rough(estimate.value) + range_text(estimate, texts.rough)
-    )
+    if estimate.value is None:
+        return "no data"
+    return texts.rough(estimate.value) + range_text(estimate, texts.rough)
 
 
 def _left_out(names: list[str], translations: list[Translation]) -> None:

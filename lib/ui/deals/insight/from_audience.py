@@ -67,12 +67,7 @@ def only(query: AudienceQuery, name: str) -> int | None:
 
 def menu_parts(context: PageContext) -> dict[str, MenuPart]:
     """What the menu More has for those who may create packages: one from the rows that the question keeps."""
-    return {"New package": _draw_new_package} if context.now().deals.writes else {}
-
-
-def _draw_new_package(context: PageContext) -> None:
-    with report_errors("The new package", effect="Your question is kept."):
-        _content(context)
+    return {"New package": _draw_targeting} if context.now().deals.writes else {}
 
 
 def package_question(context: PageContext) -> PackageQuestion:
@@ -83,14 +78,21 @@ def package_question(context: PageContext) -> PackageQuestion:
     return PackageQuestion(context.project, context.slicer_name, params)
 
 
-def _content(context: PageContext) -> None:
+@report_errors("The new package", effect="Your question is kept.")
+def _draw_targeting(context: PageContext) -> None:
+    """Draw the targeting that the filters become, what is left out, and the button that opens the form."""
     if reason := catalog.abilities(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
     query = history.current(context).query
     translation = from_filters(query.filters, context.slicer, entries(catalog.lists(context)))
     if not translation.is_empty:
-        descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
+        # The names of lists, by what a target without a name is called.
+        list_names = {
+            kind: {f"list {number}": name for number, name in names.items()}
+            for kind, names in catalog.named_lists(context).items()
+        }
+        descriptions = {**picker.describe(context, query, translation.targeting), **list_names}
         st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
     for part in translation.left_out:
         left_out = filters.sentence(part.filter, context.slicer)
@@ -102,14 +104,6 @@ def _content(context: PageContext) -> None:
         st.caption(HOW)
         return
     _open(context, translation)
-
-
-def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
-    """The names of lists, by what a target without a name is called."""
-    names = catalog.named_lists(context)
-    return {
-        kind: {f"list {number}": name for number, name in of_kind.items()} for kind, of_kind in names.items()
-    }
 
 
 def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> str:

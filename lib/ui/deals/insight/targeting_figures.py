@@ -136,9 +136,8 @@ def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, text
     if not parts:
         return ["The booked period has no days."]
     length = sum(parts.values())
-    what = (
-        f"The booked period ({_days(length, texts)})" if end else f"The first {DAYS} days (no end is booked)"
-    )
+    days = f"{texts.number(length, 0 if length == int(length) else 1)} {'day' if length == 1 else 'days'}"
+    what = f"The booked period ({days})" if end else f"The first {DAYS} days (no end is booked)"
     first = start.astimezone(timezone(timedelta(hours=hours))).date()
     return [
         f"{what}, {whose}: "
@@ -178,10 +177,6 @@ def caution(figures: Figures, days: str, without_what: str) -> str:
         f"The last week over again, tried on past periods as long and as far ahead, {days}. "
         f"{without_what}{without}"
     )
-
-
-def _days(days: float, numbers: Numbers) -> str:
-    return f"{numbers.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
 
 
 def _chart(place: str, figures: Figures, period: str) -> None:

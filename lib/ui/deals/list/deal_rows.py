@@ -88,13 +88,16 @@ def seat_of(deal: DemandDeal) -> str:
     return "" if deal.seat is None or deal.seat.id is None else seat_name(deal.seat, deal.seat.id)
 
 
+def dsp_of(deal: DemandDeal) -> str:
+    """The name of its DSP; empty where it is not known."""
+    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
+    return (dsp and dsp.name) or ""
+
+
 def deal_label(deal: DemandDeal) -> str:
     """`Morning News - Bluebird · Alder Bidder · 17`: to be found by name, seat, DSP or id."""
-    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
-    seat = seat_of(deal)
-    name = deal.name or f"Deal {deal.id}"
-    parts = (name, "" if seat in name else seat, (dsp.name if dsp else None) or "", str(deal.id))
-    return " · ".join(filter(None, parts))
+    seat, name = seat_of(deal), title_of(deal)
+    return " · ".join(filter(None, (name, "" if seat in name else seat, dsp_of(deal), str(deal.id))))
 
 
 def title_of(entity: PackageOrDeal) -> str:
@@ -156,8 +159,8 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
         start=package.start_date,
         end=package.end_date,
         targeting=words.sentence(package),
-        seats=tuple(dict.fromkeys(_seat(deal) for deal in deals)),
-        dsps=tuple(dict.fromkeys(dsp for deal in deals if (dsp := _dsp(deal)))),
+        seats=tuple(dict.fromkeys(seat_of(deal) or "?" for deal in deals)),
+        dsps=tuple(dict.fromkeys(filter(None, map(dsp_of, deals)))),
         prices=_prices(deals),
         others=tuple(deal.name or "" for deal in package.demand_deals),
         more=_more(package),
@@ -184,8 +187,8 @@ def of_deal(
         start=first.start_date if first is not None else None,
         end=first.end_date if first is not None else None,
         targeting=sentence(packages[first.id]) if first is not None and first.id in packages else "",
-        seats=(_seat(deal),),
-        dsps=tuple(filter(None, (_dsp(deal),))),
+        seats=(seat_of(deal) or "?",),
+        dsps=tuple(filter(None, [dsp_of(deal)])),
         prices=_prices([deal]),
         others=tuple(package.name or "" for package in deal.supply_deals),
         deal_id=deal.deal_id or "",
@@ -227,7 +230,10 @@ def _values(row: DealRow, money: Prices) -> dict[str, object]:
         f"Lowest {price}": lowest[0] if len(lowest) == 1 else "; ".join(map(str, lowest)),
         f"Highest {price}": highest[0] if len(highest) == 1 else "; ".join(map(str, highest)),
         "Currency": "; ".join(currency for currency, _ in ranges),
-        **{fields.BY_NAME[name].column: _word(name, value) for name, value in row.more},
+        **{
+            fields.BY_NAME[name].column: (fields.BY_NAME[name].kind.choices or {}).get(value, value)
+            for name, value in row.more
+        },
         "Targeting": row.targeting,
         "Linked with": "; ".join(row.others),
     }
@@ -238,26 +244,12 @@ def _number(price: Decimal, currency: str, money: Prices) -> Decimal | str:
     return price if currency == money.currency else f"{price} {currency}"
 
 
-def _word(name: str, value: object) -> object:
-    """A value as a file has it: one of a few by its word."""
-    return (fields.BY_NAME[name].kind.choices or {}).get(value, value)
-
-
 def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
     return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
 
 
 def _prices(deals: Iterable[DemandDeal]) -> tuple[tuple[str, Decimal], ...]:
     return tuple(sorted((deal.currency or "", deal.price) for deal in deals if deal.price is not None))
-
-
-def _seat(deal: DemandDeal) -> str:
-    return seat_of(deal) or "?"
-
-
-def _dsp(deal: DemandDeal) -> str | None:
-    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
-    return dsp.name if dsp else None
 
 
 OTHERS = {

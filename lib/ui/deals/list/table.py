@@ -1,6 +1,7 @@
 """The list of packages and deals: searched, filtered, sorted and paged by the service."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -89,7 +90,8 @@ def draw(context: PageContext) -> None:
         return
     part = catalog.page(context, search)
     if search.page and not part.rows:
-        search = _first(search)
+        address.write(list_state.PAGE_PARAM)  # the list has become shorter than the page in the URL
+        search = replace(search, page=0)
         part = catalog.page(context, search)
     list_state.note_rows(list_view, part.rows)
     with st.container(horizontal=True, vertical_alignment="center", key="deals_actions"):
@@ -215,12 +217,6 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
 def _page() -> int:
     text = address.read(list_state.PAGE_PARAM) or "1"
     return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
-
-
-def _first(search: ListSearch) -> ListSearch:
-    """Go to the first page: the list has become shorter than the page in the URL."""
-    address.write(list_state.PAGE_PARAM)
-    return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
 
 
 def _listing(

@@ -79,7 +79,10 @@ def _draw_all(context: PageContext, draft: Draft) -> None:
     if (open_entry := TEMPLATES.open_entry(templates)) is not None:
         _template_panel(context, open_entry, draft)
         return
-    entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
+    store = context.clients.view_store.templates
+    entries.new(
+        TEMPLATES, "Keep this form as", lambda name, is_shared: store.save(name, body_of(draft), is_shared)
+    )
     st.caption("Without dates and contact.")
     for template in templates:
         actions = entries.changes(context, TEMPLATES, template)
@@ -136,7 +139,3 @@ def _fill_with(context: PageContext, template: DealEntry) -> None:
     state.fill(draft, sentence)
     TEMPLATES.back()
     st.session_state[POPOVER] = False
-
-
-def _save_template(context: PageContext, draft: Draft, name: str, is_shared: bool) -> None:
-    context.clients.view_store.templates.save(name, body_of(draft), is_shared)
