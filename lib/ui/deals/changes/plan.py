@@ -146,8 +146,8 @@ class ChangeSource(ABC):
         rows_of_key = {key: frozenset(rows) for key, rows in self.to_read.items()}
         # One by one where a failure would be that of all.
         most = self.batch_size if self.is_renewed or client.abilities.is_own else 1
-        first, *_ = rows_of_key
-        keys = [*takewhile(lambda key: key[0] == first[0], [*rows_of_key][:most])]
+        kind = next(iter(rows_of_key))[0]
+        keys = [*takewhile(lambda key: key[0] == kind, [*rows_of_key][:most])]
         try:
             changes = self.renew(client, keys, rows_of_key)
         except TrancheError as error:
