@@ -27,7 +27,7 @@ from lib.ui.deals import facts
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import id_picker
-from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting import targeting_text
 from lib.wire.errors import Forbidden, ServiceProblem
 
 MAX = Person("max", "Max", None, "manager", deals=ALL_DEALS)
@@ -271,7 +271,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
     """A targeting that is only half readable is never called everything; its JSON stands under the facts."""
     odd: list[Any] = [{"polygon": [1, Decimal("2.5")]}, {"radius": 3}]
     package = Dialect().read(SupplyPackage, {"id": 1, "geo_targetings": odd, "size_targetings": "any"})
-    assert words.sentence(package) == "places: 2 unread · an unread targeting by size"
+    assert targeting_text.sentence(package) == "places: 2 unread · an unread targeting by size"
     (places, raw), (sizes, _) = details.unread(package)
     assert places == "2 of places that Tranche can't read; they stay unchanged"
     assert "2.5" in raw

@@ -31,7 +31,7 @@ from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
 from lib.ui.deals.list.list_state import NEWEST, PAGE, ListSearch, search_words
-from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import session_cache, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
@@ -275,7 +275,7 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
         return self.sentence(package.id)
 
     def _sentence(self, package: int | None) -> str:
-        return words.sentence(self[package])
+        return targeting_text.sentence(self[package])
 
 
 def _rows(
@@ -355,11 +355,13 @@ def link_title(entity: PackageOrDeal) -> str:
 def mark_rows(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of a page with marks; without them if the report does not answer within a moment."""
     packages = [row.package for row in rows if row.package is not None]
-    marks = words.marks(context, usual_days(context), packages) if packages else {}
+    marks = targeting_text.marks(context, usual_days(context), packages) if packages else {}
     if not any(marks.values()):
         return [*rows]
     return [
-        row if row.package is None else replace(row, targeting=words.sentence(row.package, marks=marks))
+        row
+        if row.package is None
+        else replace(row, targeting=targeting_text.sentence(row.package, marks=marks))
         for row in rows
     ]
 

@@ -27,8 +27,8 @@ from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, NewDeals, Terms, seat_name
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
-from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import EVERYTHING, Descriptions, Marks
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.targeting_text import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
@@ -209,7 +209,7 @@ def _read(field: str, text: str) -> str:
 
 def _targeting(field: str, content: Any) -> str:
     try:
-        return words.sentence(Targeting.model_validate({field: content}), None)
+        return targeting_text.sentence(Targeting.model_validate({field: content}), None)
     except ValidationError:
         return str(content)
 
@@ -265,7 +265,7 @@ def _what(draft: Draft, descriptions: Descriptions | None, marks: Marks | None) 
     name = (
         f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
     )
-    sentence = words.sentence(draft.targeting, None, descriptions, marks)
+    sentence = targeting_text.sentence(draft.targeting, None, descriptions, marks)
     supply = f"{plain(draft['media_type'] or '')} supply".strip()
     return f"{name} sells {supply}: {'all of it' if sentence == EVERYTHING else plain(sentence)}."
 

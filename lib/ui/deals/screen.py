@@ -20,7 +20,7 @@ from lib.ui.deals.list import table
 from lib.ui.deals.list.deal_rows import KINDS, TONES, Key
 from lib.ui.deals.list.list_state import NOTE, OPEN, open_key
 from lib.ui.deals.new_package import state
-from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -175,10 +175,10 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     if not isinstance(entity, SupplyPackage):
         return
     with report_errors("The targeting", effect="Nothing was changed."):
-        descriptions = picker.describe(context, catalog.usual_days(context), entity)
+        descriptions = targeting_text.describe(context, catalog.usual_days(context), entity)
         lists = entries(catalog.lists(context))
-        st.markdown(plain(words.sentence(entity, None, descriptions)))
-        if unread := words.unread(entity):
+        st.markdown(plain(targeting_text.sentence(entity, None, descriptions)))
+        if unread := targeting_text.unread(entity):
             st.caption(
                 f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
             )

@@ -11,7 +11,7 @@ from lib.insight.filters import entries, report_filters
 from lib.insight.kinds import KINDS, elements, key_field
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Slicer
 from lib.settings import Settings
-from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting import targeting_text
 
 NAMES = ("country", "region", "city", "zip", "device_type", "browser", "operating_system", "size",
          "site_domain", "app_bundle", "media_type")  # fmt: skip
@@ -183,13 +183,13 @@ def test_figures_of_a_targeting(deals_home: Path) -> None:
 )
 def test_in_words(targeting: Targeting, listed: int | None, sentence: str) -> None:
     """A targeting in a sentence: what is meant, then what is not, with no more of a kind than fit."""
-    assert words.sentence(targeting, listed) == sentence
+    assert targeting_text.sentence(targeting, listed) == sentence
 
 
 def test_in_words_of_the_report() -> None:
     """Values are told by their descriptions where the report has some."""
     described = {"country": {"US": "United States"}}
-    assert words.sentence(Targeting(geo_targetings=(US, CA)), None, described) == "United States, CA"
+    assert targeting_text.sentence(Targeting(geo_targetings=(US, CA)), None, described) == "United States, CA"
 
 
 def test_elements() -> None:

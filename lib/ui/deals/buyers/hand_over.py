@@ -17,7 +17,7 @@ from lib.deals.models import AppList, DemandDeal, DomainList, PackageOrDeal, Sup
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.facts import Prices, amount
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
-from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import components
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -255,8 +255,8 @@ def describe_targeting(
         )
         for field, entity in LIST_FIELDS
     }
-    descriptions = picker.describe(context, catalog.usual_days(context), package)
-    return words.sentence(package.model_copy(update=nameless), None, descriptions)
+    descriptions = targeting_text.describe(context, catalog.usual_days(context), package)
+    return targeting_text.sentence(package.model_copy(update=nameless), None, descriptions)
 
 
 def _count_label(count: int | None, noun: str) -> str:

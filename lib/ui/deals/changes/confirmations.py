@@ -32,8 +32,8 @@ from lib.ui.deals.forms.draft import NewDeals, seat_name
 from lib.ui.deals.forms.inputs import FormValues
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
-from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Marks
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.targeting_text import Marks
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -268,7 +268,7 @@ def _ask_of_creations(
     package_of_line = {creation.line: creation.new_package for creation in creations if creation.is_package}
     targetings = [targeting_of(package) for package in package_of_line.values()]
     days = catalog.usual_days(context)
-    marks = words.marks(context, days, targetings, with_gaps=True) if targetings else {}
+    marks = targeting_text.marks(context, days, targetings, with_gaps=True) if targetings else {}
     deals_of_package: dict[int, list[PlannedCreation]] = {}
     for creation in creations:
         if creation.is_package:
@@ -299,9 +299,9 @@ def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
     for kind in KINDS:
         for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting_of(package))):
             mark = marks.get(kind.name, {}).get(value)
-            if mark == words.UNKNOWN:
+            if mark == targeting_text.UNKNOWN:
                 yield f"{kind.title} '{value}' is not in the report"
-            elif mark == words.NO_CHECK and not doubts.is_known(kind.name, value):
+            elif mark == targeting_text.NO_CHECK and not doubts.is_known(kind.name, value):
                 yield f"{kind.title} '{value}' is not known, and the report can't be asked"
     if over := doubts.dates(package.end_date):
         yield over

@@ -20,8 +20,8 @@ from lib.ui.deals.changes.plan_steps import Columns, PlanSteps, step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.list_state import ListSearch
-from lib.ui.deals.targeting import picker, words
-from lib.ui.deals.targeting.words import Descriptions
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.targeting_text import Descriptions
 from lib.ui.kit import listing, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, new_acts
@@ -122,7 +122,7 @@ def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTar
             "Targets afterwards": [
                 ""
                 if package is None
-                else words.sentence(package, None, picker.describe(context, query, package))
+                else targeting_text.sentence(package, None, targeting_text.describe(context, query, package))
                 for package in packages
             ],
         }
@@ -191,7 +191,9 @@ def _draw_result(
     )
     why_not = catalog.abilities(context).why_not(SUPPLY, "change")
     targeting = targeting_of(dead.target for dead in result.dead)
-    _draw_list(rows, picker.describe(context, catalog.usual_days(context), targeting), ticks=not why_not)
+    _draw_list(
+        rows, targeting_text.describe(context, catalog.usual_days(context), targeting), ticks=not why_not
+    )
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
         return
@@ -228,7 +230,7 @@ def _draw_list(dead_rows: list[DeadRow], descriptions: Descriptions, ticks: bool
 
 def _cells(row: DeadRow, descriptions: Descriptions) -> tuple[ListCell, ...]:
     kind, target = row.dead.target.kind, row.dead.target.target
-    value = words.value_label(kind.value(target), descriptions.get(kind.name, {}), {})
+    value = targeting_text.value_label(kind.value(target), descriptions.get(kind.name, {}), {})
     return tuple(map(ListCell, (row.name, kind.title, value, _last_day(row.dead))))
 
 

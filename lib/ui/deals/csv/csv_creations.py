@@ -23,8 +23,8 @@ from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow
 from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.list.deal_rows import KINDS
-from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Marks, value_label
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.targeting_text import Marks, value_label
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
@@ -125,7 +125,7 @@ def _id(entity: PackageOrDeal | None) -> str:
 def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
     """What is created, a row each: every column that the file has, with what it becomes."""
     packages = [targeting_of(creation.new_package) for creation in creations if creation.is_package]
-    marks = words.marks(context, catalog.usual_days(context), packages) if packages else {}
+    marks = targeting_text.marks(context, catalog.usual_days(context), packages) if packages else {}
     columns: Columns = {"Line": [creation.line for creation in creations]}
     if 0 < len(packages) < len(creations):
         columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]

@@ -30,7 +30,7 @@ from lib.ui.deals.forms.id_picker import seat_label
 from lib.ui.deals.list.deal_rows import title_of
 from lib.ui.deals.list.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state as new_package
-from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, amounts, screens
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -50,7 +50,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         if popover.open:
             with popover:
                 _draw_deal(context, entity)
-    elif unread := words.unread(entity):
+    elif unread := targeting_text.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
                 f"A copy would lose fields that Tranche can't read ({plain(', '.join(unread))}). {ADVICE}"

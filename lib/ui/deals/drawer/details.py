@@ -17,7 +17,7 @@ from lib.ui.deals.facts import amount
 from lib.ui.deals.list import deal_rows, health
 from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
 from lib.ui.deals.list.list_state import OPEN
-from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, components, listing, notes, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -225,12 +225,14 @@ def _question(context: PageContext, package: SupplyPackage) -> None:
 def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
     query = catalog.usual_days(context)
-    descriptions = picker.describe(context, query, package)
+    descriptions = targeting_text.describe(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {
         "Media type": (package.media_type or facts.NOTHING).capitalize(),
         "Runs": facts.span(package),
-        "Targeting": words.sentence(package, None, descriptions, words.marks(context, query, [package])),
+        "Targeting": targeting_text.sentence(
+            package, None, descriptions, targeting_text.marks(context, query, [package])
+        ),
         "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
         **_others(package),
         "Created": facts.moment(package.created_at),

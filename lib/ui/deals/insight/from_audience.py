@@ -15,7 +15,7 @@ from lib.ui.deals import catalog
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.new_package import state
-from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -92,7 +92,7 @@ def _draw_targeting(context: PageContext) -> None:
             kind: {f"list {number}": name for number, name in names.items()}
             for kind, names in catalog.named_lists(context).items()
         }
-        descriptions = {**picker.describe(context, query, translation.targeting), **list_names}
+        descriptions = {**targeting_text.describe(context, query, translation.targeting), **list_names}
         st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
     for part in translation.left_out:
         left_out = filters.sentence(part.filter, context.slicer)
@@ -106,11 +106,11 @@ def _draw_targeting(context: PageContext) -> None:
     _open(context, translation)
 
 
-def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> str:
+def _sentence(from_filters: FromFilters, descriptions: targeting_text.Descriptions) -> str:
     parts = (
         []
         if from_filters.targeting == Targeting()
-        else [words.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
+        else [targeting_text.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
     )
     parts += [f"{'not ' * new_list.is_excluded}{_count_label(new_list)}" for new_list in from_filters.lists]
     return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])

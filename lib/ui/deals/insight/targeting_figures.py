@@ -21,8 +21,8 @@ from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.insight import report
-from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Descriptions
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.targeting_text import Descriptions
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -277,7 +277,7 @@ def without(costs: TargetCost, numbers: Numbers) -> str:
 
 def name(element: Element, descriptions: Descriptions) -> str:
     """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
-    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
+    text = targeting_text.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 

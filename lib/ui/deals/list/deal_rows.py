@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts
 from lib.ui.deals.facts import Prices, amount
 from lib.ui.deals.forms.draft import seat_name
-from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
 from lib.wire.text import csv_text
@@ -158,7 +158,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
         media_type=package.media_type or "",
         start=package.start_date,
         end=package.end_date,
-        targeting=words.sentence(package),
+        targeting=targeting_text.sentence(package),
         seats=tuple(dict.fromkeys(seat_of(deal) or "?" for deal in deals)),
         dsps=tuple(dict.fromkeys(filter(None, map(dsp_of, deals)))),
         prices=_prices(deals),
@@ -171,7 +171,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
 def of_deal(
     deal: DemandDeal,
     packages: Mapping[int | None, SupplyPackage],
-    sentence: Callable[[SupplyPackage], str] = words.sentence,
+    sentence: Callable[[SupplyPackage], str] = targeting_text.sentence,
 ) -> DealRow:
     """A deal's row; `packages` are those that are known whole, by id, `sentence` says their targeting."""
     first = None

@@ -19,7 +19,7 @@ from lib.ui.deals.forms.draft import PLAIN, Draft, fault_labels
 from lib.ui.deals.forms.inputs import Faults
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import pending
-from lib.ui.deals.targeting.words import Descriptions, Marks
+from lib.ui.deals.targeting.targeting_text import Descriptions, Marks
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext

@@ -30,7 +30,7 @@ from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
-from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting import picker, targeting_text
 from lib.ui.kit import page_scripts, times, waiting
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -243,8 +243,8 @@ def _draw(context: PageContext) -> None:
         draw_panel(context, translation)
         draw_price_guide(context, state.question())
         query = catalog.usual_days(context)
-        descriptions = picker.describe(context, query, draft.targeting)
-        marks = words.marks(context, query, [draft.targeting], with_gaps=True)
+        descriptions = targeting_text.describe(context, query, draft.targeting)
+        marks = targeting_text.marks(context, query, [draft.targeting], with_gaps=True)
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
         booking = (draft.moment("start_date"), draft.moment("end_date"))

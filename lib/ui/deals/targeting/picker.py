@@ -10,10 +10,9 @@ from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import counts
-from lib.ui.deals.targeting import pending
+from lib.ui.deals.targeting import pending, targeting_text
 from lib.ui.deals.targeting.pending import SIDES
-from lib.ui.deals.targeting.words import Descriptions, value_label
-from lib.ui.deals.targeting.words import marks as marks_of
+from lib.ui.deals.targeting.targeting_text import value_label
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -53,20 +52,10 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
     elements: dict[str, list[dict[str, object]]] = {}
     for kind in KINDS:
         for is_excluded in SIDES:
-            for value in _chosen_values(prefix, kind, is_excluded):
+            for value in pending.settled_values((prefix, kind, is_excluded)):
                 name = {"name": lists.get(kind.name, {}).get(value)} if kind.is_list else {}
                 elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | name)
     return Targeting.model_validate(elements)
-
-
-def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Descriptions:
-    """Words for the values of a targeting, by kind, as far as the report has them."""
-    descriptions: dict[str, Mapping[str, str]] = {}
-    for kind in KINDS:
-        field, codes = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
-        if field is not None and codes and not kind.is_list:
-            descriptions[kind.name] = values.words(context, query, field.name, codes)
-    return descriptions
 
 
 def draw(
@@ -82,8 +71,8 @@ def draw(
     `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
     """
     targeting = read(prefix, lists)
-    descriptions = describe(context, query, targeting)
-    marks = marks_of(context, query, [targeting], with_gaps=True)
+    descriptions = targeting_text.describe(context, query, targeting)
+    marks = targeting_text.marks(context, query, [targeting], with_gaps=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
             names = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
@@ -200,12 +189,8 @@ def _in_words(prefix: str, kind: TargetingKind, names: Mapping[str, str], marks:
     """The choice below the button: `US, CA · not MX`; empty without one."""
     sides = []
     for is_excluded in SIDES:
-        codes = _chosen_values(prefix, kind, is_excluded)
+        codes = pending.settled_values((prefix, kind, is_excluded))
         labels = [value_label(value, {value: _value_text(kind, names, value)}, marks) for value in codes]
         if labels:
             sides.append(("not " if is_excluded else "") + ", ".join(labels))
     return " · ".join(sides)
-
-
-def _chosen_values(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
-    return pending.settled_values((prefix, kind, is_excluded))
