@@ -2,7 +2,6 @@
 
 import re
 from decimal import Decimal
-from typing import Literal
 
 import streamlit as st
 
@@ -65,21 +64,11 @@ def money_to_text(amount: Decimal | None) -> str:
     return f"{whole}.{decimals.ljust(2, '0')}" if whole else ""
 
 
-def field(
-    label: str,
-    key: str,
-    *,
-    disabled: bool = False,
-    placeholder: str = "",
-    is_labeled: bool = True,
-    width: int | Literal["stretch"] = "stretch",
-    help: str = "",
-) -> None:
+def field(label: str, key: str, placeholder: str = "") -> None:
     """Draw a text field for a number, which is sent while it is typed, after a pause, and not rewritten."""
     st.text_input(
-        plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
-        autocomplete="off", label_visibility="visible" if is_labeled else "collapsed", width=width,
-        on_change=note_edit, args=(key,), help=help or None, live=PAUSE,
+        plain(label), key=key, persist_state="session", placeholder=placeholder, autocomplete="off",
+        on_change=note_edit, args=(key,), live=PAUSE,
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from lib.deals import moments
-from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
 
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
@@ -87,19 +86,6 @@ def end_to_text(end: datetime | None) -> str:
     """An end as one would type it: the last day, or the moment of one within a day."""
     day = end and moments.last_day(end)
     return f"{day}" if day else to_text(end)
-
-
-def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, empty: str = "") -> None:
-    """Draw a field for a time, and its error below it. `empty` explains an empty field.
-
-    Without a help icon: it would be where the Tab key goes next, and what is typed then is lost.
-    """
-    placeholder = " – ".join(filter(None, ("YYYY-MM-DD HH:MM", empty)))
-    st.text_input(
-        label, key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
-        autocomplete="off",
-    )  # fmt: skip
-    beside(faults)
 
 
 def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> None:

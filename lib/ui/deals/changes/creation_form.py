@@ -6,18 +6,15 @@ no keys is asked again only by somebody who has looked whether it is there.
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from lib.ui.deals import catalog
-from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, PlannedCreation
-from lib.ui.kit.field_problems import FieldProblems
+from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
@@ -25,11 +22,8 @@ INPUT_NOTE = "What you entered is kept."
 LOOK = f"It may have been created: check the service and Deals before you retry. {INPUT_NOTE}"
 
 
-@dataclass(frozen=True)
-class CreationForm:
-    """What the form of this prefix keeps in the session: its key, and what became of the last try."""
-
-    prefix: str
+class CreationForm(FormTry):
+    """The form of this prefix: its key, and what became of the last try."""
 
     @property
     def key(self) -> str:
@@ -41,21 +35,6 @@ class CreationForm:
         st.session_state.setdefault(f"{self.prefix}key", key or str(uuid.uuid4()))
 
     @property
-    def is_tried(self) -> bool:
-        """Whether somebody has tried to create: what is missing is said from then on."""
-        return f"{self.prefix}tried" in st.session_state
-
-    def note_try(self) -> None:
-        """Say what is missing from now on."""
-        st.session_state[f"{self.prefix}tried"] = True
-
-    @property
-    def problems(self) -> FieldProblems:
-        """What the service refused, by its place in the request."""
-        problems: FieldProblems = st.session_state.get(f"{self.prefix}problems") or FieldProblems()
-        return problems
-
-    @property
     def is_doubtful(self) -> bool:
         """Whether nobody knows what became of the last request, and a second one could create it twice."""
         return f"{self.prefix}asked" in st.session_state
@@ -64,32 +43,19 @@ class CreationForm:
         """Have somebody look before the next try."""
         st.session_state[f"{self.prefix}asked"] = True
 
-    def fail(self, sentence: str) -> None:
-        """Show this until the next try."""
-        st.session_state[f"{self.prefix}failure"] = sentence
-
-    def draw_failure(self) -> bool:
-        """Draw why the last try failed; whether the next one waits for somebody who has looked."""
-        if failure := st.session_state.get(f"{self.prefix}failure", LOOK if self.is_doubtful else ""):
-            st.error(plain(failure), icon=":material/error:")
-        return self.is_doubtful and not st.checkbox("It was not created: retry", key=f"{self.prefix}sure")
-
-    def confirm(self, questions: Sequence[str], verb: str) -> None:
-        """Draw the box that confirms these; after a try, that nothing was done without it."""
-        refusal = f"Not {verb}: confirm this first." if self.is_tried else ""
-        confirmations.confirm(questions, self.prefix, refusal)
+    def may_retry(self) -> bool:
+        """Draw why the last try failed; whether the next one waits for nobody who has to look."""
+        self.draw_failure(LOOK if self.is_doubtful else "")
+        return not self.is_doubtful or st.checkbox("It was not created: retry", key=f"{self.prefix}sure")
 
     def may_create(self) -> bool:
         """Whether a click is to create something now; it begins a new try.
 
         No for the second click of a double click, and for one that somebody has to look before.
         """
-        state = st.session_state
-        if not self.key or (self.is_doubtful and not state.get(f"{self.prefix}sure")):
+        if not self.key or (self.is_doubtful and not st.session_state.get(f"{self.prefix}sure")):
             return False
-        for name in ("problems", "failure"):
-            state.pop(self.prefix + name, None)
-        self.note_try()
+        self.begin_try()
         return True
 
     def create(
@@ -127,8 +93,7 @@ class CreationForm:
             if remains:
                 self.fail(remains[-1])
             elif isinstance(error, Invalid):
-                problems = FieldProblems.of(in_form(plan, error), request)
-                st.session_state[f"{self.prefix}problems"] = problems
+                self.refuse(in_form(plan, error), request)
             else:
                 self.fail(f"{error.sentence} {advice(error, is_once)}")
             return None
@@ -142,11 +107,6 @@ class CreationForm:
         """Nobody has to look before the next try."""
         for name in ("asked", "sure"):
             st.session_state.pop(self.prefix + name, None)
-
-    def clear(self) -> None:
-        """Forget all that the form holds in this session."""
-        for key in [key for key in st.session_state if str(key).startswith(self.prefix)]:
-            del st.session_state[key]
 
 
 def advice(error: TrancheError, is_once: bool) -> str:

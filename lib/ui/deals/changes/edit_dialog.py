@@ -183,13 +183,11 @@ def _draw_package_fields(context: PageContext) -> None:
     st.caption("A package's dates and targeting are those of all of its deals.")
     state = st.session_state
     has_no_end = bool(state.get(NO_END))
-    for column, title, name in zip(
-        st.columns(2, vertical_alignment="top"), ("Start", "End"), (START, END), strict=True
-    ):
+    for column, (name, key) in zip(st.columns(2, vertical_alignment="top"), DATES.items(), strict=True):
         is_off = name == END and has_no_end
+        faults = [] if is_off else [*filter(None, [inputs.fault(name, state.get(key))])]
         with column:
-            times.draw(title, DATES[name], [], empty=KEEP, disabled=is_off)
-            beside(filter(None, ["" if is_off else times.fault(state.get(DATES[name]) or "")]))
+            inputs.draw_with_faults(name, key, faults, Look(placeholder=KEEP, disabled=is_off))
     zone, no_end = st.columns(2, vertical_alignment="bottom")
     with zone:
         st.selectbox(

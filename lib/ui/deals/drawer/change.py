@@ -1,7 +1,7 @@
 """The change of a package or deal in the drawer: it never overwrites somebody else's changes unseen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
@@ -11,6 +11,7 @@ from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge, proposal_form
+from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.drawer import change_form, kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
@@ -19,13 +20,11 @@ from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import notes, page_scripts
-from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.field_problems import Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
-
-NO_PROBLEMS = FieldProblems()
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,6 @@ class Edit:
     etag: str | None
     meetings: tuple[Meeting, ...] = ()
     by: Mapping[str, str] = field(default_factory=dict)
-    problems: FieldProblems = NO_PROBLEMS
-    failure: str = ""
     proposal: int | None = None
 
 
@@ -71,9 +68,9 @@ class DrawerChange:
         return edit
 
     @property
-    def is_tried(self) -> bool:
-        """Whether somebody has tried to save it: what is missing is said from then on."""
-        return f"{self.prefix}_tried" in st.session_state
+    def last_try(self) -> FormTry:
+        """What became of the last try to save it."""
+        return FormTry(self.prefix)
 
     @property
     def unsaved_edits(self) -> Fields:
@@ -108,22 +105,20 @@ class DrawerChange:
         if edit is None:
             edit = Edit(merge.of(entity), entity.etag)
             self._start(edit, edit.base)
-        form = self.form
+        form, last_try = self.form, self.last_try
         mine = form.read()
         _draw_meetings(edit, facts.prices_of(self.context).of(getattr(entity, "currency", None)))
         faults = form.faults(edit.base)
-        wrong = faults.all if self.is_tried else faults.wrong
-        refusals = edit.problems.still(mine)
+        wrong = faults.all if last_try.is_tried else faults.wrong
+        refusals = last_try.problems.still(mine)
         problems = refusals.with_(wrong)
         change_form.draw(form, problems)
         with st.container():  # what comes and goes in it moves nothing else
             beside(problems.others((name,) for name in mine))
-            if refusals or (self.is_tried and wrong):
+            if refusals or (last_try.is_tried and wrong):
                 beside([_errors_text(wrong)])
-        if edit.failure:
-            st.error(plain(edit.failure), icon=":material/error:")
-        questions = change_form.questions(form, self.key, edit.base, faults)
-        confirmations.confirm(questions, prefix, "Not saved: confirm this first." if self.is_tried else "")
+        last_try.draw_failure()
+        last_try.confirm(change_form.questions(form, self.key, edit.base, faults), "saved")
         if proposal_form.may_only_propose(self.context):
             proposal_form.draw(prefix, "Propose change", self.propose, ())
             return
@@ -179,11 +174,23 @@ class DrawerChange:
         """Send the edits if nobody changed the entity meanwhile; else show their changes. A callback."""
         if (edit := self._ready_edit()) is None:
             return
+        mine = self.form.read()
+        fields = merge.edited_fields(edit.base, mine)
+
+        def write() -> int:
+            self.context.deals.change(*self.key, fields, edit.etag)
+            return self.key[1]
+
+        self.last_try.begin_try()
         try:
-            st.session_state[self.prefix] = self._send(edit)
+            proposal_form.once(self.context, edit.proposal, write, fields)
+        except Invalid as error:
+            self.last_try.refuse(error, mine)
+        except Conflict as error:
+            self._rebase(edit, mine, error)
         except TrancheError as error:
-            st.session_state[self.prefix] = replace(edit, failure=_failure_text(error))
-        if self.edit is None:
+            self.last_try.fail(_failure_text(error))
+        else:
             self.forget()
             catalog.forget()
             notes.say("Saved")
@@ -191,8 +198,7 @@ class DrawerChange:
     def forget(self) -> None:
         """Discard the edit and its input. A callback."""
         kept_change.discard(self.context, self.key)
-        for name in [name for name in st.session_state if str(name).startswith(self.prefix)]:
-            del st.session_state[name]
+        self.last_try.clear()
 
     def _start(self, edit: Edit, values: Fields) -> None:
         st.session_state[self.prefix] = edit
@@ -209,43 +215,23 @@ class DrawerChange:
         faults = self.form.faults(edit.base)
         questions = change_form.questions(self.form, self.key, edit.base, faults)
         if faults.all or not confirmations.is_confirmed(questions, self.prefix):
-            st.session_state[f"{self.prefix}_tried"] = True
+            self.last_try.note_try()
             return None
         return edit
 
-    def _send(self, edit: Edit) -> Edit | None:
-        """None once it is saved; else the edit with its errors, or with somebody else's changes."""
-        mine = self.form.read()
-        fields = merge.edited_fields(edit.base, mine)
-
-        def write() -> int:
-            self.context.deals.change(*self.key, fields, edit.etag)
-            return self.key[1]
-
-        try:
-            proposal_form.once(self.context, edit.proposal, write, fields)
-        except Invalid as error:
-            problems = FieldProblems.of(error, mine)
-            return Edit(edit.base, edit.etag, problems=problems, proposal=edit.proposal)
-        except Conflict as error:
-            return self._rebase(edit, mine, error)
-        return None
-
-    def _rebase(self, edit: Edit, mine: Fields, error: Conflict) -> Edit:
-        """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
+    def _rebase(self, edit: Edit, mine: Fields, error: Conflict) -> None:
+        """Base the edit on the current state: my edits stay in the form, other fields are updated."""
         try:
             latest = self.context.deals.get(*self.key)
         except TrancheError as missing:
-            return Edit(edit.base, edit.etag, failure=_failure_text(missing), proposal=edit.proposal)
+            self.last_try.fail(_failure_text(missing))
+            return
         theirs = merge.of(latest)
         values, meetings = merge.merge(edit.base, mine, theirs)
-        failure = "" if meetings else _failure_text(error)
-        new_edit = Edit(
-            theirs, latest.etag, tuple(meetings), self._last_changes(), failure=failure,
-            proposal=edit.proposal,
-        )  # fmt: skip
-        self._start(new_edit, values)
-        return new_edit
+        if not meetings:
+            self.last_try.fail(_failure_text(error))
+        by = self._last_changes()
+        self._start(Edit(theirs, latest.etag, tuple(meetings), by, edit.proposal), values)
 
     def _last_changes(self) -> dict[str, str]:
         """Who changed each field last, and when; empty if the service has no history."""

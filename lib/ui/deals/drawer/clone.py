@@ -144,9 +144,9 @@ def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
     wrong = amounts.fault(state[price_key], "Type a price.")
     beside([wrong] if wrong else form.problems.at("price"))
     form.confirm(confirmations.of_creations(context, [_creation(context, deal, seats)]), "created")
-    is_doubtful = form.draw_failure()
+    may_retry = form.may_retry()
     st.button(
-        "Create deal", type="primary", key="clone_create", disabled=is_doubtful, on_click=create,
+        "Create deal", type="primary", key="clone_create", disabled=not may_retry, on_click=create,
         args=(context, deal, seats),
     )  # fmt: skip
     beside(form.problems.others([("seat",), ("price",)]))

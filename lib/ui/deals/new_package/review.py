@@ -56,7 +56,7 @@ def draw(
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
         beside(problems.others(OWN_PLACES))
-    is_doubtful = state.FORM.draw_failure()
+    may_retry = state.FORM.may_retry()
     state.FORM.confirm(_questions(context, draft), "created")
     if proposal_form.may_only_propose(context):
         proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
@@ -67,7 +67,7 @@ def draw(
             "Create package",
             type="primary",
             key="np_create_button",
-            disabled=is_doubtful or bool(catalog.abilities(context).why_not("supply_deals", "create")),
+            disabled=not may_retry or bool(catalog.abilities(context).why_not("supply_deals", "create")),
             on_click=create,
             args=(context,),
         )
