@@ -26,7 +26,7 @@ from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.deals import counts, facts
 from lib.ui.deals.facts import Prices
-from lib.ui.deals.forms.id_picker import dsp_name
+from lib.ui.deals.forms.id_picker import draw_picker, dsp_name
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
@@ -301,42 +301,33 @@ def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
     return {status: number for status, number in counts.items() if number}
 
 
-def choose_links(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
-    """A choice of several by id; what is chosen already is offered, known or not."""
-    selection: Sequence[int] = st.session_state[key]
-    titles = link_options(context, label, f"{key}_search", model, selection)
-    st.multiselect(
-        label,
-        list(titles),
-        format_func=titles.__getitem__,
-        key=key,
-        persist_state="session",
-        filter_mode="contains",
-        select_all=False,
-    )
-
-
-def link_options(
+def draw_link_picker(
     context: PageContext,
     label: str,
     key: str,
     model: type[PackageOrDeal],
-    selection: Sequence[int],
+    *,
+    takes_ids: bool = False,
     disabled: bool = False,
-) -> dict[int, str]:
-    """The options: those chosen, and the newest; if there are more, those that a search finds."""
+) -> None:
+    """Draw the choice of packages or deals to link: of those chosen, and the newest; if there are more, of
+    those that a search finds. `takes_ids`: others may be typed."""
+    selection = st.session_state.get(key, ())
     everything = find_some(context, model, "", MOST_OPTIONS)
     matches = everything
     if everything.count > MOST_OPTIONS:
         number = counts.number(everything.count)
         text = st.text_input(
-            f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
+            f"Search for {label.lower()}", type="search", live="200ms", key=f"{key}_search",
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
+            disabled=disabled,
         )  # fmt: skip
         matches = find_some(context, model, " ".join((text or "").split()), MOST_OPTIONS)
-    return link_labels(context, model, selection) | {
-        entity.id or 0: link_title(entity) for entity in matches.results
-    }
+    options = {entity.id or 0: link_title(entity) for entity in matches.results}
+    draw_picker(
+        label, link_labels(context, model, selection) | options, key, "Type a name, a seat or an id",
+        takes_ids=takes_ids, disabled=disabled,
+    )  # fmt: skip
 
 
 def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:

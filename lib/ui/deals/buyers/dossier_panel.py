@@ -51,9 +51,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
             st.code(share.address(path, {}), language=None, wrap_lines=True)
             st.button("Make another", key="dossier_another", on_click=st.session_state.pop, args=(NEW, None))
             return
-        deals_context = report.of_deals(context)
-        if deals_context is None:
-            st.caption("None of the slicers that you can see has a key field for deals.")
+        if (deals_context := report.of_deals_or_note(context)) is None:
             return
         st.caption(WHAT)
         _draw_links(context, number)

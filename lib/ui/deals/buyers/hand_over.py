@@ -16,6 +16,7 @@ from lib.deals import fields, moments
 from lib.deals.models import AppList, DemandDeal, DomainList, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.facts import Prices, amount
+from lib.ui.deals.inventory.lists import KINDS
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
 from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import components
@@ -28,8 +29,6 @@ INTERNAL = "All seats (internal, not for buyers)"
 SEAT = "seat-"
 LONGEST_LINK = 2_000  # what mail programs on Windows are opened with is about that long
 ATTACHMENT = "The deal ids and prices are in the attached file."
-LIST_FIELDS = (("domain_list_targetings", "domain_lists"), ("app_list_targetings", "app_lists"))
-NOUNS = {"domain_lists": "domains", "app_lists": "apps"}
 
 
 @dataclass(frozen=True)
@@ -243,17 +242,15 @@ def describe_targeting(
     Names of lists are the house's own: a buyer reads how many entries a list has, where it is among `lists`.
     """
     sizes = {
-        (entry_list.entity, entry_list.id): len(
-            entry_list.domains if isinstance(entry_list, DomainList) else entry_list.apps
-        )
+        (entry_list.entity, entry_list.id): len(KINDS[entry_list.entity].entries(entry_list))
         for entry_list in lists
     }
     nameless = {
-        field: tuple(
-            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), NOUNS[entity])})
-            for element in getattr(package, field)
+        kind.targeting: tuple(
+            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), kind.word)})
+            for element in getattr(package, kind.targeting)
         )
-        for field, entity in LIST_FIELDS
+        for entity, kind in KINDS.items()
     }
     descriptions = targeting_text.describe(context, catalog.usual_days(context), package)
     return targeting_text.sentence(package.model_copy(update=nameless), None, descriptions)

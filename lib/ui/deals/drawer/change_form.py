@@ -19,7 +19,7 @@ from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
-from lib.ui.deals.forms.id_picker import seat_label
+from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.forms.inputs import Faults, Look
 from lib.ui.deals.insight import report, seat_guide
 from lib.ui.deals.insight.seat_guide import GuidePlace
@@ -74,10 +74,13 @@ def draw(form: EntityForm, problems: FieldProblems) -> None:
         offer = picker.PickerOffer(names, takes_ids=not catalog.abilities(context).lists)
         picker.draw(context, query, f"{prefix}target", lists, problems, offer)
         supply_path.draw_lists(context, form.targeting)
-        _draw_links(form, "Deals", DemandDeal, problems)
     else:
         _draw_deal(form, names, problems)
-        _draw_links(form, "Packages", SupplyPackage, problems)
+    link = LINKS[form.entity]
+    if prefix + link in st.session_state:
+        model = DemandDeal if form.entity == SUPPLY else SupplyPackage
+        catalog.draw_link_picker(context, facts.title(link), prefix + link, model)
+        beside(problems.at(link))
 
 
 def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems) -> None:
@@ -109,24 +112,9 @@ def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems)
 
 
 def _draw_seat(form: EntityForm, problems: FieldProblems) -> None:
-    seats, key = catalog.seats(form.context), f"{form.prefix}seat"
-    seat_id = st.session_state[key]
     with st.container():
-        st.selectbox(
-            "Seat", list(dict.fromkeys([*seats, *([] if seat_id is None else [seat_id])])), index=None,
-            format_func=lambda seat: seat_label(seats.get(seat), seat), key=key, persist_state="session",
-            filter_mode="contains",
-        )  # fmt: skip
+        draw_seat(catalog.seats(form.context), f"{form.prefix}seat")
         beside(problems.at("seat"))
-
-
-def _draw_links(
-    form: EntityForm, label: str, model: type[SupplyPackage] | type[DemandDeal], problems: FieldProblems
-) -> None:
-    name = LINKS[form.entity]
-    if form.prefix + name in st.session_state:
-        catalog.choose_links(form.context, label, form.prefix + name, model)
-        beside(problems.at(name))
 
 
 def _deal_of(prefix: str) -> int | None:

@@ -26,7 +26,7 @@ from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, Terms, common_terms, seat_name
-from lib.ui.deals.forms.id_picker import seat_label
+from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.list.deal_rows import title_of
 from lib.ui.deals.list.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state as new_package
@@ -132,10 +132,7 @@ def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
     seat_key, price_key = f"{form.prefix}seat", f"{form.prefix}price"
     form.begin()
     st.markdown("The same packages and terms, for another seat. The contact is not copied.")
-    st.selectbox(
-        "Seat", list(seats), index=None, key=seat_key, filter_mode="contains", placeholder="Who may buy it",
-        format_func=lambda seat: seat_label(seats.get(seat), seat),
-    )  # fmt: skip
+    draw_seat(seats, seat_key)
     is_missing = form.is_tried and state[seat_key] is None
     beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
     # Not as the widget's `value`: that would be another widget, and empty, once the deal's price changes.

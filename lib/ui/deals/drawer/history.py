@@ -41,9 +41,7 @@ def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None
     """
     with report_errors("The delivery", effect="Nothing was changed."):
         health.draw_funnel(context, key)
-        deals_context = report.of_deals(context)
-        if deals_context is None:
-            st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+        if (deals_context := report.of_deals_or_note(context)) is None:
             return
         if isinstance(entity, DemandDeal):
             dossier_panel.draw_counts(context, deals_context, entity)
@@ -162,9 +160,7 @@ def draw_evidence(
 
 
 def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subject: EntityChange) -> None:
-    deals_context = report.of_deals(context)
-    if deals_context is None:
-        st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+    if (deals_context := report.of_deals_or_note(context)) is None:
         return
     hours = deals_context.slicer.timezone
     base = report.question(deals_context, (), 1, focus.usual_metrics(deals_context.slicer))

@@ -41,6 +41,16 @@ def draw_picker(
         notes.draw()
 
 
+def draw_seat(seats: Mapping[int, Seat], key: str) -> None:
+    """Draw the choice of one seat; a chosen one that is not known stays an option."""
+    chosen: int | None = st.session_state.get(key)
+    st.selectbox(
+        "Seat", list(dict.fromkeys([*seats, *([] if chosen is None else [chosen])])), index=None, key=key,
+        format_func=lambda seat: seat_label(seats.get(seat), seat), persist_state="session",
+        filter_mode="contains", placeholder="Who may buy it",
+    )  # fmt: skip
+
+
 def read_number(value: object) -> int | None:
     """The id that was picked or typed; None for what is none."""
     if isinstance(value, int):

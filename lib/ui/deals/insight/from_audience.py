@@ -2,10 +2,11 @@
 
 import uuid
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import AppList, DomainList, Targeting
+from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
@@ -13,6 +14,8 @@ from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import catalog
 from lib.ui.deals.insight import report
+from lib.ui.deals.inventory import lists
+from lib.ui.deals.inventory.lists import ListKind
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import targeting_text
@@ -28,10 +31,6 @@ LONGEST_ID = 15
 ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
 FORM = "package_from"
 MOST_NAMES, LONGEST_NAME = 5, 200
-NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
-    "domain_list": ("domain_lists", DomainList, "domains"),
-    "app_list": ("app_lists", AppList, "apps"),
-}
 HOW = (
     "Keep some rows first: click values of a leaderboard or of the split, such as countries or site domains. "
     "They become filters, and the filters become the targeting."
@@ -117,7 +116,7 @@ def _sentence(from_filters: FromFilters, descriptions: targeting_text.Descriptio
 
 
 def _count_label(new_list: NewList) -> str:
-    word = NEW_LISTS[new_list.kind.name][2]
+    word = _kind(new_list).word
     return f"{len(new_list.entries)} {word[:-1] if len(new_list.entries) == 1 else word}"
 
 
@@ -127,7 +126,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     refusals = [
         reason
         for new_list in from_filters.lists
-        if (reason := does.why_not(NEW_LISTS[new_list.kind.name][0], "create"))
+        if (reason := does.why_not(_kind(new_list).model.entity, "create"))
     ]
     if refusals:
         st.caption(
@@ -155,7 +154,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
 
 def _name(context: PageContext, index: int, new_list: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
-    word = NEW_LISTS[new_list.kind.name][2]
+    word = _kind(new_list).word
     name = st.text_input(
         f"Name of the new {plain(new_list.kind.title.lower())}",
         f"{_count_label(new_list)} of {context.slicer_name}",
@@ -167,12 +166,14 @@ def _name(context: PageContext, index: int, new_list: NewList) -> str:
 
 def _list(context: PageContext, entry_list: NewList, name: str) -> int:
     """Create the list, once: with the same name and entries it has the same key."""
-    entity, kind, field = NEW_LISTS[entry_list.kind.name]
-    key = str(
-        uuid.uuid5(
-            uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *entry_list.entries))
-        )
-    )
-    new_list = context.deals.create(kind, kind(**{"name": name, field: entry_list.entries}), key)
+    kind = _kind(entry_list)
+    parts = (context.person.username, kind.model.entity, name, *entry_list.entries)
+    key = str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(parts)))
+    fields: dict[str, Any] = {"name": name, kind.word: entry_list.entries}
+    new_list = context.deals.create(kind.model, kind.model(**fields), key)
     catalog.forget()
     return new_list.id or 0
+
+
+def _kind(new_list: NewList) -> ListKind:
+    return lists.KINDS[f"{new_list.kind.name}s"]

@@ -52,6 +52,13 @@ def of_deals(context: PageContext) -> PageContext | None:
     return None
 
 
+def of_deals_or_note(context: PageContext) -> PageContext | None:
+    """The same; says so where there is none."""
+    if (deals_context := of_deals(context)) is None:
+        st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+    return deals_context
+
+
 def volume_field(context: PageContext) -> DataField | None:
     """The data field of bids, else of impressions; None, and says so, where the slicer has neither."""
     if (field := field_of(context.slicer, (*BIDS, *IMPRESSIONS))) is None:

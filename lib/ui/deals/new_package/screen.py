@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from lib.deals.client import Abilities
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
@@ -25,7 +24,6 @@ from lib.ui.deals.changes import proposal_form
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms.draft import PLAIN, Draft
 from lib.ui.deals.forms.entity_form import EntityForm
-from lib.ui.deals.forms.id_picker import draw_picker
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
@@ -84,20 +82,10 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
         rows = SeatRows(context, state.PREFIX, is_closed)
         rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
     elif draft.deals == "existing":
-        _links(context, problems, does, is_closed)
-
-
-def _links(context: PageContext, problems: FieldProblems, does: Abilities, is_closed: bool) -> None:
-    selection = st.session_state.get(state.LINKS, ())
-    draw_picker(
-        "Deals to link",
-        catalog.link_options(context, "deals to link", "np_links_search", DemandDeal, selection, is_closed),
-        state.LINKS,
-        "Type a name, a seat or an id",
-        takes_ids=not does.lists,
-        disabled=is_closed,
-    )
-    beside(problems.at("demand_deals"))
+        catalog.draw_link_picker(
+            context, "Deals to link", state.LINKS, DemandDeal, takes_ids=not does.lists, disabled=is_closed
+        )
+        beside(problems.at("demand_deals"))
 
 
 @st.fragment(parallel=True)
