@@ -271,7 +271,6 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
         self.update({package.id: package for package in of_ids(self._client, SupplyPackage, missing)})
 
     def sentence_of(self, package: SupplyPackage) -> str:
-        """Its targeting."""
         return self.sentence(package.id)
 
     def _sentence(self, package: int | None) -> str:

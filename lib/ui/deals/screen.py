@@ -230,7 +230,6 @@ def _content(context: PageContext, key: Key) -> None:
 
 
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    """Draw the head and the chosen section."""
     does, change = catalog.abilities(context), DrawerChange(context, key)
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)

@@ -55,7 +55,6 @@ class TakeOver(ChangeSource):
         return source, [change for change in changes if change.after]
 
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
-        """What becomes of the deal or of its package."""
         terms, new_terms = self.negotiation.terms, self.negotiation.changes
         if isinstance(entity, SupplyPackage):
             zone = own_zone(entity)

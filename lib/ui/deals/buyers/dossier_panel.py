@@ -102,7 +102,6 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
 
 
 def _draw_links(context: PageContext, deal: int) -> None:
-    """Name the links that work."""
     links = context.clients.view_store.share_links.of_deal(deal)
     lines = []
     for link in links:

@@ -96,7 +96,6 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
 
 
 def _dialog(context: PageContext, plan: ChangePlan[ActiveSource]) -> None:
-    """Draw the confirmation, then the progress, then the result."""
     verb, state, _ = VERBS[plan.source.is_active]
     with step_container():
         PlanSteps(

@@ -70,7 +70,6 @@ class PlannedCreation(PlannedChange):
 
     @property
     def is_package(self) -> bool:
-        """Whether it is about a package."""
         return isinstance(self.request, SupplyPackage)
 
     @property
@@ -89,7 +88,6 @@ class PlannedCreation(PlannedChange):
 
     @property
     def pair(self) -> tuple[int | None, int | None]:
-        """The package and the seat of a deal."""
         return self.package.id if self.package else None, self.seat.id if self.seat else None
 
     def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
@@ -107,7 +105,6 @@ class CreationSource(ChangeSource):
     is_whole: ClassVar[bool] = True
 
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
-        """Nothing: no entity changes."""
         return ()
 
     @abstractmethod
@@ -129,7 +126,6 @@ class FormSource(CreationSource):
 
     @property
     def is_read(self) -> bool:
-        """Whether that is read."""
         return self.is_over
 
 
@@ -197,7 +193,6 @@ class CreationPlan(ChangePlan[CreationSource]):
 
     @property
     def verb(self) -> str:
-        """What is counted."""
         return {"reading": "lines checked", "undoing": "left to delete"}.get(self.phase, "created")
 
     def _next(self, client: Deals) -> Sequence[PlannedCreation]:

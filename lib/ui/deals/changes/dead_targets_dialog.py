@@ -112,7 +112,6 @@ def _content(context: PageContext, view: DeadView) -> None:
 
 
 def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTargetSource]) -> None:
-    """Draw the step that the removal is in."""
     query = catalog.usual_days(context)
 
     def columns(changes: Sequence[PlannedChange]) -> Columns:

@@ -87,7 +87,6 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
 
 
 def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
-    """Draw the phase that the change is in."""
     with plan_steps.step_container():
         if plan.phase == "form":
             _form(context, plan)
@@ -282,12 +281,10 @@ def _ask_again(plan: ChangePlan[SharedSource]) -> None:
 
 
 def _select_unsaved_rows(plan: ChangePlan[SharedSource]) -> None:
-    """Choose what was not saved."""
     list_state.choose_only({as_text(row.key): row for row in unsaved_rows(plan)})
 
 
 def _forget() -> None:
-    """Empty the fields."""
     for key in [key for key in st.session_state if str(key).startswith(PREFIX)]:
         del st.session_state[key]
 

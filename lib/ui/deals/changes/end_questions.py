@@ -46,7 +46,6 @@ class EndSource(ChangeSource):
             yield of_package(entity, rows, {}, {END: entity.end_date + DAY})
 
     def settle(self, keys: Collection[Key]) -> None:
-        """Remember the answer."""
         self.unclear_ends.answer([number for _, number in keys], "day")
 
 

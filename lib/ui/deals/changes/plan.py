@@ -52,12 +52,10 @@ class PlannedChange:
 
     @property
     def is_change(self) -> bool:
-        """Whether there is anything to send."""
         return not self.refusal and (bool(self.after) or self.is_removal)
 
     @property
     def label(self) -> str:
-        """What it is called in questions."""
         return self.name
 
     @property
@@ -82,7 +80,6 @@ class Outcome:
 
     @classmethod
     def of(cls, change: PlannedChange, error: TrancheError) -> "Outcome":
-        """That it failed so."""
         return cls(change, reason_of(error), is_open(error))
 
 
@@ -117,7 +114,6 @@ class ChangeSource(ABC):
 
     @property
     def is_read(self) -> bool:
-        """Whether there is nothing more to read."""
         return not self.to_read
 
     @property
@@ -219,7 +215,6 @@ class ChangePlan(Job, Generic[Source]):
             self.phase, self.problem = "writing" if self.to_send else "done", ""
 
     def step(self, client: Deals) -> None:
-        """Read or send some more."""
         ends, phase = time.monotonic() + STEP_SECONDS, self.phase
         while self.is_running and self.phase == phase and time.monotonic() < ends:
             self.read(client) if phase == "reading" else self.write(client)
@@ -266,7 +261,6 @@ class ChangePlan(Job, Generic[Source]):
 
     @property
     def is_running(self) -> bool:
-        """Whether there is something to read or to send."""
         return self.phase in ("reading", "writing", "undoing")
 
     @property
@@ -276,7 +270,6 @@ class ChangePlan(Job, Generic[Source]):
 
     @property
     def verb(self) -> str:
-        """What is counted."""
         return "read" if self.phase == "reading" else "sent"
 
     @property

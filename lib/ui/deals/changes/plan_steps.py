@@ -215,7 +215,6 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
 
 
 def _draw_wide(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
-    """Draw a table with many columns, which scrolls."""
     frame = straighten(dict(columns))
     figures = filter(facts.is_figure, frame.columns)
     right = st.column_config.TextColumn(alignment="right")
@@ -246,7 +245,6 @@ def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) 
 
 
 def _result_word(change: PlannedChange, outcome: Outcome | None) -> str:
-    """What became of it, in a word."""
     if outcome is not None:
         return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
     return "Refused" if change.refusal else "Not sent" if change.is_change else "Unchanged"

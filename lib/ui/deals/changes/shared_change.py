@@ -49,12 +49,10 @@ class SharedChange:
 
     @property
     def package_names(self) -> tuple[str, ...]:
-        """The fields of packages that change."""
         targeting = self.targeting.names if self.targeting is not None else ()
         return (*self.package, *self.dates, *targeting)
 
     def of_deal(self, deal: DemandDeal, rows: frozenset[Key]) -> PlannedChange:
-        """What becomes of a deal."""
         after, refusal = dict(self.deal), ""
         try:
             after |= {} if self.percent is None else {PRICE: price_after(deal.price, self.percent)}

@@ -27,7 +27,6 @@ class TargetingEdit:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields that it concerns."""
         return tuple(name for name, part in elements(self.targeting).items() if part)
 
     def apply(self, package: SupplyPackage) -> tuple[dict[str, list[Element]], str]:

@@ -43,7 +43,6 @@ class UndoSource(ChangeSource):
     rows: Mapping[Key, ActionRow]
 
     def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
-        """The way back of an entity."""
         yield way_back(entity, self.rows[key])
 
     def has_lists(self, keys: Sequence[Key]) -> bool:

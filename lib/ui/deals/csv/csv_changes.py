@@ -100,7 +100,6 @@ class CsvChangeSource(ChangeSource):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many deals are read, of how many."""
         return len(self.deals), len(self._deal_ids)
 
     def _package_ids(self) -> Iterator[int]:
@@ -146,7 +145,6 @@ class _Lines:
         self._rows: dict[int, set[Key]] = {}
 
     def wrong(self, row: CsvRow, text: str) -> None:
-        """Note what is wrong in a line."""
         self.faults.append(CsvFault(row.line, text))
 
     def add(self, row: CsvRow, deal: DemandDeal) -> None:

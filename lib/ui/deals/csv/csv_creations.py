@@ -67,12 +67,10 @@ class CsvCreationSource(CreationSource):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many lines are checked, of how many."""
         return self.check.checked_lines, self.total
 
     @property
     def faults(self) -> Sequence[CsvFault]:
-        """All that is wrong with the lines."""
         return self.check.faults
 
 

@@ -48,7 +48,6 @@ class CsvCheck:
     titles: tuple[str, ...] = ()
 
     def end(self) -> None:
-        """All lines are checked."""
         self.faults.sort(key=lambda fault: fault.line)
         if self.faults:
             self.creations.clear()

@@ -38,7 +38,6 @@ class CsvKind:
 
     @property
     def file_key(self) -> str:
-        """The key of the field for the file."""
         return f"{self.key}_file"
 
     def close(self) -> None:

@@ -30,7 +30,6 @@ class CsvShape:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """All columns, in our order."""
         return (*self.required, *self.optional)
 
 

@@ -53,23 +53,19 @@ class DrawerChange:
 
     @property
     def prefix(self) -> str:
-        """What the names of its widgets begin with."""
         return f"change-{self.key[0]}-{self.key[1]}-"
 
     @property
     def form(self) -> EntityForm:
-        """Its widgets."""
         return EntityForm(self.context, self.prefix, self.key[0])
 
     @property
     def edit(self) -> Edit | None:
-        """The edit in progress, if there is one."""
         edit: Edit | None = st.session_state.get(self.prefix)
         return edit
 
     @property
     def last_try(self) -> FormTry:
-        """What became of the last try to save it."""
         return FormTry(self.prefix)
 
     @property
@@ -254,7 +250,6 @@ class DrawerChange:
 
 
 def _errors_text(wrong: Mapping[Path, str]) -> str:
-    """A sentence that names the fields with errors."""
     if not wrong:
         return "Not saved yet. To fix: the fields marked above."
     return f"Not saved. To fix: {', '.join(facts.title(str(path[0])) for path in wrong)}."

@@ -340,7 +340,6 @@ def sentence(field: str, before: object, after: object, money: Prices = USUAL) -
 
 
 def _difference(field: str, before: list[object], after: list[object]) -> str:
-    """The elements added to a list, and those removed."""
     sides = {
         "added": [element for element in after if element not in before],
         "removed": [element for element in before if element not in after],

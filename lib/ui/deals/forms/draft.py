@@ -157,7 +157,6 @@ class Draft:
         return (self.values if name in PLAIN else self.terms).get(name, BLANK[name])
 
     def with_(self, **values: Any) -> Self:
-        """The draft with these plain fields of the package."""
         return replace(self, values={**self.values, **values})
 
     @property
@@ -173,7 +172,6 @@ class Draft:
 
     @property
     def zone(self) -> timezone:
-        """The zone of its times."""
         return timezone(timedelta(minutes=self.offset))
 
     @property

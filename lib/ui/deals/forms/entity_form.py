@@ -67,7 +67,6 @@ class EntityForm:
 
     @property
     def targeting(self) -> Targeting:
-        """The targeting in the pickers."""
         return picker.read(f"{self.prefix}target", catalog.named_lists(self.context))
 
     def read(self) -> Fields:

@@ -37,12 +37,10 @@ class Faults:
 
     @property
     def parts(self) -> tuple[Mapping[Path, str], Mapping[Path, str]]:
-        """Wrong, missing."""
         return self.wrong, self.missing
 
     @property
     def all(self) -> dict[Path, str]:
-        """Both."""
         return {**self.missing, **self.wrong}
 
     def of_form(self, has_fees: bool) -> "Faults":

@@ -49,7 +49,6 @@ class ListKind:
     targeting: str
 
     def entries(self, entry_list: DomainList | AppList) -> tuple[str, ...]:
-        """The domains or apps of a list."""
         texts: tuple[str, ...] = getattr(entry_list, self.word)
         return texts
 
@@ -78,7 +77,6 @@ class Paste:
     repeats: int
 
     def new(self, present: Iterable[str]) -> list[str]:
-        """The entries that are not known yet."""
         existing = set(present)
         return [entry for entry in self.entries if entry not in existing]
 
@@ -98,16 +96,13 @@ class OpenList:
 
     @property
     def kind(self) -> ListKind:
-        """Its kind."""
         return KINDS[self.entity]
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """Its domains or apps."""
         return self.kind.entries(self.entry_list)
 
     def key(self, name: str) -> str:
-        """The key of a widget of its own."""
         return f"list_{name}_{self.entity}-{self.entry_list.id}"
 
     def read_paste(self) -> Paste:
@@ -224,7 +219,6 @@ def _create(context: PageContext, entity: str) -> None:
 
 
 def _open_key() -> tuple[str, int] | None:
-    """The list that is open, by the URL."""
     match = ADDRESS.fullmatch(address.read(OPEN))
     return (match[1], int(match[2])) if match else None
 
@@ -236,7 +230,6 @@ def _close() -> None:
 
 
 def _draw_drawer(context: PageContext) -> None:
-    """Draw the drawer of the open list, if any."""
     key = _open_key()
     if key is None:
         return
@@ -258,7 +251,6 @@ def _draw_drawer(context: PageContext) -> None:
 
 
 def _draw_file_drawer(context: PageContext, file_id: int) -> None:
-    """Draw the drawer of a supply file."""
     with report_errors("The file", effect="Nothing was changed."):
         file = context.clients.supply_files.get(file_id)
         if file is None:

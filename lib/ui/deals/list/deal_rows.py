@@ -136,7 +136,6 @@ class DealRow:
 
     @property
     def key(self) -> Key:
-        """The entity and the id."""
         return self.entity, self.id
 
 

@@ -36,7 +36,6 @@ class CsvExport(PartsJob):
     check: Callable[[], None] = lambda: None
 
     def take(self, part: bytes) -> None:
-        """Write a line."""
         self.lines += part
         self.done_count, self.end = self.done_count + 1, time.monotonic()
 

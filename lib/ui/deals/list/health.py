@@ -82,7 +82,6 @@ class SessionHealth:
         return sum(deal_health.state == ATTENTION for deal_health in (healths or {}).values())
 
     def is_coming(self) -> bool:
-        """Whether it is still being computed."""
         return not self._coming.done()
 
     def is_changed(self, deals: Collection[int]) -> bool:
@@ -193,7 +192,6 @@ class StoredHealths:
         return () if self.pair == NO_REPORT else (("report", ("/".join(self.pair),)),)
 
     def count(self) -> int:
-        """How many deals need attention."""
         filters = {name: list(values) for name, values in self.selection()[0]}
         if not filters:
             return 0

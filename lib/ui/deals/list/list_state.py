@@ -57,7 +57,6 @@ class ListSearch:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether not everything is wanted."""
         return bool(self.text or any(values for name, values in self.filters if name != REPORT))
 
     @property
@@ -130,7 +129,6 @@ class ListView:
 
     @property
     def keys(self) -> frozenset[Key]:
-        """The keys of the chosen rows."""
         return frozenset(row.key for row in self.selection.values())
 
 
