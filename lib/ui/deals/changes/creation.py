@@ -7,11 +7,10 @@ the plan goes on with the same keys, so that nothing is created twice.
 
 import logging
 import uuid
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from lib.deals import fields
 from lib.deals.bulk_actions import ActionRow
@@ -27,10 +26,9 @@ from lib.deals.models import (
     SupplyPackage,
     generated_name,
 )
-from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, Outcome, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange, WholeSource, with_full_stop
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import PER_SEAT, Draft, seat_name
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
 
@@ -99,38 +97,18 @@ class PlannedCreation(PlannedChange):
 
 
 @dataclass(kw_only=True)
-class CreationSource(ChangeSource):
-    """What somebody wants to create; what exists is only read for it."""
-
-    is_whole: ClassVar[bool] = True
-
-    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
-        return ()
-
-    @abstractmethod
-    def read(self, client: Deals) -> list[PlannedChange]:
-        """Read some more; with the last part all creations."""
-
-
-@dataclass(kw_only=True)
-class FormSource(CreationSource):
+class FormSource(WholeSource):
     """What a form asks for, which is known at once."""
 
     creations: Sequence[PlannedCreation]
-    is_over: bool = False
 
     def read(self, client: Deals) -> list[PlannedChange]:
-        """All of it."""
         self.is_over = True
         return [*self.creations]
 
-    @property
-    def is_read(self) -> bool:
-        return self.is_over
-
 
 @dataclass(kw_only=True)
-class CreationPlan(ChangePlan[CreationSource]):
+class CreationPlan(ChangePlan[WholeSource]):
     """A plan that creates; `entities` are those created in the order of its changes, as far as it has come.
 
     `idempotency_key` begins the keys of its requests; a try after something was deleted has another. More

@@ -177,6 +177,22 @@ class ChangeSource(ABC):
         ]
 
 
+@dataclass(kw_only=True)
+class WholeSource(ChangeSource):
+    """What somebody asks for all at once, and all or none: its `read` says so until it `is_over`, and returns
+    the changes with the last part."""
+
+    is_whole: ClassVar[bool] = True
+    is_over: bool = False
+
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        return ()
+
+    @property
+    def is_read(self) -> bool:
+        return self.is_over
+
+
 Source = TypeVar("Source", bound=ChangeSource)
 
 

@@ -12,19 +12,17 @@ from typing import Any, ClassVar, TypeVar
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
-from lib.deals.validation import FEE, FEE_TYPE
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.confirmations import COMPARED
-from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
-from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
+from lib.ui.deals.changes.shared_change import ACTIVE, END, START, SharedChange, of_package, own_zone
 from lib.ui.deals.csv import csv_dialog
 from lib.ui.deals.csv.csv_deals import COLUMNS, pasted_currency
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.list.deal_rows import Key, title_of
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -53,28 +51,22 @@ An empty cell keeps what is there. Nothing is saved unless every line is right."
 
 
 @dataclass(kw_only=True)
-class CsvChangeSource(ChangeSource):
+class CsvChangeSource(WholeSource):
     """The changes of a file's lines; `faults` are all that is wrong with them.
 
     `no_dates` is why packages can't be changed; empty if they can. `deals` are those read by deal id, None
     where there is none, `packages` those whose dates change by id.
     """
 
-    is_whole: ClassVar[bool] = True
     batch_size: ClassVar[int] = 200
     lines: Sequence[CsvRow]
     no_dates: str = ""
     faults: list[CsvFault] = field(default_factory=list)
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
-    is_checked: bool = False
 
     def __post_init__(self) -> None:
         self._deal_ids = [*dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])]
-
-    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
-        """Nothing yet: what the lines ask for is known once all is read."""
-        return ()
 
     def read(self, client: Deals) -> list[PlannedChange]:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
@@ -90,13 +82,8 @@ class CsvChangeSource(ChangeSource):
                 return self._check()
         except TrancheError as error:
             self.faults = [CsvFault(1, f"The deals can't be read now: {error.sentence}")]
-            self.is_checked = True
+            self.is_over = True
         return []
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the lines are checked, or can't be."""
-        return self.is_checked
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -112,7 +99,7 @@ class CsvChangeSource(ChangeSource):
     def _check(self) -> list[PlannedChange]:
         """What the lines change; nothing, and everything that is wrong with them, if anything is."""
         first: dict[str, int] = {}
-        self.is_checked = True
+        self.is_over = True
         lines = _Lines(self.packages, self.no_dates)
         for row in self.lines:
             name = row["Deal id"]
@@ -152,18 +139,16 @@ class _Lines:
         key, wrong = (DEALS, deal.id or 0), list[str]()
         cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
         cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
-        before = {name: getattr(deal, name) for name in [*cells, *COMPARED, ACTIVE]}
-        after = {name: value for name, value in cells.items() if value is not None and value != before[name]}
         status = row["Status"].casefold()
         if status not in ("", *STATUSES, (deal.status or "").casefold()):
             wrong.append("Status: write active or paused.")
-        elif status in STATUSES and status != deal.status and STATUSES[status] != deal.is_active:
-            after[ACTIVE] = STATUSES[status]
-        if after.get(FEE_TYPE) == NO_FEE and before[FEE] is not None:
-            after[FEE] = None
-        for sentence in wrong or terms_faults({**before, **after}, after):
+        elif status in STATUSES and status != deal.status:
+            cells[ACTIVE] = STATUSES[status]
+        values = {name: value for name, value in cells.items() if value is not None}
+        change = SharedChange(deal=values).of_deal(deal, frozenset())
+        for sentence in wrong or filter(None, [change.refusal]):
             self.wrong(row, sentence)
-        self._deals.append(PlannedChange(key, title_of(deal), before, after, deal.etag))
+        self._deals.append(change)
         if any(row[title] for title in DATES):
             self._add_dates(row, deal, key)
 

@@ -13,8 +13,8 @@ from lib.insight.kinds import KINDS as TARGETS
 from lib.insight.kinds import TargetingKind
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes.confirmations import targeting_of
-from lib.ui.deals.changes.creation import CreationPlan, CreationSource, PlannedCreation
-from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
+from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
 from lib.ui.deals.csv import csv_deals, csv_dialog, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
@@ -38,13 +38,12 @@ PACKAGE_FIELDS = {field.column: field for field in csv_packages.FIELDS}
 
 
 @dataclass(kw_only=True)
-class CsvCreationSource(CreationSource):
+class CsvCreationSource(WholeSource):
     """What the lines of a file ask for, of `total` lines; `check` is what is known of them so far."""
 
     parts: Iterator[CsvCheck]
     total: int
     check: CsvCheck = field(default_factory=CsvCheck)
-    is_over: bool = False
 
     def read(self, client: Deals) -> list[PlannedChange]:
         """Check some more lines; a failure is a fault."""
@@ -59,11 +58,6 @@ class CsvCreationSource(CreationSource):
             self.check.faults.append(CsvFault(1, reason))
         self.is_over = True
         return [] if self.check.faults else [*self.check.creations]
-
-    @property
-    def is_read(self) -> bool:
-        """Whether all lines are checked, or can't be."""
-        return self.is_over
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -82,14 +76,14 @@ def draw(context: PageContext, entity: str) -> None:
 
 def creation_plan(
     context: PageContext, parts: Iterator[CsvCheck], rows: Sequence[CsvRow]
-) -> ChangePlan[CreationSource]:
+) -> ChangePlan[WholeSource]:
     """The creation of what the rows ask for, by the parts of their check, which are read next."""
     source = CsvCreationSource(parts=parts, total=len(rows))
     record = context.clients.bulk_actions.record("Created from a CSV")
     return CreationPlan(source=source, record=record).begin()
 
 
-def _begin(entity: str, context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CreationSource]:
+def _begin(entity: str, context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[WholeSource]:
     """The creation of these rows, each a deal, or a package with its deals."""
     seats, does = catalog.seats(context), catalog.abilities(context)
     if entity == fields.DEALS:
