@@ -5,7 +5,7 @@ All is kept for a moment; where the service fails meanwhile, as it was read befo
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -22,6 +22,7 @@ from lib.deals.models import (
     Seat,
     SupplyPackage,
 )
+from lib.insight.filters import Lists, entries
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.deals import counts, facts
@@ -83,6 +84,11 @@ def dsps(context: PageContext) -> dict[int, Dsp]:
 def lists(context: PageContext) -> tuple[DomainList | AppList, ...]:
     """All domain and app lists."""
     return (*_all(context, DomainList), *_all(context, AppList))
+
+
+def list_entries(context: PageContext) -> Lists:
+    """Their entries, as report filters take them."""
+    return entries(lists(context))
 
 
 def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
@@ -214,7 +220,7 @@ def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> Row
 
 def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
     """All rows of the list, page after page; a package of several deals is read once."""
-    offset, known_packages = 0, _KnownPackages(client)
+    offset, known_packages = 0, _KnownPackages()
     while True:
         params = search.found_by | {"ordering": search.ordering}
         page = client.list(search.entity, limit=LARGEST_PAGE, offset=offset, **params)
@@ -259,22 +265,17 @@ def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ..
 class _KnownPackages(dict[int | None, SupplyPackage]):
     """The packages of deals by id, read as they are needed, and their targeting in words."""
 
-    def __init__(self, client: Deals) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._client = client
-        self.sentence = lru_cache(maxsize=None)(self._sentence)
+        self.sentences: dict[int | None, str] = {}
 
-    def read(self, deals: Sequence[DemandDeal]) -> None:
+    def read(self, client: Deals, deals: Sequence[DemandDeal]) -> None:
         """Read the first package of each of these that is not known."""
         ids = dict.fromkeys(deal.supply_deals[0].id for deal in deals if deal.supply_deals)
-        missing = [number for number in ids if number and number not in self]
-        self.update({package.id: package for package in of_ids(self._client, SupplyPackage, missing)})
-
-    def sentence_of(self, package: SupplyPackage) -> str:
-        return self.sentence(package.id)
-
-    def _sentence(self, package: int | None) -> str:
-        return targeting_text.sentence(self[package])
+        for package in of_ids(
+            client, SupplyPackage, [number for number in ids if number and number not in self]
+        ):
+            self[package.id], self.sentences[package.id] = package, targeting_text.sentence(package)
 
 
 def _rows(
@@ -285,9 +286,10 @@ def _rows(
     deals_of_package = deals_of(client, packages)
     yield from (of_package(package, deals_of_package[package.id or 0]) for package in packages)
     if deals:
-        known_packages = _KnownPackages(client) if known_packages is None else known_packages
-        known_packages.read(deals)
-        yield from (of_deal(deal, known_packages, known_packages.sentence_of) for deal in deals)
+        known_packages = _KnownPackages() if known_packages is None else known_packages
+        known_packages.read(client, deals)
+        sentences = known_packages.sentences
+        yield from (of_deal(deal, known_packages, lambda package: sentences[package.id]) for deal in deals)
 
 
 def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:

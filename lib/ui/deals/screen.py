@@ -8,7 +8,7 @@ import streamlit as st
 from lib.deals.client import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.insight.filters import entries, report_filters
+from lib.insight.filters import report_filters
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
@@ -176,7 +176,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
         return
     with report_errors("The targeting", effect="Nothing was changed."):
         descriptions = targeting_text.describe(context, catalog.usual_days(context), entity)
-        lists = entries(catalog.lists(context))
+        lists = catalog.list_entries(context)
         st.markdown(plain(targeting_text.sentence(entity, None, descriptions)))
         if unread := targeting_text.unread(entity):
             st.caption(

@@ -21,7 +21,6 @@ from lib.deals.doubts import currency_slip, factor
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
-from lib.insight.filters import entries
 from lib.insight.kinds import KINDS
 from lib.insight.past_impressions import daily_impressions
 from lib.ui.deals import catalog, facts
@@ -146,7 +145,7 @@ def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPa
         deal_report = replace(
             report.deal_report(context, context.reporting), ask=partial(ask.audience, context)
         )
-        lists = entries(catalog.lists(context))
+        lists = catalog.list_entries(context)
         daily = daily_impressions(deal_report, package, lists, package.media_type)
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)

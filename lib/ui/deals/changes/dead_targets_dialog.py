@@ -10,7 +10,6 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.insight.dead_search import MOST, DeadResult, DeadScope, DeadSearch
 from lib.insight.dead_targets import DeadTarget
-from lib.insight.filters import entries
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
@@ -143,7 +142,7 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     scope_key = (context.viewer, period, before)
     if view.search is None or view.scope_key != scope_key:
         view.forget()
-        lists, now = entries(catalog.lists(context)), datetime.now(UTC)
+        lists, now = catalog.list_entries(context), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
         view.scope_key, view.search = scope_key, DeadSearch(context.deals, ask, scope)

@@ -26,7 +26,8 @@ from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, DealRow, as_text
 from lib.ui.deals.list.list_state import ListSearch
-from lib.ui.deals.targeting import pending, picker
+from lib.ui.deals.targeting import pending
+from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -202,9 +203,7 @@ def _draw_package_fields(context: PageContext) -> None:
             "Targeting", list(MODES), key=MODE, required=True, default="Add", persist_state="session",
             help="Add these values, remove them, or put them in place of all values of their kind",
         )  # fmt: skip
-        offer = picker.PickerOffer(takes_ids=not catalog.abilities(context).lists)
-        query, lists = catalog.usual_days(context), catalog.named_lists(context)
-        picker.draw(context, query, TARGET, lists, offer=offer)
+        TargetingPicker(context, TARGET).draw()
 
 
 def _read(context: PageContext) -> SharedChange:
@@ -259,7 +258,7 @@ def _read_dates() -> dict[str, Any]:
 def _read_targeting(context: PageContext) -> TargetingEdit | None:
     if tasks := pending.tasks(TARGET):
         raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")
-    targeting = picker.read(TARGET, catalog.named_lists(context))
+    targeting = TargetingPicker(context, TARGET).read()
     mode = MODES[st.session_state.get(MODE) or "Add"]
     return None if targeting == Targeting() else TargetingEdit(mode, targeting)
 

@@ -11,7 +11,6 @@ from lib.deals.package_records import PackageQuestion
 from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight import expected
-from lib.insight.filters import entries
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, Terms, common_terms
@@ -75,7 +74,7 @@ def estimate(
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
-        lists = entries(catalog.lists(context))
+        lists = catalog.list_entries(context)
         return expected.of_targeting(asked_of, targeting, lists, media_type, booking)
     except TrancheError:
         return None

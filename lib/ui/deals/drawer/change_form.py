@@ -11,7 +11,7 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.filters import entries, report_filters
+from lib.insight.filters import report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge
@@ -22,9 +22,9 @@ from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
 from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.forms.inputs import Faults, Look
 from lib.ui.deals.insight import report, seat_guide
-from lib.ui.deals.insight.seat_guide import GuidePlace
 from lib.ui.deals.list.deal_rows import Key
-from lib.ui.deals.targeting import pending, picker
+from lib.ui.deals.targeting import pending
+from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -70,9 +70,7 @@ def draw(form: EntityForm, problems: FieldProblems) -> None:
     if form.entity == SUPPLY:
         form.draw_package(problems, names, st.session_state[prefix + OLD_NAME])
         st.markdown("Targeting")
-        query, lists = catalog.usual_days(context), catalog.named_lists(context)
-        offer = picker.PickerOffer(names, takes_ids=not catalog.abilities(context).lists)
-        picker.draw(context, query, f"{prefix}target", lists, problems, offer)
+        TargetingPicker(context, f"{prefix}target").draw(problems, names)
         supply_path.draw_lists(context, form.targeting)
     else:
         _draw_deal(form, names, problems)
@@ -135,14 +133,12 @@ def _draw_guides(
     with report_errors("What wins cost", effect="What you typed is kept."):
         sold_in = report.of_deals(context) or context
         own = None if deal is None else next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
-        lists = entries(catalog.lists(context))
+        lists = catalog.list_entries(context)
         for number, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            place = GuidePlace(f"change_prices_{number}", own)
-            guide = seat_guide.of(
-                sold_in, place, translation, {seat or NO_SEAT: price}, facts.prices_of(sold_in)
-            )
+            prices = {seat or NO_SEAT: price}
+            guide = seat_guide.of(sold_in, f"change_prices_{number}", translation, prices, own)
             for sentence in guide.by_seat.values():
                 st.caption(plain(f"{title}{sentence}"))
             left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""

@@ -6,7 +6,7 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.insight import estimate, overlap
-from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.filters import Translation, report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.answers import Estimate
 from lib.reporting.models import DataField
@@ -78,7 +78,7 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
 
 
 def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
-    lists = entries(catalog.lists(context))
+    lists = catalog.list_entries(context)
     translations = [
         report_filters(package, context.slicer, lists, package.media_type) for package in packages
     ]

@@ -14,7 +14,7 @@ from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.insight import supply_path
 from lib.insight.assessor import DAYS
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
-from lib.insight.filters import Lists, entries, report_filters
+from lib.insight.filters import Lists, report_filters
 from lib.insight.supply_path import InventoryRow, SupplyPath
 from lib.reporting.models import Filter
 from lib.ui.charts import numbers
@@ -50,7 +50,7 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
     with report_errors("The supply path", effect="Nothing was changed."):
         if not index(context).systems:
             return
-        lists = entries(catalog.lists(context))
+        lists = catalog.list_entries(context)
         if (deals_context := report.of_deals(context)) is not None:
             own = report.only(deals_context, [package])
             draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
@@ -98,7 +98,7 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
     with report_errors("The supply path", effect="What you entered is kept."):
         if not (supply_index := index(context)).systems:
             return
-        own_entries = supply_path.entries_in(targeting, entries(catalog.lists(context)))
+        own_entries = supply_path.entries_in(targeting, catalog.list_entries(context))
         path = supply_path.supply_path(supply_index, own_entries, context.slicer)
         if wrong := path.of("unauthorized"):
             of = f"{len(wrong):,} of {len(own_entries):,} in these lists"

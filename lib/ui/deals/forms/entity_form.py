@@ -22,6 +22,7 @@ from lib.ui.deals.facts import OFFSETS, offset
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
 from lib.ui.deals.targeting import pending, picker
+from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -67,7 +68,7 @@ class EntityForm:
 
     @property
     def targeting(self) -> Targeting:
-        return picker.read(f"{self.prefix}target", catalog.named_lists(self.context))
+        return TargetingPicker(self.context, f"{self.prefix}target").read()
 
     def read(self) -> Fields:
         """The fields in the widgets, as in a PUT request; what can't be read is the text that it is."""

@@ -8,7 +8,6 @@ import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
-from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
@@ -84,7 +83,7 @@ def _draw_targeting(context: PageContext) -> None:
         st.caption(f":material/lock: {plain(reason)}.")
         return
     query = history.current(context).query
-    translation = from_filters(query.filters, context.slicer, entries(catalog.lists(context)))
+    translation = from_filters(query.filters, context.slicer, catalog.list_entries(context))
     if not translation.is_empty:
         # The names of lists, by what a target without a name is called.
         list_names = {

@@ -1,7 +1,7 @@
 """Report data about a deal, a package or a targeting: which slicer to ask, for what, in the background."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -24,14 +24,6 @@ __all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"
 BATCHES, MOMENT_SECONDS = "insights", 0.2
 BatchKey = tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class ReportFigure:
-    """A figure of the panel: what it is called, and the data field; None where the slicer has none."""
-
-    title: str
-    field: DataField | None
 
 
 def of_deals(context: PageContext) -> PageContext | None:
@@ -66,15 +58,11 @@ def volume_field(context: PageContext) -> DataField | None:
     return field
 
 
-def report_figures(slicer: Slicer) -> tuple[ReportFigure, ...]:
-    """The figures of a targeting: bids, impressions, unique users and average win CPM."""
+def report_figures(slicer: Slicer) -> dict[str, DataField | None]:
+    """The figures of a targeting by title, with their data fields; None where the slicer has none."""
     users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
-    return (
-        ReportFigure("Bids", field_of(slicer, BIDS)),
-        ReportFigure("Impressions", field_of(slicer, IMPRESSIONS)),
-        ReportFigure("Unique users", field_of(slicer, users)),
-        ReportFigure("Average win CPM", field_of(slicer, WIN_CPM)),
-    )
+    names = {"Bids": BIDS, "Impressions": IMPRESSIONS, "Unique users": users, "Average win CPM": WIN_CPM}
+    return {title: field_of(slicer, fields) for title, fields in names.items()}
 
 
 def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
@@ -112,7 +100,7 @@ def period(context: PageContext, query: AudienceQuery) -> Days:
 
 def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:
     """The totals of the panel's data fields for these filters, over the last days."""
-    names = tuple(figure.field.name for figure in report_figures(context.slicer) if figure.field is not None)
+    names = tuple(field.name for field in report_figures(context.slicer).values() if field is not None)
     return question(context, filters, days, names)
 
 

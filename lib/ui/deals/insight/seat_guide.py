@@ -75,14 +75,6 @@ def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
 
 
 @dataclass(frozen=True)
-class GuidePlace:
-    """Where guides are drawn, as a key of the session, and the deal whose own wins are left out, if any."""
-
-    key: str
-    without: DemandDeal | None = None
-
-
-@dataclass(frozen=True)
 class SeatGuide:
     """A sentence for each seat's price, and what they are all computed from; `batch` is under way."""
 
@@ -96,18 +88,19 @@ NOTHING = SeatGuide({})
 
 def of(
     context: PageContext,
-    place: GuidePlace,
+    place: str,
     translation: Translation,
     price_of: Mapping[int, SeatPrice],
-    money: Prices,
+    without: DemandDeal | None = None,
 ) -> SeatGuide:
-    """What is known by now; what is missing is asked for.
+    """What is known by now; what is missing is asked for, once for a place on the screen.
 
     `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
+    Wins of the deal `without` are left out.
     """
     fields = win_prices.win_fields(context.slicer)
     if not price_of or fields is None:
-        report.forget(place.key)
+        report.forget(place)
         return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
     seats: list[Seat] = []
     if seat_prices.tells_seats(context.slicer):
@@ -115,19 +108,19 @@ def of(
         seats = [visible[seat] for seat in price_of if seat in visible][:MOST]
     asking = report.deal_report(context, context.reporting)
     base = report.question(context, translation.filters, DAYS, ())
-    queries = [seat_prices.question(asking, base, fields, seat, place.without) for seat in (None, *seats)]
-    batch = report.query_batch(context, place.key, queries)
+    queries = [seat_prices.question(asking, base, fields, seat, without) for seat in (None, *seats)]
+    batch = report.query_batch(context, place, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:
         answers = batch.answers()
     except TrancheError as error:
-        report.forget(place.key)
+        report.forget(place)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.sentence}")
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
-    leaves_out = place.without is not None
+    leaves_out = without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    words = SeatWords(cpm, counts.numbers(), money, leaves_out)
+    words = SeatWords(cpm, counts.numbers(), facts.prices_of(context), leaves_out)
     own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)

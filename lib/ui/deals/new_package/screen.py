@@ -13,7 +13,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
-from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.filters import Translation, report_filters
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
@@ -28,7 +28,8 @@ from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
-from lib.ui.deals.targeting import picker, targeting_text
+from lib.ui.deals.targeting import targeting_text
+from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import page_scripts, times, waiting
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -36,7 +37,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import ask, precision
 
-GUIDES = seat_guide.GuidePlace("form_prices")
+GUIDES = "form_prices"
 LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 PLACE = "form_win_cpm"
@@ -66,9 +67,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     EntityForm(context, state.PREFIX, SUPPLY, is_closed).draw_package(problems, PLAIN)
     st.header("Targeting", anchor=False)
     st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
-    query = catalog.usual_days(context)
-    offer = picker.PickerOffer(takes_ids=not does.lists, disabled=is_closed)
-    picker.draw(context, query, state.TARGETING, catalog.named_lists(context), problems, offer)
+    TargetingPicker(context, state.TARGETING, is_closed).draw(problems)
     supply_path.draw_lists(context, draft.targeting)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
@@ -77,7 +76,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     )  # fmt: skip
     if draft.deals == "new":
         prices = seat_guide.of_draft(context, draft)
-        guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
+        guide = seat_guide.of(context, GUIDES, translation, prices)
         left_out = LEFT_OUT_NOTE if translation.left_out else ""
         rows = SeatRows(context, state.PREFIX, is_closed)
         rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
@@ -161,30 +160,28 @@ def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
     report_figures = report.report_figures(slicer)
     columns = {
         f"Last {days} days": [
-            np.nan if figure.field is None else answer.total.values.get(figure.field.name)
-            for figure in report_figures
+            np.nan if field is None else answer.total.values.get(field.name)
+            for field in report_figures.values()
         ]
         for days, answer in zip(DAYS, answers, strict=True)
     }
-    titles = pd.Index([figure.title for figure in report_figures], name="Figure")
+    titles = pd.Index([*report_figures], name="Figure")
     return pd.DataFrame(columns, index=titles, dtype="float64")
 
 
 def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
     """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
     style = table(slicer, answers).style
-    for figure in report.report_figures(slicer):
-        text: Callable[[Any], str] = (
-            numbers.number if figure.field is None else partial(numbers.short, field=figure.field)
-        )
-        style = style.format(text, subset=pd.IndexSlice[[figure.title], :])
+    for title, field in report.report_figures(slicer).items():
+        text: Callable[[Any], str] = numbers.number if field is None else partial(numbers.short, field=field)
+        style = style.format(text, subset=pd.IndexSlice[[title], :])
     return style
 
 
 def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
     """How exact the widest of the figures is."""
-    fields = [figure.field.name for figure in report.report_figures(slicer) if figure.field is not None]
-    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in fields]
+    names = [field.name for field in report.report_figures(slicer).values() if field is not None]
+    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in names]
     if not pairs:
         return "no figures"
     _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
@@ -221,7 +218,7 @@ def _draw(context: PageContext) -> None:
     left_side, right_side = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalog.abilities(context).fees))
     problems = state.problems(context, draft, draft_faults)
-    lists = entries(catalog.lists(context))
+    lists = catalog.list_entries(context)
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left_side:
         templates.draw(context, draft)

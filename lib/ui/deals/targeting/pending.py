@@ -7,7 +7,6 @@ picker, they would empty what is being typed there.
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -37,6 +36,7 @@ SAME = (
     ("czechia", "cz", "czech republic"),
 )
 CLOSE, MOST_NEAR = 0.6, 3
+SIZE, LIST_ID = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}"), re.compile(r"[1-9]\d{0,15}")
 SIDES = {False: "Only", True: "Never"}
 BEGINNING, WIDTH = 3, 340
 Place = tuple[str, TargetingKind, bool]
@@ -63,22 +63,6 @@ def near(text: str, descriptions: Mapping[str, str]) -> list[str]:
     others = [word for group in SAME if text in group for word in group]
     similar = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
     return list(dict.fromkeys(codes[word] for word in [*others, *similar] if word in codes))[:MOST_NEAR]
-
-
-@dataclass(frozen=True)
-class Check:
-    """The pattern of valid input, and the message for other input."""
-
-    shape: re.Pattern[str]
-    says: str
-
-
-CHECKS = {
-    "size": Check(
-        re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}"), "a size is width x height in pixels, like 300x250"
-    ),
-    "list": Check(re.compile(r"[1-9]\d{0,15}"), "a list is named by its id, a number"),
-}
 
 
 def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
@@ -119,7 +103,7 @@ def take(place: Place, options: Mapping[str, str]) -> None:
     values, entries = list[str](), list[str]()
     for value in picker_values(place):
         code = value if value in options or value in was else exact(value, options)
-        if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
+        if code is None and kind.is_list and LIST_ID.fullmatch(value):
             code = value
         if code is None:
             code = value.strip().lower() if kind.name == "size" else value.strip()
@@ -195,9 +179,10 @@ def tasks(prefix: str) -> list[str]:
 
 def wrong(kind: TargetingKind, value: str) -> str:
     """Why this is not a valid value of the kind, as the end of a sentence; empty if it is."""
-    check = CHECKS.get("list" if kind.is_list else kind.name)
-    if check is not None:
-        return "" if check.shape.fullmatch(value.lower()) else check.says
+    if kind.is_list:
+        return "" if LIST_ID.fullmatch(value) else "a list is named by its id, a number"
+    if kind.name == "size":
+        return "" if SIZE.fullmatch(value.lower()) else "a size is width x height in pixels, like 300x250"
     return f"a value {sentence}" if (sentence := text.fault(value)) else ""
 
 
