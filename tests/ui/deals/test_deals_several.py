@@ -14,8 +14,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, SupplyPackage, Targeting
 from lib.ui.deals.changes.edit_dialog import edit_plan, unsaved_rows
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.changes.shared_change import SharedChange, SharedSource
-from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
+from lib.ui.deals.changes.shared_change import Mode, SharedChange, SharedSource, TargetingEdit
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 

@@ -10,7 +10,7 @@ from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
 from lib.insight.kinds import KINDS, elements
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
-from lib.ui.deals.changes.targeting_edit import TargetingEdit
+from lib.ui.deals.changes.shared_change import TargetingEdit
 from lib.ui.deals.list.deal_rows import Key, title_of
 
 

@@ -18,8 +18,7 @@ from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.plan_steps import PlanSteps
-from lib.ui.deals.changes.shared_change import END, START, SharedChange, SharedSource
-from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
+from lib.ui.deals.changes.shared_change import END, START, Mode, SharedChange, SharedSource, TargetingEdit
 from lib.ui.deals.facts import OFFSETS, Prices, offset
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EACH, Look
