@@ -36,169 +36,35 @@ FACTS, ADD, TARGETING, DELIVERY = "Facts", "Add deals", "Targeting", "Delivery"
 CHANGE, HISTORY = "Change", "History"
 
 
-def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
-    """Draw the buttons."""
-    if entity.is_active is not None and not does.why_not(key[0], "change"):
-        _pause(context, key, entity)
-    if not does.why_not(key[0], "create"):
-        clone.draw(context, entity)
-    if not does.why_not(key[0], "delete"):
-        with st.popover("Delete", icon=":material/delete:", key="action_delete"):
-            _delete(context, key, entity)
+def draw(context: PageContext) -> None:
+    """Draw the packages or the deals."""
+    with report_errors("The deals", effect="Nothing was changed."):
+        does = catalog.abilities(context)
+        if does.refuses:
+            st.caption(f":material/lock: {plain(does.refuses)}.")
+        if not does.lists:
+            st.caption(f":material/history: {table.WHAT_IT_IS}.")
+        table.draw(context)
+        if trouble := catalog.page_trouble(context) or catalog.trouble(context):
+            older(trouble, "The deals")
+    if open_key() is None:
+        overlap.draw_dialog(context)
+        dead_targets_dialog.draw_dialog(context)
+        undo.draw_dialog(context)
+        end_questions.draw_dialog(context)
+        proposals.draw_dialog(context)
+    _draw_drawer(context)
 
 
-def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    is_active = bool(entity.is_active)
-    st.button(
-        "Pause" if is_active else "Resume",
-        icon=":material/pause:" if is_active else ":material/play_arrow:",
-        key="action_active",
-        disabled=(is_over := entity.status == "complete"),
-        help="It has ended" if is_over else None,
-        on_click=set_active,
-        args=(context, key, not is_active, entity.etag),
-    )
+def leave() -> None:
+    """Another screen was opened: no dialog is to open again when this one is."""
+    overlap.close()
+    dead_targets_dialog.close()
+    undo.close()
+    end_questions.close()
 
 
-def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
-    """Pause or resume it, unless it changed since it was shown. A callback."""
-    is_done = attempt_write(PROBLEM, lambda: context.deals.change(*key, {"is_active": is_active}, etag))
-    catalog.forget()
-    if is_done:
-        st.session_state[NOTE] = "Resumed" if is_active else "Paused"
-        st.rerun()  # a click in a dialog runs the dialog alone: the list behind it would show the old status
-
-
-def delete(context: PageContext, key: Key, etag: str | None) -> None:
-    """Delete it, unless it changed since it was shown. A callback."""
-
-    def remove() -> None:
-        with suppress(NotFound):  # a second click that finds it deleted is no error
-            context.deals.remove(*key, etag)
-
-    is_done = attempt_write(PROBLEM, remove)
-    catalog.forget()
-    if is_done:
-        address.write(OPEN)
-        st.session_state[NOTE] = f"{KINDS[key[0]]} {key[1]} is deleted"
-        st.rerun()  # the whole page: the dialog alone would look for what is deleted
-
-
-def dependants(entity: PackageOrDeal) -> list[str]:
-    """The entities that keep it from being deleted, by name and id."""
-    if isinstance(entity, DemandDeal):
-        return []
-    return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
-
-
-def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    """Draw the entities that depend on it; without any, the button that deletes it."""
-    if names := dependants(entity):
-        count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
-        st.markdown(f"**{count} on this package.** It can be deleted once they are deleted or unlinked:")
-        st.markdown("\n".join(f"- {plain(name)}" for name in names))
-        return
-    if isinstance(entity, DemandDeal) and entity.supply_deals:
-        packages = ", ".join(plain(package.name or str(package.id)) for package in entity.supply_deals)
-        st.markdown(f"The seat loses its access to {packages}.")
-    st.markdown("This can't be undone; the history stays.")
-    st.button(
-        "Delete permanently",
-        type="primary",
-        key="action_delete_sure",
-        on_click=delete,
-        args=(context, key, entity.etag),
-    )
-
-
-def draw_missing(context: PageContext, key: Key) -> None:
-    """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
-
-    Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
-    """
-    catalog.forget()
-    change = DrawerChange(context, key)
-    change.restore()
-    text = sentence(context, key)
-    st.warning(plain(text), icon=":material/link_off:")
-    if key[0] == DEALS:
-        _list(change.unsaved_edits, facts.prices_of(context))
-    elif change.is_unsaved:
-        if not state.is_held(context):
-            _keep(context, key, text)
-        else:
-            st.markdown("New package holds an unfinished draft. What you typed here would replace it.")
-            st.button(
-                "Replace draft", type="primary", key="gone_replace", on_click=_keep, args=(context, key, text)
-            )
-    if st.session_state.get(DRAFT_KEY) == key:
-        st.markdown("What you typed is kept as the draft of a new package.")
-        st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
-
-
-def sentence(context: PageContext, key: Key) -> str:
-    """Why it can't be shown, by its history, which a service may keep after a deletion."""
-    what = f"{KINDS[key[0]]} {key[1]:d}"
-    try:
-        changes = context.deals.history(*key)
-    except NotFound:
-        return f"{what} does not exist."
-    except TrancheError:
-        return f"{what} does not exist; it may have been deleted."
-    if not changes or changes[0].action != "removed":
-        return f"{what} does not exist; it may have been deleted."
-    return f"{what} was deleted by {changes[0].who} on {facts.moment(changes[0].at)}."
-
-
-def _keep(context: PageContext, key: Key, sentence: str) -> None:
-    """Make the edit the draft of a new package. A callback."""
-    change = DrawerChange(context, key)
-    draft = change_form.as_draft(change.form)
-    state.fill(draft, f"{sentence} This draft has what you typed.")
-    state.keep(context.clients.drafts, draft)
-    change.forget()
-    st.session_state[DRAFT_KEY] = key
-
-
-def _list(values: Fields, money: Prices) -> None:
-    """Draw the edits of a deal, which no form can take over."""
-    if values:
-        lines = [
-            f"- {plain(facts.title(name, money))}: {plain(facts.value(name, value))}"
-            for name, value in values.items()
-        ]
-        st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))
-
-
-def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
-    """The targeting in words, its days and the cost of its targets."""
-    if not isinstance(entity, SupplyPackage):
-        return
-    with report_errors("The targeting", effect="Nothing was changed."):
-        descriptions = targeting_text.describe(context, catalog.usual_days(context), entity)
-        lists = catalog.list_entries(context)
-        st.markdown(plain(targeting_text.sentence(entity, None, descriptions)))
-        if unread := targeting_text.unread(entity):
-            st.caption(
-                f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
-            )
-        translation = report_filters(entity, context.slicer, lists, entity.media_type)
-        for sentence in translation.left_out:
-            st.caption(f":material/info: Not counted in: {plain(sentence)}")
-        targeting_figures.draw_days(
-            context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
-            seat_guide.of_deals(context, [deal.id for deal in entity.demand_deals]),
-        )  # fmt: skip
-        targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
-
-
-def close() -> None:
-    """Close the drawer. A callback."""
-    address.write(OPEN)
-    st.session_state.pop(SECTION, None)
-
-
-def draw_drawer(context: PageContext) -> None:
+def _draw_drawer(context: PageContext) -> None:
     """Draw the drawer of the open package or deal, if any."""
     key = open_key()
     if key is None:
@@ -206,16 +72,22 @@ def draw_drawer(context: PageContext) -> None:
     try:
         entity = context.deals.get(*key)
     except NotFound:
-        close()
-        draw_missing(context, key)
+        _close()
+        _draw_missing(context, key)
         return
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
         return
     icon = ":material/inventory_2:" if key[0] == SUPPLY else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
-    drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
+    drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=_close)
     drawer(_content)(context, key)
+
+
+def _close() -> None:
+    """Close the drawer. A callback."""
+    address.write(OPEN)
+    st.session_state.pop(SECTION, None)
 
 
 def _content(context: PageContext, key: Key) -> None:
@@ -224,7 +96,7 @@ def _content(context: PageContext, key: Key) -> None:
         try:
             entity = context.deals.get(*key)
         except NotFound:
-            draw_missing(context, key)
+            _draw_missing(context, key)
             return
         _sections(context, key, entity)
 
@@ -238,7 +110,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: add_deals.draw(context, entity),
-        TARGETING: lambda: draw_targeting(context, entity),
+        TARGETING: lambda: _draw_targeting(context, entity),
         DELIVERY: lambda: history.draw_delivery(context, key, entity),
         CHANGE: lambda: change.draw(entity),
         HISTORY: lambda: history.draw(context, key),
@@ -277,7 +149,7 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
             st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
         st.caption(f"{KINDS[key[0]]} {key[1]:d}", width="content")
         st.space("stretch")
-        draw_actions(context, key, entity, does)
+        _draw_actions(context, key, entity, does)
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
@@ -285,29 +157,161 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 
-def draw(context: PageContext) -> None:
-    """Draw the packages or the deals."""
-    with report_errors("The deals", effect="Nothing was changed."):
-        does = catalog.abilities(context)
-        if does.refuses:
-            st.caption(f":material/lock: {plain(does.refuses)}.")
-        if not does.lists:
-            st.caption(f":material/history: {table.WHAT_IT_IS}.")
-        table.draw(context)
-        if trouble := catalog.page_trouble(context) or catalog.trouble(context):
-            older(trouble, "The deals")
-    if open_key() is None:
-        overlap.draw_dialog(context)
-        dead_targets_dialog.draw_dialog(context)
-        undo.draw_dialog(context)
-        end_questions.draw_dialog(context)
-        proposals.draw_dialog(context)
-    draw_drawer(context)
+def _draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
+    """Draw the buttons."""
+    if entity.is_active is not None and not does.why_not(key[0], "change"):
+        _pause(context, key, entity)
+    if not does.why_not(key[0], "create"):
+        clone.draw(context, entity)
+    if not does.why_not(key[0], "delete"):
+        with st.popover("Delete", icon=":material/delete:", key="action_delete"):
+            _draw_deletion(context, key, entity)
 
 
-def leave() -> None:
-    """Another screen was opened: no dialog is to open again when this one is."""
-    overlap.close()
-    dead_targets_dialog.close()
-    undo.close()
-    end_questions.close()
+def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    is_active = bool(entity.is_active)
+    st.button(
+        "Pause" if is_active else "Resume",
+        icon=":material/pause:" if is_active else ":material/play_arrow:",
+        key="action_active",
+        disabled=(is_over := entity.status == "complete"),
+        help="It has ended" if is_over else None,
+        on_click=_set_active,
+        args=(context, key, not is_active, entity.etag),
+    )
+
+
+def _set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
+    """Pause or resume it, unless it changed since it was shown. A callback."""
+    is_done = attempt_write(PROBLEM, lambda: context.deals.change(*key, {"is_active": is_active}, etag))
+    catalog.forget()
+    if is_done:
+        st.session_state[NOTE] = "Resumed" if is_active else "Paused"
+        st.rerun()  # a click in a dialog runs the dialog alone: the list behind it would show the old status
+
+
+def _draw_deletion(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw the entities that depend on it; without any, the button that deletes it."""
+    if names := _dependants(entity):
+        count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
+        st.markdown(f"**{count} on this package.** It can be deleted once they are deleted or unlinked:")
+        st.markdown("\n".join(f"- {plain(name)}" for name in names))
+        return
+    if isinstance(entity, DemandDeal) and entity.supply_deals:
+        packages = ", ".join(plain(package.name or str(package.id)) for package in entity.supply_deals)
+        st.markdown(f"The seat loses its access to {packages}.")
+    st.markdown("This can't be undone; the history stays.")
+    st.button(
+        "Delete permanently",
+        type="primary",
+        key="action_delete_sure",
+        on_click=_remove,
+        args=(context, key, entity.etag),
+    )
+
+
+def _dependants(entity: PackageOrDeal) -> list[str]:
+    """The entities that keep it from being deleted, by name and id."""
+    if isinstance(entity, DemandDeal):
+        return []
+    return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
+
+
+def _remove(context: PageContext, key: Key, etag: str | None) -> None:
+    """Delete it, unless it changed since it was shown. A callback."""
+
+    def remove() -> None:
+        with suppress(NotFound):  # a second click that finds it deleted is no error
+            context.deals.remove(*key, etag)
+
+    is_done = attempt_write(PROBLEM, remove)
+    catalog.forget()
+    if is_done:
+        address.write(OPEN)
+        st.session_state[NOTE] = f"{KINDS[key[0]]} {key[1]} is deleted"
+        st.rerun()  # the whole page: the dialog alone would look for what is deleted
+
+
+def _draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
+    """The targeting in words, its days and the cost of its targets."""
+    if not isinstance(entity, SupplyPackage):
+        return
+    with report_errors("The targeting", effect="Nothing was changed."):
+        descriptions = targeting_text.describe(context, catalog.usual_days(context), entity)
+        lists = catalog.list_entries(context)
+        st.markdown(plain(targeting_text.sentence(entity, None, descriptions)))
+        if unread := targeting_text.unread(entity):
+            st.caption(
+                f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
+            )
+        translation = report_filters(entity, context.slicer, lists, entity.media_type)
+        for sentence in translation.left_out:
+            st.caption(f":material/info: Not counted in: {plain(sentence)}")
+        targeting_figures.draw_days(
+            context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
+            seat_guide.of_deals(context, [deal.id for deal in entity.demand_deals]),
+        )  # fmt: skip
+        targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
+
+
+def _draw_missing(context: PageContext, key: Key) -> None:
+    """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
+
+    Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
+    """
+    catalog.forget()
+    change = DrawerChange(context, key)
+    change.restore()
+    text = _why_missing(context, key)
+    st.warning(plain(text), icon=":material/link_off:")
+    if key[0] == DEALS:
+        _draw_lost_edits(change.unsaved_edits, facts.prices_of(context))
+    elif change.is_unsaved:
+        if not state.is_held(context):
+            _keep_as_draft(context, key, text)
+        else:
+            st.markdown("New package holds an unfinished draft. What you typed here would replace it.")
+            st.button(
+                "Replace draft",
+                type="primary",
+                key="gone_replace",
+                on_click=_keep_as_draft,
+                args=(context, key, text),
+            )
+    if st.session_state.get(DRAFT_KEY) == key:
+        st.markdown("What you typed is kept as the draft of a new package.")
+        st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
+
+
+def _why_missing(context: PageContext, key: Key) -> str:
+    """Why it can't be shown, by its history, which a service may keep after a deletion."""
+    what = f"{KINDS[key[0]]} {key[1]:d}"
+    try:
+        changes = context.deals.history(*key)
+    except NotFound:
+        return f"{what} does not exist."
+    except TrancheError:
+        return f"{what} does not exist; it may have been deleted."
+    if not changes or changes[0].action != "removed":
+        return f"{what} does not exist; it may have been deleted."
+    return f"{what} was deleted by {changes[0].who} on {facts.moment(changes[0].at)}."
+
+
+def _keep_as_draft(context: PageContext, key: Key, sentence: str) -> None:
+    """Make the edit the draft of a new package. A callback."""
+    change = DrawerChange(context, key)
+    draft = change_form.as_draft(change.form)
+    state.fill(draft, f"{sentence} This draft has what you typed.")
+    state.keep(context.clients.drafts, draft)
+    change.forget()
+    st.session_state[DRAFT_KEY] = key
+
+
+def _draw_lost_edits(values: Fields, money: Prices) -> None:
+    """Draw the edits of a deal, which no form can take over."""
+    if values:
+        lines = [
+            f"- {plain(facts.title(name, money))}: {plain(facts.value(name, value))}"
+            for name, value in values.items()
+        ]
+        st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))

@@ -37,6 +37,95 @@ OTHER_PLACES = frozenset(
 LINKS = "linked_list"
 
 
+def draw(context: PageContext, entity: PackageOrDeal) -> None:
+    """Draw the facts, then the linked entities."""
+    if isinstance(entity, SupplyPackage):
+        _facts(package_facts(context, entity))
+        supply_path.draw_package(context, entity)
+        draw_note(context, entity)
+        _question(context, entity)
+        deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
+        _draw_links(
+            context,
+            "Deals",
+            [of_deal(deal, {}) for deal in deals],
+            "No deal is linked: nobody can buy it yet.",
+        )
+        if deals:
+            with st.expander("For the buyers", icon=":material/send:"):
+                hand_over.draw(context, entity, deals)
+    else:
+        packages, money = _packages_of(context, entity), facts.prices_of(context)
+        health.draw_reasons(context, (entity.entity, entity.id or 0))
+        if entity.deal_id:
+            components.copy_button(entity.deal_id)
+        answer_panel.draw(context, entity, packages)
+        dossier_panel.draw_share(context, entity)
+        _facts(deal_facts(entity, money, context.clients.usual_terms))
+        draw_buyer_side(context, entity)
+        if packages:
+            st.markdown("**For the buyer**")
+            hand_over.draw_deal(context, entity, packages)
+        rows = [of_package(package, [entity]) for package in packages]
+        _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
+    draw_leftovers(entity)
+
+
+def _facts(texts: dict[str, str]) -> None:
+    st.table({name: plain(text) for name, text in texts.items()}, border="horizontal", alt="Facts")
+
+
+def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
+    """A package's facts, by title."""
+    query = catalog.usual_days(context)
+    descriptions = targeting_text.describe(context, query, package)
+    ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
+    return {
+        "Media type": (package.media_type or facts.NOTHING).capitalize(),
+        "Runs": facts.span(package),
+        "Targeting": targeting_text.sentence(
+            package, None, descriptions, targeting_text.marks(context, query, [package])
+        ),
+        "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
+        **_others(package),
+        "Created": facts.moment(package.created_at),
+        "Changed": facts.moment(package.updated_at),
+    }
+
+
+def deal_facts(
+    deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
+) -> dict[str, str]:
+    """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
+    money = money.of(deal.currency)
+    return {
+        "Seat": seat_of(deal) or facts.NOTHING,
+        "DSP": dsp_of(deal) or facts.NOTHING,
+        money.title: amount(deal.price),
+        "Deal sync": facts.value("deal_sync", deal.deal_sync),
+        "Agency fee": facts.fee(deal, money),
+        **_others(deal, usual),
+        "Created": facts.moment(deal.created_at),
+        "Changed": facts.moment(deal.updated_at),
+    }
+
+
+def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> dict[str, str]:
+    """The plain fields that are shown nowhere else, by title."""
+
+    def text(name: str) -> str:
+        value = getattr(entity, name, None)
+        is_usual = value is None and name in usual
+        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
+
+    terms = [fields.BY_NAME[name] for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
+    return {
+        facts.title(term.name): text(term.name)
+        for term in terms
+        if term.name in usual or not term.is_extension or getattr(entity, term.name) is not None
+    }
+
+
 def draw_note(context: PageContext, package: SupplyPackage) -> None:
     """Draw both, and the form for who may change deals."""
     number = package.id or 0
@@ -104,6 +193,24 @@ def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
+def _question(context: PageContext, package: SupplyPackage) -> None:
+    """Draw the link to the question that the package came from, if any."""
+    try:
+        package_question = context.clients.package_questions.get(package.id or 0)
+    except TrancheError as error:
+        st.caption(f":material/info: Its question could not be read: {plain(error.sentence)}")
+        return
+    if package_question is not None:
+        st.page_link(
+            screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
+            query_params={
+                "project": package_question.project,
+                "slicer": package_question.slicer,
+                **package_question.params,
+            },
+        )  # fmt: skip
+
+
 def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     """Draw it for a synchronized deal; nothing over a service that does not tell."""
     client = context.deals
@@ -147,136 +254,6 @@ def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
     return f" on {facts.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"
 
 
-def draw_leftovers(entity: Resource) -> None:
-    """Draw these fields; nothing if all fields are known."""
-    for sentence, raw in unread(entity):
-        with st.expander(plain(sentence), icon=":material/data_object:"):
-            st.code(raw, language="json", wrap_lines=True)
-    if others := entity.model_extra:
-        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
-            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
-            st.code(exact.readable(others), language="json", wrap_lines=True)
-
-
-def unread(entity: Resource) -> Iterator[tuple[str, str]]:
-    """A sentence for each field, and its JSON."""
-    for name, part in entity.unread.items():
-        title = facts.title(name)
-        if isinstance(part, list):
-            what = f"{len(part)} of {title.lower()}"
-            stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
-            yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
-        else:
-            yield f"{title}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
-
-
-def draw(context: PageContext, entity: PackageOrDeal) -> None:
-    """Draw the facts, then the linked entities."""
-    if isinstance(entity, SupplyPackage):
-        _facts(package_facts(context, entity))
-        supply_path.draw_package(context, entity)
-        draw_note(context, entity)
-        _question(context, entity)
-        deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
-        _draw_links(
-            context,
-            "Deals",
-            [of_deal(deal, {}) for deal in deals],
-            "No deal is linked: nobody can buy it yet.",
-        )
-        if deals:
-            with st.expander("For the buyers", icon=":material/send:"):
-                hand_over.draw(context, entity, deals)
-    else:
-        packages, money = _packages_of(context, entity), facts.prices_of(context)
-        health.draw_reasons(context, (entity.entity, entity.id or 0))
-        if entity.deal_id:
-            components.copy_button(entity.deal_id)
-        answer_panel.draw(context, entity, packages)
-        dossier_panel.draw_share(context, entity)
-        _facts(deal_facts(entity, money, context.clients.usual_terms))
-        draw_buyer_side(context, entity)
-        if packages:
-            st.markdown("**For the buyer**")
-            hand_over.draw_deal(context, entity, packages)
-        rows = [of_package(package, [entity]) for package in packages]
-        _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
-    draw_leftovers(entity)
-
-
-def _question(context: PageContext, package: SupplyPackage) -> None:
-    """Draw the link to the question that the package came from, if any."""
-    try:
-        package_question = context.clients.package_questions.get(package.id or 0)
-    except TrancheError as error:
-        st.caption(f":material/info: Its question could not be read: {plain(error.sentence)}")
-        return
-    if package_question is not None:
-        st.page_link(
-            screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
-            query_params={
-                "project": package_question.project,
-                "slicer": package_question.slicer,
-                **package_question.params,
-            },
-        )  # fmt: skip
-
-
-def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
-    """A package's facts, by title."""
-    query = catalog.usual_days(context)
-    descriptions = targeting_text.describe(context, query, package)
-    ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
-    return {
-        "Media type": (package.media_type or facts.NOTHING).capitalize(),
-        "Runs": facts.span(package),
-        "Targeting": targeting_text.sentence(
-            package, None, descriptions, targeting_text.marks(context, query, [package])
-        ),
-        "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
-        **_others(package),
-        "Created": facts.moment(package.created_at),
-        "Changed": facts.moment(package.updated_at),
-    }
-
-
-def deal_facts(
-    deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
-) -> dict[str, str]:
-    """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
-    money = money.of(deal.currency)
-    return {
-        "Seat": seat_of(deal) or facts.NOTHING,
-        "DSP": dsp_of(deal) or facts.NOTHING,
-        money.title: amount(deal.price),
-        "Deal sync": facts.value("deal_sync", deal.deal_sync),
-        "Agency fee": facts.fee(deal, money),
-        **_others(deal, usual),
-        "Created": facts.moment(deal.created_at),
-        "Changed": facts.moment(deal.updated_at),
-    }
-
-
-def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> dict[str, str]:
-    """The plain fields that are shown nowhere else, by title."""
-
-    def text(name: str) -> str:
-        value = getattr(entity, name, None)
-        is_usual = value is None and name in usual
-        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
-
-    terms = [fields.BY_NAME[name] for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
-    return {
-        facts.title(term.name): text(term.name)
-        for term in terms
-        if term.name in usual or not term.is_extension or getattr(entity, term.name) is not None
-    }
-
-
-def _facts(texts: dict[str, str]) -> None:
-    st.table({name: plain(text) for name, text in texts.items()}, border="horizontal", alt="Facts")
-
-
 def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
@@ -304,3 +281,26 @@ def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
     ids = [package.id for package in deal.supply_deals if package.id is not None]
     whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
     return [whole_packages.get(package.id, package) for package in deal.supply_deals]
+
+
+def draw_leftovers(entity: Resource) -> None:
+    """Draw these fields; nothing if all fields are known."""
+    for sentence, raw in unread(entity):
+        with st.expander(plain(sentence), icon=":material/data_object:"):
+            st.code(raw, language="json", wrap_lines=True)
+    if others := entity.model_extra:
+        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
+            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
+            st.code(exact.readable(others), language="json", wrap_lines=True)
+
+
+def unread(entity: Resource) -> Iterator[tuple[str, str]]:
+    """A sentence for each field, and its JSON."""
+    for name, part in entity.unread.items():
+        title = facts.title(name)
+        if isinstance(part, list):
+            what = f"{len(part)} of {title.lower()}"
+            stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
+            yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
+        else:
+            yield f"{title}: a value that Tranche can't read; it stays unchanged", exact.readable(part)

@@ -34,81 +34,59 @@ PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed",
 ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
-def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
-
-    Or why there is no delivery to show.
-    """
-    with report_errors("The delivery", effect="Nothing was changed."):
-        health.draw_funnel(context, key)
-        if (deals_context := report.of_deals_or_note(context)) is None:
-            return
-        if isinstance(entity, DemandDeal):
-            dossier_panel.draw_counts(context, deals_context, entity)
-        query = delivery_question(deals_context, entity)
-        answer = ask.audience(deals_context, query)
-        if answer.total.records_found == 0:
-            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
-            return
-        _figures(deals_context, query, answer)
-        _chart(deals_context, query, answer)
-        _closer(query)
-
-
-def delivery_question(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
-    """The question about this deal or package."""
-    filters = report.only(context, [entity])
-    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
+def draw(context: PageContext, key: Key) -> None:
+    """The changes of one package or deal, and the evidence of a chosen one."""
+    with report_errors("The history", effect="Nothing was changed."):
+        changes, money = context.deals.history(*key), catalog.prices_of(context, *key)
+        st.dataframe(
+            straighten(table(changes, money)),
+            hide_index=True,
+            column_config={
+                "When": st.column_config.DatetimeColumn(
+                    format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
+                ),
+                "Who": st.column_config.TextColumn(width=90),
+                "What": st.column_config.TextColumn(width=380),
+            },
+            alt="Changes, latest first",
+        )
+        labels = ["; ".join(sentences(change, money)) for change in changes]
+        draw_evidence(context, key, changes, labels)
 
 
-def _closer(query: AudienceQuery) -> None:
-    st.page_link(
-        screens.AUDIENCE,
-        label="Open in Audience",
-        icon=":material/monitoring:",
-        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
+    """A row per field that was touched, the latest first."""
+    rows = [(change.at, change.who, text) for change in changes for text in sentences(change, money)]
+    frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
+    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+
+
+def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
+    """A sentence for each field that a change touched."""
+    if change.action in ACTION_WORDS:
+        return [ACTION_WORDS[change.action]]
+    before, after = change.before or {}, change.after or {}
+    return [sentence(field, before.get(field), after.get(field), money) for field in after]
+
+
+def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:
+    """`Price: 2.50 → 2.75`, `Paused`, `Places: added FR`."""
+    if field == "is_active":
+        return "Resumed" if after else "Paused"
+    if isinstance(before, list) and isinstance(after, list):
+        return f"{facts.title(field)}: {_difference(field, before, after)}"
+    return f"{facts.title(field, money)}: {facts.value(field, before)} → {facts.value(field, after)}"
+
+
+def _difference(field: str, before: list[object], after: list[object]) -> str:
+    sides = {
+        "added": [element for element in after if element not in before],
+        "removed": [element for element in before if element not in after],
+    }
+    return (
+        "; ".join(f"{verb} {facts.value(field, elements)}" for verb, elements in sides.items() if elements)
+        or "another order"
     )
-
-
-def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    locale_numbers, period = counts.numbers(), report.period(context, query)
-    with st.grid(4, min_column_width=NARROWEST, gap="small"):
-        for name in query.data_fields or ():
-            field = context.slicer.data_field(name)
-            with st.container(gap="xxsmall"):
-                st.metric(
-                    plain(numbers.title(field)),
-                    plain(locale_numbers.short(answer.total.values.get(name), field)),
-                    help=plain(field.formula_description or field.annotation or "") or None,
-                )
-                time_chart.draw_sparkline(
-                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
-                )
-    where = f"{context.project}/{context.slicer_name}"
-    exact = precision.summary(
-        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
-    )
-    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
-
-
-def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    """Draw the first of the figures over time, and its table."""
-    name = (query.data_fields or ("",))[0]
-    field, period = context.slicer.data_field(name), report.period(context, query)
-    daily, texts = series.over(answer, name, "day", period), counts.numbers()
-    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
-    st.plotly_chart(
-        figure,
-        key="delivery_chart",
-        config=theme.CONFIG,
-        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
-    )
-    with st.expander("As a table"):
-        columns = {
-            "Day": list(daily.names),
-            numbers.title(field): [texts.plain(value, field) for value in daily.values],
-        }
-        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
 
 
 @dataclass(frozen=True)
@@ -295,56 +273,78 @@ def _note(
     return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
 
 
-def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
-    """A sentence for each field that a change touched."""
-    if change.action in ACTION_WORDS:
-        return [ACTION_WORDS[change.action]]
-    before, after = change.before or {}, change.after or {}
-    return [sentence(field, before.get(field), after.get(field), money) for field in after]
+def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
+
+    Or why there is no delivery to show.
+    """
+    with report_errors("The delivery", effect="Nothing was changed."):
+        health.draw_funnel(context, key)
+        if (deals_context := report.of_deals_or_note(context)) is None:
+            return
+        if isinstance(entity, DemandDeal):
+            dossier_panel.draw_counts(context, deals_context, entity)
+        query = delivery_question(deals_context, entity)
+        answer = ask.audience(deals_context, query)
+        if answer.total.records_found == 0:
+            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
+            return
+        _figures(deals_context, query, answer)
+        _chart(deals_context, query, answer)
+        _closer(query)
 
 
-def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
-    """A row per field that was touched, the latest first."""
-    rows = [(change.at, change.who, text) for change in changes for text in sentences(change, money)]
-    frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
-    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+def delivery_question(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
+    """The question about this deal or package."""
+    filters = report.only(context, [entity])
+    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
 
 
-def draw(context: PageContext, key: Key) -> None:
-    """The changes of one package or deal, and the evidence of a chosen one."""
-    with report_errors("The history", effect="Nothing was changed."):
-        changes, money = context.deals.history(*key), catalog.prices_of(context, *key)
-        st.dataframe(
-            straighten(table(changes, money)),
-            hide_index=True,
-            column_config={
-                "When": st.column_config.DatetimeColumn(
-                    format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
-                ),
-                "Who": st.column_config.TextColumn(width=90),
-                "What": st.column_config.TextColumn(width=380),
-            },
-            alt="Changes, latest first",
-        )
-        labels = ["; ".join(sentences(change, money)) for change in changes]
-        draw_evidence(context, key, changes, labels)
+def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    locale_numbers, period = counts.numbers(), report.period(context, query)
+    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+        for name in query.data_fields or ():
+            field = context.slicer.data_field(name)
+            with st.container(gap="xxsmall"):
+                st.metric(
+                    plain(numbers.title(field)),
+                    plain(locale_numbers.short(answer.total.values.get(name), field)),
+                    help=plain(field.formula_description or field.annotation or "") or None,
+                )
+                time_chart.draw_sparkline(
+                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
+                )
+    where = f"{context.project}/{context.slicer_name}"
+    exact = precision.summary(
+        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
+    )
+    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
 
 
-def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:
-    """`Price: 2.50 → 2.75`, `Paused`, `Places: added FR`."""
-    if field == "is_active":
-        return "Resumed" if after else "Paused"
-    if isinstance(before, list) and isinstance(after, list):
-        return f"{facts.title(field)}: {_difference(field, before, after)}"
-    return f"{facts.title(field, money)}: {facts.value(field, before)} → {facts.value(field, after)}"
+def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    """Draw the first of the figures over time, and its table."""
+    name = (query.data_fields or ("",))[0]
+    field, period = context.slicer.data_field(name), report.period(context, query)
+    daily, texts = series.over(answer, name, "day", period), counts.numbers()
+    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
+    st.plotly_chart(
+        figure,
+        key="delivery_chart",
+        config=theme.CONFIG,
+        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": list(daily.names),
+            numbers.title(field): [texts.plain(value, field) for value in daily.values],
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
 
 
-def _difference(field: str, before: list[object], after: list[object]) -> str:
-    sides = {
-        "added": [element for element in after if element not in before],
-        "removed": [element for element in before if element not in after],
-    }
-    return (
-        "; ".join(f"{verb} {facts.value(field, elements)}" for verb, elements in sides.items() if elements)
-        or "another order"
+def _closer(query: AudienceQuery) -> None:
+    st.page_link(
+        screens.AUDIENCE,
+        label="Open in Audience",
+        icon=":material/monitoring:",
+        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
     )

@@ -51,18 +51,14 @@ def of_deals_or_note(context: PageContext) -> PageContext | None:
     return deals_context
 
 
-def volume_field(context: PageContext) -> DataField | None:
-    """The data field of bids, else of impressions; None, and says so, where the slicer has neither."""
-    if (field := field_of(context.slicer, (*BIDS, *IMPRESSIONS))) is None:
-        st.caption("This slicer has no data field for bids or impressions.")
-    return field
-
-
-def report_figures(slicer: Slicer) -> dict[str, DataField | None]:
-    """The figures of a targeting by title, with their data fields; None where the slicer has none."""
-    users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
-    names = {"Bids": BIDS, "Impressions": IMPRESSIONS, "Unique users": users, "Average win CPM": WIN_CPM}
-    return {title: field_of(slicer, fields) for title, fields in names.items()}
+def _info(context: PageContext, project: str, name: str) -> Slicer | None:
+    """The slicer; None where it is refused or broken: another one may do."""
+    try:
+        return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except Refused:
+        raise
+    except (AccessError, BadRequest, InternalError):
+        return None
 
 
 def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
@@ -98,20 +94,24 @@ def period(context: PageContext, query: AudienceQuery) -> Days:
     return named_days.days_of(query, context.slicer)
 
 
+def volume_field(context: PageContext) -> DataField | None:
+    """The data field of bids, else of impressions; None, and says so, where the slicer has neither."""
+    if (field := field_of(context.slicer, (*BIDS, *IMPRESSIONS))) is None:
+        st.caption("This slicer has no data field for bids or impressions.")
+    return field
+
+
+def report_figures(slicer: Slicer) -> dict[str, DataField | None]:
+    """The figures of a targeting by title, with their data fields; None where the slicer has none."""
+    users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
+    names = {"Bids": BIDS, "Impressions": IMPRESSIONS, "Unique users": users, "Average win CPM": WIN_CPM}
+    return {title: field_of(slicer, fields) for title, fields in names.items()}
+
+
 def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:
     """The totals of the panel's data fields for these filters, over the last days."""
     names = tuple(field.name for field in report_figures(context.slicer).values() if field is not None)
     return question(context, filters, days, names)
-
-
-def _info(context: PageContext, project: str, name: str) -> Slicer | None:
-    """The slicer; None where it is refused or broken: another one may do."""
-    try:
-        return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))
-    except Refused:
-        raise
-    except (AccessError, BadRequest, InternalError):
-        return None
 
 
 def answers(

@@ -53,141 +53,6 @@ STAYS = """<style>
 </style>"""
 
 
-def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
-    """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
-
-    `translation` is the targeting as report filters.
-    """
-    does = catalog.abilities(context)
-    reason = "" if proposal_form.may_only_propose(context) else does.why_not("supply_deals", "create")
-    is_closed = bool(reason)
-    if reason:
-        st.info(f"{plain(reason)}.", icon=":material/lock:")
-    st.header("Name and dates", anchor=False)
-    EntityForm(context, state.PREFIX, SUPPLY, is_closed).draw_package(problems, PLAIN)
-    st.header("Targeting", anchor=False)
-    st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
-    TargetingPicker(context, state.TARGETING, is_closed).draw(problems)
-    supply_path.draw_lists(context, draft.targeting)
-    st.header("Demand deals", anchor=False)
-    st.segmented_control(
-        "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
-        required=True, persist_state="session", label_visibility="collapsed", disabled=is_closed,
-    )  # fmt: skip
-    if draft.deals == "new":
-        prices = seat_guide.of_draft(context, draft)
-        guide = seat_guide.of(context, GUIDES, translation, prices)
-        left_out = LEFT_OUT_NOTE if translation.left_out else ""
-        rows = SeatRows(context, state.PREFIX, is_closed)
-        rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
-    elif draft.deals == "existing":
-        catalog.draw_link_picker(
-            context, "Deals to link", state.LINKS, DemandDeal, takes_ids=not does.lists, disabled=is_closed
-        )
-        beside(problems.at("demand_deals"))
-
-
-@st.fragment(parallel=True)
-def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> None:
-    """Draw median and quartiles with what they are computed from. Nothing without a question."""
-    if question is None:
-        return
-    st.header("Win CPM of the question", anchor=False)
-    fields = win_prices.win_fields(context.slicer)
-    if (question.project, question.slicer) != (context.project, context.slicer_name):
-        st.caption(
-            f"The question is about {plain(question.project)}/{plain(question.slicer)}: choose that slicer "
-            "above to see what wins cost in it."
-        )
-    elif fields is None:
-        st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
-    else:
-        with report_errors("The win CPM", effect="What you entered is kept."):
-            _draw_price_guide(context, question, fields)
-
-
-def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
-    read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
-    query = win_prices.win_question(read, context.slicer, fields)
-    answers = report.answers(context, PLACE, [query], "the win CPM")
-    if answers is None:
-        return
-    (answer,) = answers
-    days, slicer = numbers.days(*report.period(context, query)), context.slicer
-    texts = counts.numbers()
-    prices = win_prices.win_prices(answer, fields)
-    if prices is None:
-        st.caption(f"Nothing was won in {days}.")
-        return
-    cpm = slicer.data_field(fields.cpm)
-    low, median, high = (texts.short(price, field=cpm) for price in (prices.low, prices.median, prices.high))
-    st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
-    names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
-    wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if prices.coverage >= 100 else f"{texts.percent(prices.coverage)} of the"
-    exactness = "Exact" if prices.is_exact else "Estimated from a sample"
-    groups = f"{texts.number(prices.groups)} groups by {names.lower()}" if names else "one group"
-    st.caption(
-        plain(
-            f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
-            f"({share} {wins.lower()}). Single auctions scatter more widely."
-        )
-    )
-
-
-@st.fragment(parallel=True)
-def draw_panel(context: PageContext, translation: Translation) -> None:
-    """Ask for both periods, then the table; what the filters leave out is named under it."""
-    st.header("Past delivery of this targeting", anchor=False)
-    queries = [report.figures_query(context, translation.filters, days) for days in DAYS]
-    with report_errors("Past delivery", effect="What you entered is kept."):
-        with waiting.speaking("Past delivery", queries[0], context.slicer, height=HEIGHT):
-            answers = [ask.audience(context, query) for query in queries]
-        numbers = counts.numbers()
-        st.table(
-            _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
-        )
-        where = f"{plain(context.project)}/{plain(context.slicer_name)}"
-        st.caption(f"From {where} · {_precision(context.slicer, answers, numbers)}")
-        if not any(any(answer.total.values.values()) for answer in answers):
-            st.caption("Nothing in the report matches this targeting.")
-    for sentence in translation.left_out:
-        st.caption(f":material/info: Not counted in: {plain(sentence)}")
-
-
-def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
-    """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
-    report_figures = report.report_figures(slicer)
-    columns = {
-        f"Last {days} days": [
-            np.nan if field is None else answer.total.values.get(field.name)
-            for field in report_figures.values()
-        ]
-        for days, answer in zip(DAYS, answers, strict=True)
-    }
-    titles = pd.Index([*report_figures], name="Figure")
-    return pd.DataFrame(columns, index=titles, dtype="float64")
-
-
-def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
-    """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
-    style = table(slicer, answers).style
-    for title, field in report.report_figures(slicer).items():
-        text: Callable[[Any], str] = numbers.number if field is None else partial(numbers.short, field=field)
-        style = style.format(text, subset=pd.IndexSlice[[title], :])
-    return style
-
-
-def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
-    """How exact the widest of the figures is."""
-    names = [field.name for field in report.report_figures(slicer).values() if field is not None]
-    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in names]
-    if not pairs:
-        return "no figures"
-    _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
-    return precision.sentence(answer, name, numbers)
-
-
 def draw(context: PageContext) -> None:
     """The form until its package is there, then what was created."""
     result: CreatedPackage | None = st.session_state.get(state.RESULT)
@@ -252,3 +117,138 @@ def _keep(context: PageContext, draft: Draft) -> None:
     elif not draft.is_untouched:
         st.caption("Saved as your draft until you create or discard it.")
     page_scripts.ask_before(bool(why_not))
+
+
+def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
+    """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
+
+    `translation` is the targeting as report filters.
+    """
+    does = catalog.abilities(context)
+    reason = "" if proposal_form.may_only_propose(context) else does.why_not("supply_deals", "create")
+    is_closed = bool(reason)
+    if reason:
+        st.info(f"{plain(reason)}.", icon=":material/lock:")
+    st.header("Name and dates", anchor=False)
+    EntityForm(context, state.PREFIX, SUPPLY, is_closed).draw_package(problems, PLAIN)
+    st.header("Targeting", anchor=False)
+    st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
+    TargetingPicker(context, state.TARGETING, is_closed).draw(problems)
+    supply_path.draw_lists(context, draft.targeting)
+    st.header("Demand deals", anchor=False)
+    st.segmented_control(
+        "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
+        required=True, persist_state="session", label_visibility="collapsed", disabled=is_closed,
+    )  # fmt: skip
+    if draft.deals == "new":
+        prices = seat_guide.of_draft(context, draft)
+        guide = seat_guide.of(context, GUIDES, translation, prices)
+        left_out = LEFT_OUT_NOTE if translation.left_out else ""
+        rows = SeatRows(context, state.PREFIX, is_closed)
+        rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
+    elif draft.deals == "existing":
+        catalog.draw_link_picker(
+            context, "Deals to link", state.LINKS, DemandDeal, takes_ids=not does.lists, disabled=is_closed
+        )
+        beside(problems.at("demand_deals"))
+
+
+@st.fragment(parallel=True)
+def draw_panel(context: PageContext, translation: Translation) -> None:
+    """Ask for both periods, then the table; what the filters leave out is named under it."""
+    st.header("Past delivery of this targeting", anchor=False)
+    queries = [report.figures_query(context, translation.filters, days) for days in DAYS]
+    with report_errors("Past delivery", effect="What you entered is kept."):
+        with waiting.speaking("Past delivery", queries[0], context.slicer, height=HEIGHT):
+            answers = [ask.audience(context, query) for query in queries]
+        numbers = counts.numbers()
+        st.table(
+            _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
+        )
+        where = f"{plain(context.project)}/{plain(context.slicer_name)}"
+        st.caption(f"From {where} · {_precision(context.slicer, answers, numbers)}")
+        if not any(any(answer.total.values.values()) for answer in answers):
+            st.caption("Nothing in the report matches this targeting.")
+    for sentence in translation.left_out:
+        st.caption(f":material/info: Not counted in: {plain(sentence)}")
+
+
+def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
+    """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
+    report_figures = report.report_figures(slicer)
+    columns = {
+        f"Last {days} days": [
+            np.nan if field is None else answer.total.values.get(field.name)
+            for field in report_figures.values()
+        ]
+        for days, answer in zip(DAYS, answers, strict=True)
+    }
+    titles = pd.Index([*report_figures], name="Figure")
+    return pd.DataFrame(columns, index=titles, dtype="float64")
+
+
+def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
+    """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
+    style = table(slicer, answers).style
+    for title, field in report.report_figures(slicer).items():
+        text: Callable[[Any], str] = numbers.number if field is None else partial(numbers.short, field=field)
+        style = style.format(text, subset=pd.IndexSlice[[title], :])
+    return style
+
+
+def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
+    """How exact the widest of the figures is."""
+    names = [field.name for field in report.report_figures(slicer).values() if field is not None]
+    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in names]
+    if not pairs:
+        return "no figures"
+    _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
+    return precision.sentence(answer, name, numbers)
+
+
+@st.fragment(parallel=True)
+def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> None:
+    """Draw median and quartiles with what they are computed from. Nothing without a question."""
+    if question is None:
+        return
+    st.header("Win CPM of the question", anchor=False)
+    fields = win_prices.win_fields(context.slicer)
+    if (question.project, question.slicer) != (context.project, context.slicer_name):
+        st.caption(
+            f"The question is about {plain(question.project)}/{plain(question.slicer)}: choose that slicer "
+            "above to see what wins cost in it."
+        )
+    elif fields is None:
+        st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
+    else:
+        with report_errors("The win CPM", effect="What you entered is kept."):
+            _draw_price_guide(context, question, fields)
+
+
+def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
+    read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
+    query = win_prices.win_question(read, context.slicer, fields)
+    answers = report.answers(context, PLACE, [query], "the win CPM")
+    if answers is None:
+        return
+    (answer,) = answers
+    days, slicer = numbers.days(*report.period(context, query)), context.slicer
+    texts = counts.numbers()
+    prices = win_prices.win_prices(answer, fields)
+    if prices is None:
+        st.caption(f"Nothing was won in {days}.")
+        return
+    cpm = slicer.data_field(fields.cpm)
+    low, median, high = (texts.short(price, field=cpm) for price in (prices.low, prices.median, prices.high))
+    st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
+    names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
+    wins = slicer.data_field(fields.wins).description or fields.wins
+    share = "all" if prices.coverage >= 100 else f"{texts.percent(prices.coverage)} of the"
+    exactness = "Exact" if prices.is_exact else "Estimated from a sample"
+    groups = f"{texts.number(prices.groups)} groups by {names.lower()}" if names else "one group"
+    st.caption(
+        plain(
+            f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
+            f"({share} {wins.lower()}). Single auctions scatter more widely."
+        )
+    )
