@@ -15,7 +15,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported

@@ -13,7 +13,7 @@ from lib.deals.models import DemandDeal
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import export_csv
 from lib.ui.deals.list.deal_rows import DealRow

@@ -12,10 +12,10 @@ from lib.insight.filters import report_filters
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
-from lib.ui.deals.drawer import add_deals, change_form, clone, details, history, overlap
+from lib.ui.deals.drawer import add_deals, change_form, clone, details, history
 from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.facts import Prices
-from lib.ui.deals.insight import seat_guide, targeting_figures
+from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
 from lib.ui.deals.list import table
 from lib.ui.deals.list.deal_rows import KINDS, TONES, Key
 from lib.ui.deals.list.list_state import NOTE, OPEN, open_key

@@ -19,7 +19,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
 from lib.ui.deals import facts
-from lib.ui.deals.changes import bulk
+from lib.ui.deals.changes import pause_dialog
 from lib.ui.deals.changes.plan import ChangeSource
 from lib.ui.deals.drawer import clone
 from lib.ui.deals.drawer.change import DrawerChange
@@ -279,7 +279,7 @@ def test_a_stopped_bulk_sends_no_more(
     """What was sent is done and counted, what was not is left alone and counted too."""
     monkeypatch.setattr(ChangeSource, "batch_size", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
-    plan = bulk.active_plan(actions, "demand_deals", False, rows)
+    plan = pause_dialog.active_plan(actions, "demand_deals", False, rows)
     plan.start()
     plan.write(deals)
     plan.stop()

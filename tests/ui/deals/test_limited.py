@@ -14,7 +14,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
 from lib.settings import Settings
-from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.csv import csv_text

@@ -17,7 +17,7 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
-from lib.ui.deals.changes import bulk
+from lib.ui.deals.changes import pause_dialog
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource
 from lib.ui.deals.changes.shared_change import SharedChange
@@ -36,7 +36,7 @@ def deal_rows(*numbers: int) -> list[DealRow]:
 
 def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: int) -> ChangePlan[Any]:
     """Pause or resume these deals by the list's action; returns it when it is done."""
-    plan = bulk.active_plan(actions, "demand_deals", is_active, deal_rows(*numbers))
+    plan = pause_dialog.active_plan(actions, "demand_deals", is_active, deal_rows(*numbers))
     finish(plan, deals)
     return plan
 

@@ -15,13 +15,12 @@ from lib.insight.filters import report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations, merge
-from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
 from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.forms.inputs import Faults, Look
-from lib.ui.deals.insight import report, seat_guide
+from lib.ui.deals.insight import report, seat_guide, supply_path
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker

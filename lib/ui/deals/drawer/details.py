@@ -12,8 +12,8 @@ from lib.deals.models import BuyerSeat, DemandDeal, PackageOrDeal, Resource, Sup
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
-from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.facts import amount
+from lib.ui.deals.insight import supply_path
 from lib.ui.deals.list import deal_rows, health
 from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
 from lib.ui.deals.list.list_state import OPEN

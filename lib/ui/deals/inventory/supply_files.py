@@ -8,7 +8,7 @@ from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.ui.deals import facts
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.drawer import supply_path
+from lib.ui.deals.insight import supply_path
 from lib.ui.kit import components, notes, times
 from lib.ui.kit.components import ChosenFile
 from lib.ui.kit.frame import PageContext

@@ -25,8 +25,7 @@ from lib.insight.health import DealContext, DealHealth
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
-from lib.ui.deals.drawer import supply_path
-from lib.ui.deals.insight import report
+from lib.ui.deals.insight import report, supply_path
 from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
 from lib.ui.deals.list.list_state import REPORT_ORDERS, Filters
 from lib.ui.kit import redraw, session_cache, times

@@ -5,7 +5,7 @@ writes could keep half of a click.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,6 +58,11 @@ class ListSearch:
     @property
     def is_narrowed(self) -> bool:
         return bool(self.text or any(values for name, values in self.filters if name != REPORT))
+
+    @property
+    def conditions(self) -> Hashable:
+        """What is found, without order and page; by it a choice of everything is known."""
+        return self.entity, self.text, self.meanings, self.filters
 
     @property
     def found_by(self) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def open_key() -> tuple[str, int] | None:
 class ListView:
     """The rows drawn, the rows chosen (by key, across pages), and the last act taken.
 
-    `all_of` is the question all of whose rows are chosen, drawn or not; else None.
+    `all_of` are the conditions all of whose rows are chosen, drawn or not; else None.
     """
 
     visible_rows: dict[str, DealRow] = field(default_factory=dict)
@@ -165,9 +170,9 @@ def note_rows(view: ListView, rows: Iterable[DealRow]) -> None:
         st.session_state[VIEW] = replace(view, visible_rows=row_of, selection=selection)
 
 
-def choose_all(question: object) -> None:
-    """Choose all results of this query. A callback."""
-    st.session_state[VIEW] = replace(current(), all_of=question)
+def choose_all(conditions: Hashable) -> None:
+    """Choose all that these conditions find. A callback."""
+    st.session_state[VIEW] = replace(current(), all_of=conditions)
 
 
 def choose_none() -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.client import Abilities
 from lib.deals.fields import DEALS
-from lib.ui.deals.drawer import supply_path
+from lib.ui.deals.insight import supply_path
 from lib.ui.deals.list import deal_rows, health, list_state
 from lib.ui.deals.list.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import address, notes, problems

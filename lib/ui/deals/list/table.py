@@ -11,10 +11,11 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.changes import bulk, dead_targets_dialog, end_questions, proposals, undo
+from lib.ui.deals.changes import dead_targets_dialog, end_questions, pause_dialog, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
-from lib.ui.deals.drawer import details, overlap, supply_path
+from lib.ui.deals.drawer import details
 from lib.ui.deals.forms.id_picker import read_number
+from lib.ui.deals.insight import overlap, supply_path
 from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import (
@@ -115,7 +116,7 @@ def draw(context: PageContext) -> None:
             notes.draw()
     with bar:
         saved_lists.draw(context, search.entity, catalog.abilities(context), partial(_options, context))
-        bulk.draw(context, search, part.count, list_view)
+        pause_dialog.draw(context, search, part.count, list_view)
         undo.draw(context)
         end_questions.draw(context)
         proposals.draw(context)
@@ -231,9 +232,7 @@ def _listing(
     rows = details.add_owners(context, rows) if "owner" in names else rows
     money = facts.prices_of(context)
     selection = (
-        frozenset(row.key for row in part.rows)
-        if list_view.all_of == bulk.question(search)
-        else list_view.keys
+        frozenset(row.key for row in part.rows) if list_view.all_of == search.conditions else list_view.keys
     )
     listing_table = listing.Listing(
         label=PLURALS[search.entity],

@@ -21,11 +21,10 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, facts
 from lib.ui.deals.changes import proposal_form
-from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.forms.draft import PLAIN, Draft
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.seat_rows import SeatRows
-from lib.ui.deals.insight import report, seat_guide, targeting_figures
+from lib.ui.deals.insight import report, seat_guide, supply_path, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import targeting_text

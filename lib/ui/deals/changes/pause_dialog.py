@@ -1,6 +1,6 @@
 """Pausing or resuming many entities: a confirmation, then progress, then what failed and why."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -22,11 +22,6 @@ EFFECTS = {False: "They can't be bought until they are resumed.", True: "They ca
 VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_arrow")}
 
 
-def question(search: ListSearch) -> Hashable:
-    """The query behind a choice of everything, without order and page."""
-    return search.entity, search.text, search.meanings, search.filters
-
-
 def draw(context: PageContext, search: ListSearch, count: int, list_view: list_state.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change.
 
@@ -35,7 +30,7 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
     if catalog.abilities(context).why_not(search.entity, "change"):
         return
     selection = [row for row in list_view.selection.values() if row.entity == search.entity]
-    is_chosen = list_view.all_of == question(search)
+    is_chosen = list_view.all_of == search.conditions
     _choice(search, count, len(selection), is_chosen)
     is_all = is_chosen or (search.is_narrowed and not selection)
     for is_active, (label, _, icon) in VERBS.items():
@@ -61,7 +56,7 @@ def _choice(search: ListSearch, count: int, size: int, is_all: bool) -> None:
     if size and not is_all and count > size:
         st.button(
             f"Choose all {number(count)}", type="tertiary", key="deals_choose_all",
-            on_click=list_state.choose_all, args=(question(search),),
+            on_click=list_state.choose_all, args=(search.conditions,),
         )  # fmt: skip
     if size or is_all:
         st.button("Clear", type="tertiary", key="deals_choose_none", on_click=list_state.choose_none)
