@@ -23,7 +23,7 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import id_picker
@@ -263,7 +263,7 @@ def test_a_fee_of_unknown_type_is_shown_and_not_changed() -> None:
     """`5.00 type 7 of the service`; neither its type nor its amount can be edited."""
     body = {"id": 1, "agency_curation_fee": "5", "agency_curation_fee_type": 7}
     deal = Dialect.of({}, {1: 10}).read(DemandDeal, body)
-    assert facts.fee(deal) == "5.00 type 7 of the service"
+    assert field_text.fee(deal) == "5.00 type 7 of the service"
     assert not {"agency_curation_fee", "agency_curation_fee_type"} & merge.of(deal).keys()
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from lib.deals import doubts, moments
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes
-from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms import draft_text, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.list import deal_rows
 from lib.ui.kit import times
@@ -46,7 +46,7 @@ def test_an_end_is_typed_as_the_last_day(text: str, end: dt.datetime, words: str
     local = times.read_end(text)
     effect = SharedChange(dates={"end_date": local}).of_package(package(None), frozenset())
     assert effect.after["end_date"] == end
-    sentence = facts.sentences(draft, {}, {})[1]
+    sentence = draft_text.sentences(draft, {}, {})[1]
     assert f"{words.removeprefix('until ').split(',')[0][:6]}" in sentence
     assert ("through" in sentence) is not words.startswith("until")
 
@@ -56,10 +56,10 @@ def test_an_end_is_shown_as_the_last_day(text: str, end: dt.datetime, words: str
     """List, facts, history, hand-over and files show the last day that it runs, or the moment of its end."""
     row = deal_rows.of_package(package(end), ())
     assert deal_rows.cells(row, ["end_date"])[0].text == words
-    assert facts.value("end_date", end) == facts.value("end_date", moments.write(end)) == words
-    assert facts.span(package(end)).endswith(f"– {words}")
+    assert field_text.value("end_date", end) == field_text.value("end_date", moments.write(end)) == words
+    assert field_text.span(package(end)).endswith(f"– {words}")
     deal = DemandDeal(id=1, name="D", deal_id="TR-1")
-    lines = hand_over.HandOver(package(end), facts.USUAL).text([deal_rows.of_deal(deal, {})])
+    lines = hand_over.HandOver(package(end), field_text.USUAL).text([deal_rows.of_deal(deal, {})])
     assert words in lines
     assert words.removeprefix("until ") in doubts.dates(end, end)
 
@@ -73,7 +73,9 @@ def test_an_end_goes_there_and_back(text: str, end: dt.datetime, words: str) -> 
     [listed] = csv.DictReader(io.StringIO(b"".join(deal_rows.csv([row])).decode("utf-8-sig")))
     assert csv_changes._moment(listed["End"], ZONE, is_end=True) == end
     deal = deal_rows.of_deal(DemandDeal(id=1, name="D", deal_id="TR-1"), {})
-    file: Any = io.StringIO(hand_over.HandOver(package(end), facts.USUAL).csv([deal]).decode("utf-8-sig"))
+    file: Any = io.StringIO(
+        hand_over.HandOver(package(end), field_text.USUAL).csv([deal]).decode("utf-8-sig")
+    )
     [sent] = csv.DictReader(file)
     assert csv_changes._moment(sent["End"], ZONE, is_end=True) == end
 

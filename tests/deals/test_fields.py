@@ -103,7 +103,7 @@ from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.snapshot import page
 from lib.ui.deals.buyers import dossier, hand_over
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from peopled import people_in
 
 home = Path(sys.argv[1])

@@ -23,7 +23,7 @@ from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_text import CsvRow
 from lib.ui.deals.drawer import details
-from lib.ui.deals.facts import USUAL
+from lib.ui.deals.field_text import USUAL
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import BLANK, Draft, NewDeals, Terms
 from lib.ui.deals.list import deal_rows

@@ -24,7 +24,7 @@ from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.answers import offer_terms
 from lib.ui.deals.buyers.dossier_pages import DossierPages
-from lib.ui.deals.facts import USUAL
+from lib.ui.deals.field_text import USUAL
 from lib.wire.errors import BadRequest, Conflict
 from lib.wire.transport import InProcess
 

@@ -25,8 +25,8 @@ from lib.deals.models import (
 from lib.insight.filters import Lists, entries
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
-from lib.ui.deals import counts, facts
-from lib.ui.deals.facts import Prices
+from lib.ui.deals import counts, field_text
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.forms.id_picker import draw_picker, dsp_name
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
@@ -193,7 +193,7 @@ def prices_of(context: PageContext, entity: str, number: int) -> Prices:
     """The currency and unit of a deal's price, as it is now; the usual ones of a package."""
     ids = [number] if entity == DemandDeal.entity else []
     deal = next(iter(by_id(context, DemandDeal, ids)), None)
-    return facts.prices_of(context).of(deal and deal.currency)
+    return field_text.prices_of(context).of(deal and deal.currency)
 
 
 def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:

@@ -9,12 +9,12 @@ from lib.deals.client import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import report_filters
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import add_deals, change_form, clone, details, history
 from lib.ui.deals.drawer.change import DrawerChange
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
 from lib.ui.deals.list import table
 from lib.ui.deals.list.deal_rows import KINDS, TONES, Key
@@ -153,7 +153,7 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
-        since = facts.moment(entity.as_of.astimezone(times.zone()))
+        since = field_text.moment(entity.as_of.astimezone(times.zone()))
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 
@@ -265,7 +265,7 @@ def _draw_missing(context: PageContext, key: Key) -> None:
     text = _why_missing(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == DEALS:
-        _draw_lost_edits(change.unsaved_edits, facts.prices_of(context))
+        _draw_lost_edits(change.unsaved_edits, field_text.prices_of(context))
     elif change.is_unsaved:
         if not state.is_held(context):
             _keep_as_draft(context, key, text)
@@ -294,7 +294,7 @@ def _why_missing(context: PageContext, key: Key) -> str:
         return f"{what} does not exist; it may have been deleted."
     if not changes or changes[0].action != "removed":
         return f"{what} does not exist; it may have been deleted."
-    return f"{what} was deleted by {changes[0].who} on {facts.moment(changes[0].at)}."
+    return f"{what} was deleted by {changes[0].who} on {field_text.moment(changes[0].at)}."
 
 
 def _keep_as_draft(context: PageContext, key: Key, sentence: str) -> None:
@@ -311,7 +311,7 @@ def _draw_lost_edits(values: Fields, money: Prices) -> None:
     """Draw the edits of a deal, which no form can take over."""
     if values:
         lines = [
-            f"- {plain(facts.title(name, money))}: {plain(facts.value(name, value))}"
+            f"- {plain(field_text.title(name, money))}: {plain(field_text.value(name, value))}"
             for name, value in values.items()
         ]
         st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))

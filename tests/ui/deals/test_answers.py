@@ -15,7 +15,7 @@ from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.people import DealsGrant
 from lib.settings import Settings
 from lib.ui.deals.buyers.answers import offer_terms
-from lib.ui.deals.facts import USUAL
+from lib.ui.deals.field_text import USUAL
 
 DEAL = 2
 

@@ -15,7 +15,6 @@ from lib.deals.models import DemandDeal, Reference, Seat, SupplyPackage
 from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.insight.deal_report import DealReport
 from lib.insight.overlap import SharedInventory, two_prices
-from lib.ui.deals import facts
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.buyers.answer_panel import TakeOver
 from lib.ui.deals.changes import plan_steps, price_guard
@@ -23,7 +22,8 @@ from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_deals
-from lib.ui.deals.facts import USUAL
+from lib.ui.deals.field_text import USUAL
+from lib.ui.deals.forms import draft_text
 from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_package
 from ui.deals.test_slips_everywhere import CHANGES, DEAL, WON, Place, question
@@ -99,13 +99,13 @@ def test_a_mixed_sum_is_said() -> None:
         (("EUR", "EUR"), "200.00 EUR budget"),
         ((None, "USD"), "200.00 budget"),
     ):
-        assert facts.sums(draft(*currencies).new_deals, USUAL, ("budget",)) == [sentence]
-    review = "\n".join(facts.sentences(draft(None, "EUR"), {}, {}))
+        assert draft_text.sums(draft(*currencies).new_deals, USUAL, ("budget",)) == [sentence]
+    review = "\n".join(draft_text.sentences(draft(None, "EUR"), {}, {}))
     assert "at 2.00 EUR" in review
     assert "1 deal in EUR, 1 in USD" in review
     shared = replace(draft(None, "EUR"), terms={"budget": "100"})
     seats = {1: Terms("2", own={"currency": None}), 2: Terms("2", own={"currency": "EUR"})}
-    review = "\n".join(facts.sentences(replace(shared, seats=seats), {}, {}))
+    review = "\n".join(draft_text.sentences(replace(shared, seats=seats), {}, {}))
     assert r"100.00 each, no sum \(1 deal in EUR, 1 in USD\)" in review
 
 

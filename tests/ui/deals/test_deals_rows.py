@@ -14,7 +14,7 @@ from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.drawer import history
 from lib.ui.deals.list import deal_rows
 from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_deal, of_package
@@ -159,7 +159,7 @@ def test_csv() -> None:
 )
 def test_values_in_words(field: str, value: object, words: str) -> None:
     """A field's value reads the same from the wire and from a model."""
-    assert facts.value(field, value) == words
+    assert field_text.value(field, value) == words
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.changes import pause_dialog
 from lib.ui.deals.changes.plan import ChangeSource
 from lib.ui.deals.drawer import clone
@@ -149,7 +149,7 @@ def test_who_deleted_it_and_when_is_said(visit: Visit, deals: Deals) -> None:
     desk = opened(visit("deals"), f"demand_deals-{made.id}")
     deals.remove(DemandDeal, made.id or 0)
     (removed, *_) = deals.history(DemandDeal, made.id or 0)
-    said = f"Deal {made.id} was deleted by manager on {facts.moment(removed.at)}"
+    said = f"Deal {made.id} was deleted by manager on {field_text.moment(removed.at)}"
     assert said in clean(desk.run()).warning[0].value.replace("\\", "")
     other = opened(visit("deals", "viewer"), f"demand_deals-{made.id}")
     assert said in other.warning[0].value.replace("\\", "")

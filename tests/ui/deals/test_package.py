@@ -21,7 +21,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import clone
-from lib.ui.deals.facts import Prices, amount, offset, sentences
+from lib.ui.deals.field_text import Prices, amount, offset, sentences
 from lib.ui.deals.forms.draft import Draft, Terms, dump_draft, fault_labels, load_draft
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems

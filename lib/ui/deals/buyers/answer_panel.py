@@ -11,7 +11,7 @@ import streamlit as st
 from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
 from lib.deals.values import COUNT
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
@@ -77,7 +77,7 @@ class TakeOver(ChangeSource):
 
 def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) -> None:
     """Draw the rounds with the deal's buyer, and what can be done about the last; nothing without any."""
-    money, zone = facts.prices_of(context), times.zone()
+    money, zone = field_text.prices_of(context), times.zone()
     terms = answers.offer_terms(deal, packages, money)
     negotiation = context.clients.negotiations.of(deal, terms)
     if not negotiation.rounds:
@@ -92,7 +92,7 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
     for answer in negotiation.rounds:
         word = f": “{answer.word}”" if answer.word else ""
         who = f"{answer.who} ({'buyer' if answer.side == 'buyer' else 'us'})"
-        when = facts.moment(answer.at.astimezone(zone)) if answer.at else ""
+        when = field_text.moment(answer.at.astimezone(zone)) if answer.at else ""
         lines.append(f"- {plain(f'{who} {answers.act_text(answer, money)}{word}')}  \n  {plain(when)}")
     with st.expander(f"Rounds ({len(lines)})"):
         st.markdown("\n".join(lines))
@@ -109,9 +109,9 @@ def _draw_decision(
     is_refusal = last is not None and last.act == "declines"
     source, changes = TakeOver.of(negotiation, deal, packages)
     if changes:
-        money = facts.prices_of(context).of(deal.currency)
+        money = field_text.prices_of(context).of(deal.currency)
         lines = [
-            f"{facts.title(name, money)}: {plan_steps.arrow(change, name, money)}"
+            f"{field_text.title(name, money)}: {plan_steps.arrow(change, name, money)}"
             for change in changes
             for name in change.after
         ]
@@ -141,9 +141,9 @@ def _draw_decision(
 def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
     """Draw the fields of a proposal to the buyer."""
     offer = negotiation.offer
-    money = facts.prices_of(context).of(offer.currency)
+    money = field_text.prices_of(context).of(offer.currency)
     st.caption("The buyer reads this on the page of the link. The deal stays as it is until both agree.")
-    amounts.field(money.title, f"{prefix}{PRICE}", placeholder=facts.amount(offer.price))
+    amounts.field(money.title, f"{prefix}{PRICE}", placeholder=field_text.amount(offer.price))
     if deal.deal_type == GUARANTEED:
         amounts.field("Guaranteed impressions", f"{prefix}{UNITS}", placeholder=f"{offer.units or 0:,}")
     if negotiation.terms.first_day is not None:

@@ -30,7 +30,7 @@ from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
 from lib.ui.charts.numbers import days
-from lib.ui.deals.facts import Prices, amount
+from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import amounts
 from lib.wire.errors import BadRequest, TrancheError

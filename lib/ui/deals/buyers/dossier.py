@@ -24,9 +24,9 @@ from lib.snapshot.models import (
 )
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.buyers import hand_over
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 
 ENGLISH = Numbers()
 
@@ -43,15 +43,15 @@ def terms(
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
     kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
-    yield "Price", f"{facts.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
-    yield "Status", (deal.status or facts.NOTHING).capitalize()
+    yield "Price", f"{field_text.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
+    yield "Status", (deal.status or field_text.NOTHING).capitalize()
     terms = hand_over.terms_of(row.more)
-    yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
+    yield from ((title, text) for title, text in terms.items() if title != field_text.title("price_type"))
     for whole_package, targeting in packages:
         package = fields.redact(whole_package, "buyer")
         yield (
             package.name or "Package",
-            f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
+            f"{(package.media_type or 'any media').capitalize()}, {field_text.span(package)}",
         )
         yield from hand_over.package_terms(package, targeting).items()
 
@@ -60,7 +60,8 @@ def snapshot(
     title: str, terms: Iterable[tuple[str, str]], dossier: Dossier, slicer: Slicer, at: datetime
 ) -> Snapshot:
     """The page of the buyer."""
-    days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {facts.offset(60 * slicer.timezone)}"
+    zone = field_text.offset(60 * slicer.timezone)
+    days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {zone}"
     has_both = dossier.comparison is not None and bool(dossier.comparison.days)
     return Snapshot(
         title=title,

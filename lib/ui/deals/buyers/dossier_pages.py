@@ -22,7 +22,7 @@ from lib.settings import Settings
 from lib.snapshot import page
 from lib.snapshot.models import SnapshotForm, SnapshotFormRow
 from lib.ui.charts.numbers import days as day_words
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.buyers import answers, dossier, hand_over
 from lib.ui.deals.buyers.answers import BuyerReply
 from lib.ui.deals.csv import csv_text
@@ -117,7 +117,7 @@ class DossierPages:
     def _answer(self, link: ShareLink, context: RequestContext, deal: DemandDeal, fields: Fields) -> str:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
         owner, store = context.person, context.clients.negotiations
-        terms = answers.offer_terms(deal, _packages(context, deal), facts.prices_of(context))
+        terms = answers.offer_terms(deal, _packages(context, deal), field_text.prices_of(context))
         reply = answers.read(fields, link.id, datetime.now(UTC).date(), terms.currency or "")
         if reply.answer is None:
             return self._html(link, context, deal, reply=reply)
@@ -132,7 +132,7 @@ class DossierPages:
             return ""
         self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {deal.id}")
         self._mail(
-            owner, deal, answers.sentence(negotiation, facts.prices_of(context), is_buyer=False), answer
+            owner, deal, answers.sentence(negotiation, field_text.prices_of(context), is_buyer=False), answer
         )
         return ""
 
@@ -163,14 +163,14 @@ class DossierPages:
         terms = dossier.terms(
             deal,
             [(package, hand_over.describe_targeting(context, package, lists)) for package in packages],
-            facts.prices_of(context),
+            field_text.prices_of(context),
             context.clients.usual_terms["price_type"],
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        offer = answers.offer_terms(deal, packages, facts.prices_of(context))
+        offer = answers.offer_terms(deal, packages, field_text.prices_of(context))
         answer = answers.section(
-            context.clients.negotiations.of(deal, offer), facts.prices_of(context),
+            context.clients.negotiations.of(deal, offer), field_text.prices_of(context),
             deal.deal_type == GUARANTEED, offer.first_day is not None, reply,
         )  # fmt: skip
         return page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
@@ -192,7 +192,7 @@ def _lists(context: RequestContext, packages: Iterable[SupplyPackage]) -> Iterat
 def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     """What the form has to say, and what is stored."""
     money = currency or "the currency of the price"
-    yield f"By day in {facts.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
+    yield f"By day in {field_text.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
     if both.buyer_counts.at is not None:
         count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
         yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."

@@ -19,7 +19,7 @@ from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import ChartLine
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.buyers import dossier
 from lib.ui.deals.counts import count_label
 from lib.ui.deals.insight import report
@@ -90,7 +90,9 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
         _draw_table(dossier.by_day(both, "buyer", both.comparison is not None))
     when = counts.at.astimezone(times.zone())
     days = count_label("day", len(counts.days))
-    st.caption(f"{days} entered through share link {counts.link}, the last on {plain(facts.moment(when))}.")
+    st.caption(
+        f"{days} entered through share link {counts.link}, the last on {plain(field_text.moment(when))}."
+    )
     if context.person.may_share:
         st.button(
             "Remove these counts",

@@ -14,8 +14,8 @@ import streamlit as st
 
 from lib.deals import fields, moments
 from lib.deals.models import AppList, DemandDeal, DomainList, PackageOrDeal, SupplyPackage
-from lib.ui.deals import catalog, facts
-from lib.ui.deals.facts import Prices, amount
+from lib.ui.deals import catalog, field_text
+from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.inventory.lists import KINDS
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
 from lib.ui.deals.targeting import targeting_text
@@ -138,7 +138,7 @@ class HandOver:
         package = fields.redact(self.package, "buyer")
         name = package.name or f"Package {package.id}"
         terms = (f"{title}: {text}" for title, text in package_terms(package, self.targeting).items())
-        return [f"{name} ({package.media_type or 'any media'})", facts.span(package), *terms, ""]
+        return [f"{name} ({package.media_type or 'any media'})", field_text.span(package), *terms, ""]
 
     def _lines(self, deal: DealRow) -> Iterator[str]:
         """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`, then each term that is set."""
@@ -185,7 +185,7 @@ def draw_deal(context: PageContext, deal: DemandDeal, packages: Sequence[SupplyP
 
 def _hand_over(context: PageContext, package: SupplyPackage) -> HandOver:
     targeting = describe_targeting(context, package, catalog.lists(context))
-    return HandOver(package, facts.prices_of(context), targeting)
+    return HandOver(package, field_text.prices_of(context), targeting)
 
 
 def _draw_buyer(hand_over: HandOver, buyer: Buyer) -> None:
@@ -214,7 +214,9 @@ def _download(hand_over: HandOver, label: str, suffix: str, deals: Sequence[Deal
 
 def terms_of(more: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """What is agreed beside price and fee, as far as it is set, by title."""
-    return {fields.BY_NAME[name].title: facts.value(name, value) for name, value in more if value is not None}
+    return {
+        fields.BY_NAME[name].title: field_text.value(name, value) for name, value in more if value is not None
+    }
 
 
 def package_terms(package: SupplyPackage, targeting: str = "") -> dict[str, str]:

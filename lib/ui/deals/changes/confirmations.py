@@ -23,7 +23,7 @@ from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
 from lib.insight.past_impressions import daily_impressions
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.price_guard import PriceGuard
@@ -122,7 +122,7 @@ def _leaves_less(change: PlannedChange) -> bool:
 
 def _of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """What has to be confirmed of a deal's new price or currency, given its fields before and after."""
-    money = facts.prices_of(context)
+    money = field_text.prices_of(context)
     currency_before, currency = (money.of(values.get(CURRENCY)).currency for values in (before, after))
     price_before, price = before.get(PRICE), after.get(PRICE)
     if price == price_before:
@@ -156,7 +156,7 @@ def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
     """What has to be confirmed of changes together: one price for deals in several currencies."""
     price_changes = [change for change in changes if change.is_change and PRICE in change.after]
     currencies = [{**change.before, **change.after}.get(CURRENCY) for change in price_changes]
-    counts = facts.prices_of(context).currency_counts(currencies)
+    counts = field_text.prices_of(context).currency_counts(currencies)
     has_one_price = len({change.after[PRICE] for change in price_changes}) == 1
     return [f"the same price for {counts}"] if counts and has_one_price else []
 

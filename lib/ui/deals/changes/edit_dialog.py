@@ -13,13 +13,13 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import Targeting
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.values import Limits
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.plan_steps import PlanSteps
 from lib.ui.deals.changes.shared_change import END, START, Mode, SharedChange, SharedSource, TargetingEdit
-from lib.ui.deals.facts import OFFSETS, Prices, offset
+from lib.ui.deals.field_text import OFFSETS, Prices, offset
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
@@ -132,7 +132,7 @@ def _form(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
 
 def _draw_deal_fields(context: PageContext) -> None:
     with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
-        _draw_price(facts.prices_of(context))
+        _draw_price(field_text.prices_of(context))
     with st.expander("Fee, contact, deal sync and terms", icon=":material/tune:"):
         with st.grid(2, min_column_width=220):
             _draw_switches(DEALS)

@@ -14,7 +14,7 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage
 from lib.deals.unclear_ends import EndAnswer, UnclearEnds
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.confirmations import END
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns, step_container
@@ -141,7 +141,7 @@ def _draw_package(package: SupplyPackage) -> None:
     if end is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{plain(title_of(package))}** :gray[{plain(facts.moment(end))}]", width="stretch")
+        st.markdown(f"**{plain(title_of(package))}** :gray[{plain(field_text.moment(end))}]", width="stretch")
         labels = {"day": f"Through {times.day(end.date())}", "moment": "At 00:00, as it is"}
         st.segmented_control(
             f"What the end of {plain(title_of(package))} means", [*labels], format_func=labels.__getitem__,

@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.list.deal_rows import KINDS, Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
@@ -146,14 +146,14 @@ def field_columns(
 ) -> Columns:
     """A column for each field: `2.50 → 2.75`; with `has_same` the value alone where it stays."""
 
-    money = facts.prices_of(context)
+    money = field_text.prices_of(context)
 
     def cell(change: PlannedChange, name: str) -> str:
         if name in change.after:
             return arrow(change, name, money)
-        return facts.value(name, change.before[name]) if has_same and name in change.before else ""
+        return field_text.value(name, change.before[name]) if has_same and name in change.before else ""
 
-    return {facts.title(name, money): [cell(change, name) for change in changes] for name in names}
+    return {field_text.title(name, money): [cell(change, name) for change in changes] for name in names}
 
 
 def arrow(change: PlannedChange, name: str, money: Prices) -> str:
@@ -162,10 +162,12 @@ def arrow(change: PlannedChange, name: str, money: Prices) -> str:
     sides = change.before, {**change.before, **change.after}
     before, after = (side[name] for side in sides)
     if name != confirmations.PRICE:
-        return f"{facts.value(name, before)} → {facts.value(name, after)}"
+        return f"{field_text.value(name, before)} → {field_text.value(name, after)}"
     currencies = [money.of(side.get(confirmations.CURRENCY)).currency for side in sides]
     sentence = " → ".join(
-        facts.value(name, price) if currency == money.currency else f"{facts.value(name, price)} {currency}"
+        field_text.value(name, price)
+        if currency == money.currency
+        else f"{field_text.value(name, price)} {currency}"
         for price, currency in zip((before, after), currencies, strict=True)
     )
     factor = confirmations.price_factor(before, after) if currencies[0] == currencies[1] else ""
@@ -204,7 +206,7 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
         rows.sort(key=lambda row: not row[titles.index(NOTE)])
     texts = zip(*rows[: FIRST if is_cut else None], strict=True)
     cells = {plain(title): [*map(plain, column)] for title, column in zip(titles, texts, strict=False)}
-    figures = {plain(title) for title in titles if facts.is_figure(title)}
+    figures = {plain(title) for title in titles if field_text.is_figure(title)}
     st.table(with_figures(pd.DataFrame(cells), figures), border="horizontal", hide_index=True, alt=alt)
     if is_cut:
         label = f"Show all {number(len(rows))}"
@@ -216,7 +218,7 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
 
 def _draw_wide(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
     frame = straighten(dict(columns))
-    figures = filter(facts.is_figure, frame.columns)
+    figures = filter(field_text.is_figure, frame.columns)
     right = st.column_config.TextColumn(alignment="right")
     st.dataframe(frame, hide_index=True, alt=alt, column_config=dict.fromkeys(figures, right))
 

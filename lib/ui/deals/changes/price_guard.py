@@ -11,7 +11,7 @@ from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.doubts import PriceScale, price_slip
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.price_scales import WinScales, ask_win_scales
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.insight import report
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
@@ -28,7 +28,7 @@ class PriceGuard:
     """The prices that a person may know; a package's are read once."""
 
     def __init__(self, context: PageContext) -> None:
-        self._context, self._money = context, facts.prices_of(context)
+        self._context, self._money = context, field_text.prices_of(context)
         self._prices_by_package: dict[int, tuple[ListPrice, ...]] = {}
 
     def doubt(
@@ -66,7 +66,7 @@ class PriceGuard:
     def _win_scales(self) -> WinScales:
         """What seats won at; nothing where prices are no CPMs."""
         context = self._context
-        if facts.prices_of(context).unit.upper() != facts.BY_CPM:
+        if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
             return WinScales({})
         cache: SessionCache[WinScales]
         cache = session_cache.of(SCALES, partial(SessionCache, SECONDS, 1))

@@ -13,11 +13,12 @@ from lib.insight.forecast import track_record
 from lib.people import Person
 from lib.settings import Settings
 from lib.ui.charts import numbers
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
 from lib.ui.deals.drawer import history
 from lib.ui.deals.drawer.change import DrawerChange
+from lib.ui.deals.forms import draft_text
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
@@ -106,14 +107,14 @@ def _content(context: PageContext) -> None:
 
 
 def _row(proposal: Proposal, selection: int | None) -> ListRow:
-    texts = (title(proposal), proposal.by, facts.moment(proposal.at))
+    texts = (title(proposal), proposal.by, field_text.moment(proposal.at))
     cells = (*map(ListCell, texts), ListCell(proposal.state.capitalize(), TONES[proposal.state]))
     return ListRow(str(proposal.id), cells, is_open=proposal.id == selection)
 
 
 def _proposal(context: PageContext, proposal: Proposal) -> None:
     st.markdown(f"**{plain(title(proposal))}**")
-    st.caption(plain(f"Proposed by {proposal.by}, {facts.moment(proposal.at)}"))
+    st.caption(plain(f"Proposed by {proposal.by}, {field_text.moment(proposal.at)}"))
     st.markdown(plain(proposal.reason))
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
     st.caption(plain(_expected(proposal)))
@@ -124,7 +125,9 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     else:
         decision = f"{proposal.state.capitalize()}{' with edits' if proposal.is_edited else ''}"
         word = f": {proposal.word}" if proposal.word else ""
-        st.markdown(plain(f"{decision} by {proposal.decided_by}, {facts.moment(proposal.decided_at)}{word}"))
+        st.markdown(
+            plain(f"{decision} by {proposal.decided_by}, {field_text.moment(proposal.decided_at)}{word}")
+        )
 
 
 def _diff(context: PageContext, proposal: Proposal) -> list[str]:
@@ -134,7 +137,7 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     if proposal.is_new:
         draft = draft_of(proposal.fields)
         deals = {number: f"deal {number}" for number in draft.links}
-        lines = facts.sentences(draft, seats, deals, prices=money)
+        lines = draft_text.sentences(draft, seats, deals, prices=money)
         return [line.replace("\n- ", " ") for line in lines]
     after = dict(proposal.fields)
     if (seat := seats.get((after.get("seat") or {}).get("id", 0))) is not None:
@@ -177,11 +180,11 @@ def _drifts(context: PageContext, proposal: Proposal) -> list[Drift]:
     return drifts
 
 
-def _drift_line(drift: Drift, money: facts.Prices) -> str:
+def _drift_line(drift: Drift, money: field_text.Prices) -> str:
     before, now, new_value = (
-        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
+        field_text.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
     )
-    sentence = f"{facts.title(drift.field, money)} went from {before} to {now}"
+    sentence = f"{field_text.title(drift.field, money)} went from {before} to {now}"
     if drift.is_conflict:
         return f"{sentence}; the proposal has {new_value}"
     return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"

@@ -16,7 +16,7 @@ from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, T
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
 from lib.insight.kinds import KINDS, elements
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.confirmations import COMPARED, PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
@@ -47,7 +47,7 @@ class TargetingEdit:
     def apply(self, package: SupplyPackage) -> tuple[dict[str, list[Element]], str]:
         """The fields of a package that change, and why it is refused; empty if it is not."""
         readable = merge.of_package(package)
-        if unread := [facts.title(name) for name in self.names if name not in readable]:
+        if unread := [field_text.title(name) for name in self.names if name not in readable]:
             return {}, f"{', '.join(unread)} can't be read. It stays."
         before, parts = elements(package), elements(self.targeting)
         after: dict[str, list[Element]] = {}
@@ -71,9 +71,9 @@ class TargetingEdit:
         """Why the last included values of a field stay."""
         kinds = (kind for kind in KINDS if kind.field == name)
         values = [kind.value(target) for kind in kinds for target in kind.of(self.targeting)]
-        noun = MATCH_NOUNS.get(name, facts.title(name).lower())
+        noun = MATCH_NOUNS.get(name, field_text.title(name).lower())
         verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
-        sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
+        sentence = f"{field_text.title(name)}: {', '.join(values)} {verb}"
         return f"{sentence}, because without {them} the package would match all {noun}."
 
 

@@ -12,12 +12,12 @@ from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, step_container
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
 from lib.ui.kit.frame import PageContext
@@ -89,11 +89,11 @@ def way_back(entity: PackageOrDeal, row: ActionRow) -> PlannedChange:
     now = {name: to_json(value) for name, value in merge.of(entity).items() if name in row.after}
     # The currency of a price is recorded with it; a service may have none.
     same = {name for name in row.after if name in row.before and _same(row.before[name], row.after[name])}
-    unread = [facts.title(name) for name in row.after if name not in now and name not in same]
+    unread = [field_text.title(name) for name in row.after if name not in now and name not in same]
     others = [
-        f"{facts.title(name)} now {facts.value(name, value)}, "
+        f"{field_text.title(name)} now {field_text.value(name, value)}, "
         + ("then " if name in same else "set to ")
-        + facts.value(name, row.after[name])
+        + field_text.value(name, row.after[name])
         + ("" if name in same else " by the action")
         for name, value in now.items()
         if not _same(value, row.after[name]) and not _same(value, row.before.get(name, row.after[name]))
@@ -177,10 +177,10 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
         else:
             action = plan.source.action
             PlanSteps(
-                "undo_", partial(_columns, facts.prices_of(context)), close, after=_end,
+                "undo_", partial(_columns, field_text.prices_of(context)), close, after=_end,
                 back=partial(setattr, undo_view, "plan", None),
                 verb="Put back", done="put back",
-                effect=plain(f"{action.title} by {action.who}, {facts.moment(action.at)}."),
+                effect=plain(f"{action.title} by {action.who}, {field_text.moment(action.at)}."),
             ).draw(context, plan)  # fmt: skip
 
 
@@ -215,9 +215,9 @@ def _line(undo_view: UndoView, action: BulkAction, why_not: str) -> None:
         with st.container(gap=None):
             st.markdown(f"**{plain(action.title)}** {counts}")
             stays = f", {number(action.count)} not put back" if action.count else ""
-            undone = f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
+            undone = f" · undone by {action.undone_by}, {field_text.moment(action.undone_at)}{stays}"
             state = undone if action.undone_by is not None else ""
-            st.caption(plain(f"{action.who}, {facts.moment(action.at)}{state}"))
+            st.caption(plain(f"{action.who}, {field_text.moment(action.at)}{state}"))
         if action.count:
             st.button(
                 "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,
@@ -231,7 +231,7 @@ def _columns(money: Prices, changes: Sequence[PlannedChange]) -> Columns:
         "Change": [
             "Deleted"
             if change.is_removal and change.is_change
-            else "; ".join(f"{facts.title(name)}: {arrow(change, name, money)}" for name in change.after)
+            else "; ".join(f"{field_text.title(name)}: {arrow(change, name, money)}" for name in change.after)
             for change in changes
         ]
     }

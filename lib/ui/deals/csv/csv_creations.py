@@ -11,7 +11,7 @@ from lib.deals.fields import BY_NAME, DealField
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.kinds import KINDS as TARGETS
 from lib.insight.kinds import TargetingKind
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
@@ -121,7 +121,7 @@ def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[Plan
     columns: Columns = {"Line": [creation.line for creation in creations]}
     if 0 < len(packages) < len(creations):
         columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]
-    price, unit = fields.BY_NAME["price"].column, facts.prices_of(context).title
+    price, unit = fields.BY_NAME["price"].column, field_text.prices_of(context).title
     for title in titles:
         if title != "Name":
             column = unit if title == price else title
@@ -183,9 +183,9 @@ def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
         return _targets(package, KINDS_BY_TITLE[title], marks)
     if title == "Time zone" and package.start_date is not None:
         shift = package.start_date.utcoffset()
-        return facts.offset(int(shift.total_seconds() // 60) if shift else 0)
+        return field_text.offset(int(shift.total_seconds() // 60) if shift else 0)
     field = PACKAGE_FIELDS.get(title)
-    return "" if field is None else facts.value(field.name, getattr(package, field.name, None))
+    return "" if field is None else field_text.value(field.name, getattr(package, field.name, None))
 
 
 def _targets(package: SupplyPackage, kind: TargetingKind, marks: Marks) -> str:
@@ -201,5 +201,5 @@ def _value(creation: PlannedCreation, field: DealField) -> str:
     value = getattr(creation.request, field.name, None)
     default = BY_NAME[field.name].default
     if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
-        return f"{facts.value(field.name, value)} {currency}"
-    return facts.value(field.name, default if value is None and isinstance(default, bool) else value)
+        return f"{field_text.value(field.name, value)} {currency}"
+    return field_text.value(field.name, default if value is None and isinstance(default, bool) else value)

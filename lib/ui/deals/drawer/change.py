@@ -9,13 +9,13 @@ import streamlit as st
 from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.drawer import change_form, kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
@@ -103,7 +103,7 @@ class DrawerChange:
             self._start(edit, edit.base)
         form, last_try = self.form, self.last_try
         mine = form.read()
-        _draw_meetings(edit, facts.prices_of(self.context).of(getattr(entity, "currency", None)))
+        _draw_meetings(edit, field_text.prices_of(self.context).of(getattr(entity, "currency", None)))
         faults = form.faults(edit.base)
         wrong = faults.all if last_try.is_tried else faults.wrong
         refusals = last_try.problems.still(mine)
@@ -236,7 +236,7 @@ class DrawerChange:
         except TrancheError:
             return {}
         return {
-            name: f"{change.who}, {facts.moment(change.at)}"
+            name: f"{change.who}, {field_text.moment(change.at)}"
             for change in changes[::-1]
             for name in change.after or {}
         }
@@ -252,7 +252,7 @@ class DrawerChange:
 def _errors_text(wrong: Mapping[Path, str]) -> str:
     if not wrong:
         return "Not saved yet. To fix: the fields marked above."
-    return f"Not saved. To fix: {', '.join(facts.title(str(path[0])) for path in wrong)}."
+    return f"Not saved. To fix: {', '.join(field_text.title(str(path[0])) for path in wrong)}."
 
 
 def _draw_meetings(edit: Edit, money: Prices) -> None:
@@ -268,12 +268,14 @@ def _draw_meetings(edit: Edit, money: Prices) -> None:
 
 
 def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
-    before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
-    title, who = plain(facts.title(meeting.field, money)), f" ({plain(by)})" if by else ""
+    before, theirs = (
+        plain(field_text.value(meeting.field, part)) for part in (meeting.before, meeting.theirs)
+    )
+    title, who = plain(field_text.title(meeting.field, money)), f" ({plain(by)})" if by else ""
     sentence = f"**{title}** went from {before} to {theirs}{who}"
     if not meeting.is_mine:
         return f"{sentence}; the form shows that now."
-    return f"{sentence}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
+    return f"{sentence}; you typed **{plain(field_text.value(meeting.field, meeting.mine))}**."
 
 
 def _failure_text(error: TrancheError) -> str:

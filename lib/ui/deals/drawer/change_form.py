@@ -13,7 +13,7 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import report_filters
 from lib.insight.seat_prices import SeatPrice
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations, merge
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
@@ -76,7 +76,7 @@ def draw(form: EntityForm, problems: FieldProblems) -> None:
     link = LINKS[form.entity]
     if prefix + link in st.session_state:
         model = DemandDeal if form.entity == SUPPLY else SupplyPackage
-        catalog.draw_link_picker(context, facts.title(link), prefix + link, model)
+        catalog.draw_link_picker(context, field_text.title(link), prefix + link, model)
         beside(problems.at(link))
 
 
@@ -89,7 +89,7 @@ def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems)
     amount, sync = st.columns(2, vertical_alignment="bottom")
     if "price" in names:
         with amount:
-            money = facts.prices_of(context).of(state.get(f"{prefix}currency"))
+            money = field_text.prices_of(context).of(state.get(f"{prefix}currency"))
             form.draw_field("price", problems, Look(money.title))
     with sync, st.container(horizontal=True):
         for name in fields.writable(DEALS, fields.SWITCH):

@@ -20,7 +20,7 @@ from lib.deals.models import (
     shorten,
 )
 from lib.deals.validation import FEE_TYPE
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.creation_form import CreationForm
@@ -137,7 +137,7 @@ def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
     beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
     # Not as the widget's `value`: that would be another widget, and empty, once the deal's price changes.
     state.setdefault(price_key, amounts.money_to_text(deal.price))
-    amounts.field(facts.prices_of(context).of(deal.currency).title, price_key)
+    amounts.field(field_text.prices_of(context).of(deal.currency).title, price_key)
     wrong = amounts.fault(state[price_key], "Type a price.")
     beside([wrong] if wrong else form.problems.at("price"))
     form.confirm(confirmations.of_creations(context, [_creation(context, deal, seats)]), "created")

@@ -10,9 +10,9 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import BuyerSeat, DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
-from lib.ui.deals.facts import amount
+from lib.ui.deals.field_text import amount
 from lib.ui.deals.insight import supply_path
 from lib.ui.deals.list import deal_rows, health
 from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
@@ -55,7 +55,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             with st.expander("For the buyers", icon=":material/send:"):
                 hand_over.draw(context, entity, deals)
     else:
-        packages, money = _packages_of(context, entity), facts.prices_of(context)
+        packages, money = _packages_of(context, entity), field_text.prices_of(context)
         health.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
             components.copy_button(entity.deal_id)
@@ -81,32 +81,32 @@ def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str
     descriptions = targeting_text.describe(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {
-        "Media type": (package.media_type or facts.NOTHING).capitalize(),
-        "Runs": facts.span(package),
+        "Media type": (package.media_type or field_text.NOTHING).capitalize(),
+        "Runs": field_text.span(package),
         "Targeting": targeting_text.sentence(
             package, None, descriptions, targeting_text.marks(context, query, [package])
         ),
-        "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
+        "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or field_text.NOTHING,
         **_others(package),
-        "Created": facts.moment(package.created_at),
-        "Changed": facts.moment(package.updated_at),
+        "Created": field_text.moment(package.created_at),
+        "Changed": field_text.moment(package.updated_at),
     }
 
 
 def deal_facts(
-    deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
+    deal: DemandDeal, money: field_text.Prices = field_text.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
 ) -> dict[str, str]:
     """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
     money = money.of(deal.currency)
     return {
-        "Seat": seat_of(deal) or facts.NOTHING,
-        "DSP": dsp_of(deal) or facts.NOTHING,
+        "Seat": seat_of(deal) or field_text.NOTHING,
+        "DSP": dsp_of(deal) or field_text.NOTHING,
         money.title: amount(deal.price),
-        "Deal sync": facts.value("deal_sync", deal.deal_sync),
-        "Agency fee": facts.fee(deal, money),
+        "Deal sync": field_text.value("deal_sync", deal.deal_sync),
+        "Agency fee": field_text.fee(deal, money),
         **_others(deal, usual),
-        "Created": facts.moment(deal.created_at),
-        "Changed": facts.moment(deal.updated_at),
+        "Created": field_text.moment(deal.created_at),
+        "Changed": field_text.moment(deal.updated_at),
     }
 
 
@@ -116,11 +116,13 @@ def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> di
     def text(name: str) -> str:
         value = getattr(entity, name, None)
         is_usual = value is None and name in usual
-        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
+        return (
+            f"{field_text.value(name, usual[name])} (default)" if is_usual else field_text.value(name, value)
+        )
 
     terms = [fields.BY_NAME[name] for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
     return {
-        facts.title(term.name): text(term.name)
+        field_text.title(term.name): text(term.name)
         for term in terms
         if term.name in usual or not term.is_extension or getattr(entity, term.name) is not None
     }
@@ -139,7 +141,7 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
         st.markdown(owner)
         if note.note:
             st.text(note.note)
-        st.caption(f"{plain(note.who)}, {facts.moment(note.at)}")
+        st.caption(f"{plain(note.who)}, {field_text.moment(note.at)}")
     if not catalog.abilities(context).refuses:
         label = "Owner and note" if note.at is None else "Edit owner and note"
         with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
@@ -251,7 +253,7 @@ def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
     """` on 21 Nov 2026, 10:00 UTC+1, by Alder Bidder (token 3)`; empty where the time is not known."""
     if at is None:
         return ""
-    return f" on {facts.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"
+    return f" on {field_text.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"
 
 
 def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
@@ -259,7 +261,7 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
     if not rows:
         st.caption(nothing)
         return
-    names, money = deal_rows.BRIEF[rows[0].entity], facts.prices_of(context)
+    names, money = deal_rows.BRIEF[rows[0].entity], field_text.prices_of(context)
     table = listing.Listing(
         label=title,
         columns=deal_rows.list_columns(names, money.title),
@@ -297,7 +299,7 @@ def draw_leftovers(entity: Resource) -> None:
 def unread(entity: Resource) -> Iterator[tuple[str, str]]:
     """A sentence for each field, and its JSON."""
     for name, part in entity.unread.items():
-        title = facts.title(name)
+        title = field_text.title(name)
         if isinstance(part, list):
             what = f"{len(part)} of {title.lower()}"
             stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"

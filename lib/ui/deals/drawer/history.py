@@ -17,9 +17,9 @@ from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import ChartLine
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.buyers import dossier_panel
-from lib.ui.deals.facts import USUAL, Prices
+from lib.ui.deals.field_text import USUAL, Prices
 from lib.ui.deals.insight import report
 from lib.ui.deals.list import health
 from lib.ui.deals.list.deal_rows import KINDS, Key
@@ -74,8 +74,9 @@ def sentence(field: str, before: object, after: object, money: Prices = USUAL) -
     if field == "is_active":
         return "Resumed" if after else "Paused"
     if isinstance(before, list) and isinstance(after, list):
-        return f"{facts.title(field)}: {_difference(field, before, after)}"
-    return f"{facts.title(field, money)}: {facts.value(field, before)} → {facts.value(field, after)}"
+        return f"{field_text.title(field)}: {_difference(field, before, after)}"
+    old, new = (field_text.value(field, value) for value in (before, after))
+    return f"{field_text.title(field, money)}: {old} → {new}"
 
 
 def _difference(field: str, before: list[object], after: list[object]) -> str:
@@ -84,7 +85,9 @@ def _difference(field: str, before: list[object], after: list[object]) -> str:
         "removed": [element for element in before if element not in after],
     }
     return (
-        "; ".join(f"{verb} {facts.value(field, elements)}" for verb, elements in sides.items() if elements)
+        "; ".join(
+            f"{verb} {field_text.value(field, elements)}" for verb, elements in sides.items() if elements
+        )
         or "another order"
     )
 
@@ -114,7 +117,7 @@ def draw_evidence(
     `labels` say what each of the changes was.
     """
     names = {
-        change.id: f"{facts.moment(change.at.astimezone(times.zone()))} · {label[:LONGEST]}"
+        change.id: f"{field_text.moment(change.at.astimezone(times.zone()))} · {label[:LONGEST]}"
         for change, label in zip(changes, labels, strict=True)
         if change.action == CHANGE_ACTION
     }

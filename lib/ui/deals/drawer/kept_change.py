@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from lib.deals.client import model_of, to_json
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.forms import entity_form
@@ -70,7 +70,7 @@ def _read(context: PageContext, key: Key) -> KeptChange | None:
 
 def offer(change: KeptChange, prefix: str, resume: Callable[[], None], discard: Callable[[], None]) -> None:
     """Ask whether to go on with a change; both answers are callbacks."""
-    when = facts.moment(change.at.astimezone(times.zone()))
+    when = field_text.moment(change.at.astimezone(times.zone()))
     st.info(f"Your change from {when} is here, and was not saved.", icon=":material/history:")
     with st.container(horizontal=True):
         st.button("Continue", type="primary", key=f"{prefix}_continue", on_click=resume)

@@ -17,8 +17,8 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.insight.kinds import elements
-from lib.ui.deals import catalog, facts
-from lib.ui.deals.facts import OFFSETS, offset
+from lib.ui.deals import catalog, field_text
+from lib.ui.deals.field_text import OFFSETS, offset
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
 from lib.ui.deals.targeting import pending, picker
@@ -162,7 +162,7 @@ class EntityForm:
         )
         if has_fee:
             fee_type = st.session_state.get(self.prefix + FEE_TYPE)
-            label = facts.prices_of(self.context).fee_title(fee_type)
+            label = field_text.prices_of(self.context).fee_title(fee_type)
             is_closed = self.is_closed or not has_amount(fee_type)
             options = {number: FEE_TYPES[number] for number in fees}
             with kind:

@@ -14,8 +14,8 @@ from lib.deals import fields
 from lib.deals.fields import DEALS, TERMS
 from lib.deals.models import FEE_TYPES, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.ui.deals import catalog, facts
-from lib.ui.deals.forms import id_picker, inputs
+from lib.ui.deals import catalog, field_text
+from lib.ui.deals.forms import draft_text, id_picker, inputs
 from lib.ui.deals.forms.draft import BLANK, NEW, OPTIONS, NewDeals, Terms, seat_name
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.id_picker import dsp_name, seat_label
@@ -188,7 +188,7 @@ class SeatRows:
         """Draw what the amounts that add up come to, as each seat has its own."""
         if len(deals.seats) < 2:
             return
-        if sums := facts.sums(deals, facts.prices_of(self.context)):
+        if sums := draft_text.sums(deals, field_text.prices_of(self.context)):
             st.caption(f"In all, for {len(deals.seats)} seats: {plain(', '.join(sums))}.")
 
     def _draw_undo(self) -> None:
@@ -232,7 +232,7 @@ class SeatRows:
 
     def _title(self, name: str) -> str:
         if name == "price":
-            money = facts.prices_of(self.context)
+            money = field_text.prices_of(self.context)
             if "currency" in self.columns:
                 return replace(money, currency="").title
             return money.of(st.session_state.get(f"{self.prefix}currency")).title

@@ -12,7 +12,7 @@ from lib.reporting.answers import Estimate
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
 from lib.ui.deals.list import list_state
@@ -159,14 +159,14 @@ def _two_prices(
         )
         return
     texts = counts.numbers()
-    money = facts.prices_of(context)
+    money = field_text.prices_of(context)
     rows = [_row(conflict, names, texts, money) for conflict in conflicts]
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
 def _row(
-    two_prices: TwoPrices, names: list[str], texts: Numbers, money: facts.Prices
+    two_prices: TwoPrices, names: list[str], texts: Numbers, money: field_text.Prices
 ) -> tuple[str, str, str, str]:
     both = " and ".join(names[index] for index in (two_prices.pair.first, two_prices.pair.second))
     prices = " and ".join(money.price(price, two_prices.currency) for price in two_prices.prices)

@@ -13,7 +13,7 @@ from lib.insight.deal_report import DEAL, DSP, PACKAGE, SEAT, tells_deals
 from lib.insight.evidence import day_of
 from lib.reporting.dates import Days
 from lib.ui.charts import numbers
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.drawer import history as deal_history
 from lib.ui.kit import problems, times
 from lib.ui.kit.frame import PageContext
@@ -49,8 +49,8 @@ def draw(context: PageContext) -> None:
         changes.sort(key=lambda record: record.change.at, reverse=True)
         st.markdown(f"**On record**, {numbers.days(*days)}")
         for record in changes[:MOST_CHANGES]:
-            at = facts.moment(record.change.at.astimezone(times.zone()))
-            sentences = "; ".join(deal_history.sentences(record.change, facts.prices_of(context)))
+            at = field_text.moment(record.change.at.astimezone(times.zone()))
+            sentences = "; ".join(deal_history.sentences(record.change, field_text.prices_of(context)))
             st.markdown(plain(f"{at} · {record.label} · {sentences} · {record.change.who}"))
         if len(changes) > MOST_CHANGES:
             st.caption(f"{len(changes) - MOST_CHANGES} earlier changes are in Deals.")

@@ -19,8 +19,8 @@ from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, facts
-from lib.ui.deals.facts import BY_CPM, Prices
+from lib.ui.deals import catalog, counts, field_text
+from lib.ui.deals.field_text import BY_CPM, Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.insight import report
 from lib.ui.kit.frame import PageContext
@@ -38,7 +38,7 @@ def seat_price(
 
     Without a price type of its own it is a floor or fixed as the setting says.
     """
-    usual, money = context.clients.usual_terms, facts.prices_of(context)
+    usual, money = context.clients.usual_terms, field_text.prices_of(context)
     is_comparable = money.of(currency) == money
     return SeatPrice(price if is_comparable else None, (price_type or usual.get("price_type")) == "fixed")
 
@@ -120,7 +120,7 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    words = SeatWords(cpm, counts.numbers(), facts.prices_of(context), leaves_out)
+    words = SeatWords(cpm, counts.numbers(), field_text.prices_of(context), leaves_out)
     own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)

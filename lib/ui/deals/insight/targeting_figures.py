@@ -19,7 +19,7 @@ from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.insight import report
 from lib.ui.deals.targeting import targeting_text
 from lib.ui.deals.targeting.targeting_text import Descriptions
@@ -52,7 +52,7 @@ def draw_days(
         st.caption("This slicer can't be split by day.")
     else:
         with report_errors("The forecast", effect="What you entered is kept."):
-            if facts.prices_of(context).unit.upper() != facts.BY_CPM:
+            if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
             _draw_forecast(context, place, filters, booking, fields, prices)
 

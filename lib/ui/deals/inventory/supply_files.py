@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
-from lib.ui.deals import facts
+from lib.ui.deals import field_text
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import supply_path
 from lib.ui.kit import components, notes, times
@@ -156,4 +156,4 @@ def _texts(file: ImportedFile) -> tuple[str, ...]:
 
 
 def _day(file: ImportedFile) -> str:
-    return facts.moment(file.at.astimezone(times.zone()))
+    return field_text.moment(file.at.astimezone(times.zone()))

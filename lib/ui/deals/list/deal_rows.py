@@ -12,8 +12,8 @@ from lib.deals.fields import FIELDS
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts
-from lib.ui.deals.facts import Prices, amount
+from lib.ui.deals import field_text
+from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.forms.draft import seat_name
 from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import listing
@@ -196,7 +196,7 @@ def of_deal(
     )
 
 
-def csv(deal_rows: Iterable[DealRow], money: Prices = facts.USUAL) -> Iterator[bytes]:
+def csv(deal_rows: Iterable[DealRow], money: Prices = field_text.USUAL) -> Iterator[bytes]:
     """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
     would run or add to prices in another currency; the first has the header too. Without rows it is empty."""
     header: list[Sequence[object]] = []
@@ -332,7 +332,7 @@ def as_text(key: Key) -> str:
     return f"{key[0]}-{key[1]}"
 
 
-def cells(row: DealRow, names: Sequence[str], money: Prices = facts.USUAL) -> tuple[ListCell, ...]:
+def cells(row: DealRow, names: Sequence[str], money: Prices = field_text.USUAL) -> tuple[ListCell, ...]:
     """The cells of a row."""
     texts = {
         "name": row.name,
@@ -349,7 +349,7 @@ def cells(row: DealRow, names: Sequence[str], money: Prices = facts.USUAL) -> tu
         "targeting": row.targeting,
         "id": str(row.id),
         **{name: row.delivery.get(name, "") for name in FIGURES},
-        **{name: facts.value(name, value) for name, value in row.more},
+        **{name: field_text.value(name, value) for name, value in row.more},
     }
     tones = {"status": TONES.get(row.status, "gray") if row.status else "", "health": row.health[1]}
     return tuple(ListCell(texts[name], tones.get(name, "")) for name in names)

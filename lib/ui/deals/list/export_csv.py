@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.plan_steps import step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
-from lib.ui.deals.facts import Prices
+from lib.ui.deals.field_text import Prices
 from lib.ui.deals.list.deal_rows import KINDS, csv
 from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
 from lib.ui.kit import job, sign_in
@@ -68,7 +68,7 @@ def lines(client: Deals, search: ListSearch, money: Prices, check: Callable[[], 
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
     check = sign_in.session_check()
-    make = partial(lines, context.deals, search, facts.prices_of(context), check)
+    make = partial(lines, context.deals, search, field_text.prices_of(context), check)
     look: dict[str, Any] = {
         "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
     }  # fmt: skip

@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals.fields import DEALS
 from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, pause_dialog, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
@@ -230,7 +230,7 @@ def _listing(
     does = catalog.abilities(context)
     rows = health.add_health(context, catalog.mark_rows(context, part.rows))
     rows = details.add_owners(context, rows) if "owner" in names else rows
-    money = facts.prices_of(context)
+    money = field_text.prices_of(context)
     selection = (
         frozenset(row.key for row in part.rows) if list_view.all_of == search.conditions else list_view.keys
     )

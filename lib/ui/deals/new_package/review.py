@@ -8,13 +8,13 @@ import streamlit as st
 from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalog, facts
+from lib.ui.deals import catalog, field_text
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, plan_steps, proposal_form
 from lib.ui.deals.changes.creation import package_creation
 from lib.ui.deals.changes.creation_form import INPUT_NOTE
 from lib.ui.deals.counts import count_label
-from lib.ui.deals.facts import sentences
+from lib.ui.deals.forms import draft_text
 from lib.ui.deals.forms.draft import PLAIN, Draft, fault_labels
 from lib.ui.deals.forms.inputs import Faults
 from lib.ui.deals.new_package import state
@@ -52,8 +52,8 @@ def draw(
     """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
     deals = catalog.link_labels(context, DemandDeal, draft.links)
-    seats, money = catalog.seats(context), facts.prices_of(context)
-    st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
+    seats, money = catalog.seats(context), field_text.prices_of(context)
+    st.markdown("\n\n".join(draft_text.sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
         beside(problems.others(OWN_PLACES))
     may_retry = state.FORM.may_retry()

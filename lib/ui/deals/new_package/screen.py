@@ -19,7 +19,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, facts
+from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.changes import proposal_form
 from lib.ui.deals.forms.draft import PLAIN, Draft
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -71,7 +71,7 @@ def draw(context: PageContext) -> None:
 def _notes() -> None:
     """That the form holds a draft of before, and what a copy does not have."""
     if at := st.session_state.get(state.DRAFT_TIME):
-        when = facts.moment(at.astimezone(times.zone()))
+        when = field_text.moment(at.astimezone(times.zone()))
         st.caption(f":material/history: Your draft from {when}. Start over discards it.")
     if note := st.session_state.get(state.NOTE):
         st.warning(plain(note), icon=":material/content_copy:")

@@ -1,6 +1,6 @@
-"""Packages, deals and drafts in words: dates, prices, fees, references; alike wherever they are shown."""
+"""The fields of packages and deals in words: dates, prices, fees, links; alike wherever they are shown."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lib.deals import fields, moments
+from lib.deals import moments
 from lib.deals.currencies import currency_counts
-from lib.deals.fields import BY_NAME, FIELDS, SUPPLY, TERMS
+from lib.deals.fields import BY_NAME, FIELDS
 from lib.deals.models import (
     CPM,
     FEE_TYPES,
@@ -18,19 +18,11 @@ from lib.deals.models import (
     NO_FEE,
     PERCENT,
     DemandDeal,
-    Seat,
     SupplyPackage,
     Targeting,
-    has_amount,
 )
-from lib.deals.validation import FEE, FEE_TYPE
-from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, NewDeals, Terms, seat_name
-from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 
 BY_CPM = "CPM"
 TITLES = {
@@ -220,161 +212,9 @@ def _name_of(link: Any) -> str:
     return str(content.get("name") or content.get("id") or link)
 
 
-def sentences(
-    draft: Draft,
-    seats: Mapping[int, Seat],
-    deals: Mapping[int, str],
-    descriptions: Descriptions | None = None,
-    marks: Marks | None = None,
-    prices: Prices = USUAL,
-) -> list[str]:
-    """Short paragraphs in Markdown. `seats` and `deals` name ids, `described` gives words for values.
-
-    `marks` are those of values that the report does not have.
-    """
-    what = [_what(draft, descriptions, marks), _when(draft)]
-    return [*what, *_deals_words(draft, seats, deals, prices), *_fee_words(draft, prices)]
-
-
 def offset(minutes: int) -> str:
     """`UTC`, `UTC+1`, `UTC+5:30`."""
     if not minutes:
         return "UTC"
     hours, rest = divmod(abs(minutes), 60)
     return f"UTC{'+' if minutes > 0 else '-'}{hours}" + (f":{rest:02}" if rest else "")
-
-
-def long_moment(local: datetime) -> str:
-    """`22 November 2026, 09:00`; without the hour at midnight."""
-    day = f"{local.day} {local:%B %Y}"
-    return f"{day}, {local:%H:%M}" if (local.hour, local.minute) != (0, 0) else day
-
-
-def own_terms(own: FormValues, prices: Prices) -> str:
-    """The own terms of a deal, as typed: `fee 5.00 USD CPM · b@agency.example · paused`."""
-    parts = [*_others(own), "" if own.get("is_active", True) else "paused"]
-    if EMAIL in own:
-        parts.insert(0, (own[EMAIL] or "").strip() or "no contact")
-    if FEE_TYPE in own:
-        fee = prices.of(own.get("currency")).fee(inputs.value(FEE, own[FEE]), own[FEE_TYPE] or 0)
-        parts.insert(0, f"fee {fee}" if has_amount(own[FEE_TYPE]) else "no fee")
-    return " · ".join(filter(None, parts))
-
-
-def _what(draft: Draft, descriptions: Descriptions | None, marks: Marks | None) -> str:
-    name = (
-        f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
-    )
-    sentence = targeting_text.sentence(draft.targeting, None, descriptions, marks)
-    supply = f"{plain(draft['media_type'] or '')} supply".strip()
-    return f"{name} sells {supply}: {'all of it' if sentence == EVERYTHING else plain(sentence)}."
-
-
-def _when(draft: Draft) -> str:
-    from_, to = draft.moment("start_date"), draft.moment("end_date")
-    start = "a day *not chosen yet*" if from_ is None else long_moment(from_)
-    unread = "until *a time that can't be read*" if draft["end_date"].strip() else "with no end"
-    last_day = to and moments.last_day(to)
-    through = f"through {last_day.day} {last_day:%B %Y}" if last_day else ""
-    end = through or ("until " + long_moment(to) if to else unread)
-    ways = (name for name in fields.writable(SUPPLY, fields.SWITCH) if name != "is_active")
-    names = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
-    also = f" It uses {' and '.join(names)}." if names else ""
-    state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
-    return f"From {start} {end} ({offset(draft.offset)}).{state}{also}"
-
-
-def _deals_words(
-    draft: Draft, seats: Mapping[int, Seat], deals: Mapping[int, str], prices: Prices
-) -> list[str]:
-    if draft.deals == "none" or (draft.deals == "existing" and not draft.links):
-        return ["No demand deals: nobody can buy it yet."]
-    if draft.deals == "existing":
-        names = [plain(deals.get(deal) or f"deal {deal}") for deal in draft.links]
-        return [f"{_count_label(len(names), 'existing deal')} linked: {', '.join(names)}."]
-    if not draft.seats:
-        return ["New deals, for seats *not chosen yet*."]
-    prices = prices.of(draft["currency"])
-    lines = [
-        f"- {_seat_words(seats.get(seat), seat)} {_terms_words(terms, prices)}"
-        for seat, terms in draft.seats.items()
-    ]
-    head = f"{_count_label(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
-    return [f"{head}:\n" + "\n".join(lines)]
-
-
-def _seat_words(seat: Seat | None, seat_id: int) -> str:
-    dsp = f" ({plain(seat.dsp.name)})" if seat and seat.dsp and seat.dsp.name else ""
-    return f"**{plain(seat_name(seat, seat_id))}**{dsp}"
-
-
-def _terms_words(terms: Terms, prices: Prices) -> str:
-    currency = terms.own.get("currency")
-    price = "*without a price yet*" if terms.amount is None else f"at {prices.price(terms.amount, currency)}"
-    parts = [price, "with deal sync" if terms.deal_sync else ""]
-    own = f" – {plain(own_terms(terms.own, prices))}" if own_terms(terms.own, prices) else ""
-    return ", ".join(filter(None, parts)) + own
-
-
-def _fee_words(draft: Draft, prices: Prices) -> list[str]:
-    """What the new deals share."""
-    if draft.deals != "new":
-        return []
-    prices = prices.of(draft["currency"])
-    columns = {name for terms in draft.seats.values() for name in terms.own}
-    parts = []
-    if FEE_TYPE in columns:
-        pass
-    elif draft[FEE_TYPE] == NO_FEE:
-        parts.append("No agency fee.")
-    elif draft[FEE_TYPE] is not None:
-        fee = prices.fee(inputs.value(FEE, draft[FEE]), draft[FEE_TYPE])
-        parts.append(f"Agency fee: {plain(fee)}.")
-    if EMAIL not in columns and draft[EMAIL].strip():
-        parts.append(f"Contact: {plain(draft[EMAIL].strip())}.")
-    common = {name: content for name, content in draft.terms.items() if name not in columns}
-    counts = prices.currency_counts(draft.new_deals.currencies)
-    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats), counts)]
-    parts += [f"{plain(capital(total))} in all." for total in sums(draft.new_deals, prices, columns)]
-    return [" ".join(parts)] if parts else []
-
-
-def sums(deals: NewDeals, prices: Prices, columns: Collection[str] = TERMS) -> list[str]:
-    """What the terms that add up come to over new deals: `5,000,000 guaranteed impressions`, `250.00
-    EUR budget`; of money in several currencies, why it has no sum."""
-    sentences = []
-    for row in fields.FIELDS:
-        if row.name not in columns or not row.is_summed or (total := deals.total(row.name)) is None:
-            continue
-        if row.kind is not fields.AMOUNT:
-            sentences.append(f"{value(row.name, total)} {row.title.lower()}")
-        elif counts := prices.currency_counts(deals.currencies):
-            sentences.append(f"no sum of {row.title.lower()}s ({counts})")
-        else:
-            currency = next(iter(deals.currencies), None)
-            sentences.append(f"{prices.price(total, currency)} {row.title.lower()}")
-    return sentences
-
-
-def _others(terms: FormValues, seats: int = 1, counts: str = "") -> list[str]:
-    """The terms beside fee, contact and currency that are set: `price type: fixed price`.
-
-    For several seats, what one that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`; `counts` is
-    why money has no sum.
-    """
-    sentences = []
-    for name in TERMS:
-        if name in (FEE, FEE_TYPE, EMAIL, "currency") or terms.get(name) in (None, ""):
-            continue
-        row, content = fields.BY_NAME[name], inputs.value(name, terms[name])
-        text = value(name, terms[name] if content is None else content)
-        if row.is_summed and seats > 1 and content is not None:
-            has_sum = not counts or row.kind is not fields.AMOUNT
-            total = f"{value(name, content * seats)} in all" if has_sum else f"no sum ({counts})"
-            text = f"{text} each, {total}"
-        sentences.append(f"{row.title.lower()}: {text}")
-    return sentences
-
-
-def _count_label(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
