@@ -1,6 +1,7 @@
 """Creating a package whose deals differ in their terms: all or nothing, once, over plain services too."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +22,7 @@ from lib.settings import Settings
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.wire.errors import Invalid
+from lib.wire.errors import Invalid, TrancheError
 
 SEATS = {
     number: Seat(id=number, name=name)
@@ -67,7 +68,8 @@ def created(desk: connect.Clients, draft: Draft, key: str, seats: Mapping[int, S
     """The plan that a form with this draft and key makes, at its end."""
     source = FormSource(creations=[package_creation(draft, desk.deals, seats)])
     plan = CreationPlan(source=source, record=desk.bulk_actions.record("Created"), idempotency_key=key)
-    plan.finish(desk.deals)
+    with suppress(TrancheError):  # which the plan has too
+        plan.finish(desk.deals)
     return plan
 
 
