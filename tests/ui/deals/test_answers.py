@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from dealing import Visit, clean, clients, listed
+from dealing import START, Visit, clean, clients, listed
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -14,6 +14,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.people import DealsGrant
 from lib.settings import Settings
+from lib.ui.deals.buyers.answer_panel import TakeOver
 from lib.ui.deals.buyers.answers import offer_terms
 from lib.ui.deals.field_text import USUAL
 
@@ -106,6 +107,17 @@ def test_days_are_those_of_the_package(visit: Visit, manager: Clients) -> None:
     end = manager.deals.get(SupplyPackage, package.id or 0).end_date
     assert end is not None
     assert (end - timedelta(seconds=1)).date() == last
+
+
+def test_days_that_end_before_they_begin_are_not_taken_over(manager: Clients) -> None:
+    """As of every other change of a package's dates: nothing is sent, and it is said why."""
+    buyer_answers(manager, "proposes", last_day=negotiation(manager).terms.first_day)
+    deal = manager.deals.get(DemandDeal, DEAL)
+    package = manager.deals.get(SupplyPackage, deal.supply_deals[0].id or 0)
+    early = package.model_copy(update={"start_date": (package.start_date or START) + timedelta(days=3)})
+    _, [change] = TakeOver.of(negotiation(manager), deal, [early])
+    assert not change.is_change
+    assert change.refusal == "The end would not be after the start."
 
 
 def test_the_house_answers_back(visit: Visit, manager: Clients) -> None:

@@ -7,6 +7,7 @@ from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
 from lib.ui.deals.inventory import lists
 from lib.ui.deals.inventory.lists import KINDS, read
+from lib.wire.errors import Conflict, TrancheError, Unreachable
 
 
 def test_five_thousand_pasted_entries() -> None:
@@ -68,6 +69,25 @@ def test_a_list_from_its_name_to_its_end(visit: Visit, deals: Deals) -> None:
     clean(desk.run())
     deals.remove(AppList, 2)
     assert "no longer exists" in clean(desk.run()).warning[0].value
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(Unreachable("Gone"), "It may have succeeded."), (Conflict("Changed"), "Nothing was changed.")],
+)
+def test_a_change_without_an_answer_may_have_succeeded(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, error: TrancheError, outcome: str
+) -> None:
+    """Renaming a list says that nothing was changed only where that is known."""
+    desk = visit("lists", list="domain_lists-1")
+
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Deals, "change", fail)
+    desk.text_input(key="list_name_domain_lists-1").set_value("Weather").run()
+    clean(desk.button(key="list_rename").click().run())
+    assert desk.error[0].value == f"{error.reason}. {outcome}"
 
 
 def test_what_uses_a_list_is_named(deals: Deals) -> None:
