@@ -15,7 +15,7 @@ from lib.ui.admin import mails, new_person, person_drawer, row_filters, share_li
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.problems import draw_noted
+from lib.ui.kit.problems import draw_problem
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
@@ -70,7 +70,7 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         )
     if st.session_state[SERVICE] == "reporting":
         row_filters.draw(context, TOKEN, st.session_state[OPENS])
-    draw_noted(PROBLEM)
+    draw_problem(PROBLEM)
     if NEW_TOKEN in st.session_state:
         _show(st.session_state[NEW_TOKEN])
 

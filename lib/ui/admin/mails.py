@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lib.ui.admin.chosen_rows import choose_rows, moment_column
+from lib.ui.admin.selection_table import choose_rows, moment_column
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import mail
@@ -45,7 +45,7 @@ def draw(context: PageContext) -> None:
     """Draw the switch for alerts, the list, and the button that stops mails."""
     mails = context.clients.view_store.mails
     everything, mine = mails.all(), mails.mine()
-    problems.draw_noted(PROBLEM)
+    problems.draw_problem(PROBLEM)
     if is_mailable(context.person.email or ""):
         alert_mail = next((subscription for subscription in mine if subscription.is_of_alerts), None)
         st.toggle(

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from lib.ui.admin.chosen_rows import choose_rows, moment_column
+from lib.ui.admin.selection_table import choose_rows, moment_column
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.problems import draw_noted
+from lib.ui.kit.problems import draw_problem
 from lib.views import ShareLink
 from lib.wire.errors import TrancheError
 
@@ -42,7 +42,7 @@ def draw(context: PageContext) -> None:
     """Draw the list, and the button that revokes those chosen."""
     links = context.clients.view_store.share_links.everything()
     button = st.container()
-    draw_noted(PROBLEM)
+    draw_problem(PROBLEM)
     if not links:
         st.info(
             "There are no share links. Link on Audience makes them, and Share with buyer in a deal.",

@@ -24,7 +24,7 @@ from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import attempt_write, draw_noted, older, report_errors, show
+from lib.ui.kit.problems import attempt_write, draw_problem, older, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
@@ -106,7 +106,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
-    draw_noted(PROBLEM)
+    draw_problem(PROBLEM)
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: add_deals.draw(context, entity),

@@ -92,7 +92,7 @@ def attempt(work: Callable[[], Result]) -> tuple[Result | None, str]:
 
 
 def attempt_write(key: str, work: Callable[[], object]) -> bool:
-    """Whether `work` succeeded; else what became of it is noted under this key, for `draw_noted`."""
+    """Whether `work` succeeded; else what became of it is noted under this key, for `draw_problem`."""
     st.session_state.pop(key, None)
     try:
         work()
@@ -103,7 +103,7 @@ def attempt_write(key: str, work: Callable[[], object]) -> bool:
     return True
 
 
-def draw_noted(key: str) -> None:
+def draw_problem(key: str) -> None:
     """Draw the sentence that a callback has noted under this key, once."""
     if problem := st.session_state.pop(key, None):
         st.error(plain(problem), icon=":material/error:")

@@ -15,7 +15,7 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui.admin import access as screen
-from lib.ui.admin import chosen_rows, person_drawer, token_list
+from lib.ui.admin import person_drawer, selection_table, token_list
 from lib.wire.errors import AccessError, BadRequest
 
 DESK = str(Path(__file__).parents[3] / "lib" / "desk.py")
@@ -122,7 +122,9 @@ def test_revoking(visit: Visit, access: Access) -> None:
     text = access.issue("manager", "reporting", "old", None)
     desk = visit("manager")
     desk.session_state[
-        chosen_rows.table_key("tokens", [t.id for t in access.store.everything("manager") if t.name == "old"])
+        selection_table.table_key(
+            "tokens", [t.id for t in access.store.everything("manager") if t.name == "old"]
+        )
     ] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     clean(desk.run().button(key="tokens_revoke").click().run())
     assert "old" in " ".join(text.value for text in desk.markdown)

@@ -21,7 +21,7 @@ from lib.ui.kit import amounts, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import draw_noted
+from lib.ui.kit.problems import draw_problem
 from lib.wire.errors import TrancheError
 
 PREFIX, PROBLEM = "answer_{}_", "answer_problem"
@@ -98,7 +98,7 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
         st.markdown("\n".join(lines))
     if negotiation.waits_for_house and not catalog.abilities(context).why_not(deal.entity, "change"):
         _draw_decision(context, deal, packages, negotiation)
-    draw_noted(PROBLEM)
+    draw_problem(PROBLEM)
 
 
 def _draw_decision(

@@ -26,7 +26,7 @@ from lib.ui.deals.insight import report
 from lib.ui.kit import notes, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.problems import draw_noted
+from lib.ui.kit.problems import draw_problem
 from lib.ui.query import ask, share
 from lib.wire.errors import TrancheError
 
@@ -67,7 +67,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
                 on_click=_make,
                 args=(context, deals_context.project, deals_context.slicer_name, number),
             )
-        draw_noted(PROBLEM)
+        draw_problem(PROBLEM)
 
 
 def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDeal) -> None:

@@ -58,8 +58,8 @@ def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[
     """What has to be confirmed of what was changed, as far as it can be read."""
     edits = merge.edited_fields(base, form.read())
     readable = {name: value for name, value in edits.items() if (name,) not in faults.wrong}
-    pasted = confirmations.pasted_currency(form.context, form.contents) if form.entity == DEALS else []
-    return [*confirmations.of_edit(form.context, key, base, readable), *pasted]
+    slips = confirmations.pasted_currency(form.context, form.contents) if form.entity == DEALS else []
+    return [*confirmations.of_edit(form.context, key, base, readable), *slips]
 
 
 def draw(form: EntityForm, problems: FieldProblems) -> None:

@@ -20,7 +20,7 @@ from lib.ui.deals.inventory import supply_files
 from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.problems import attempt_write, draw_noted, is_open, report_errors, show
+from lib.ui.kit.problems import attempt_write, draw_problem, is_open, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, NEW = "lists_kind", "lists_find", "lists_list", "lists_new"
@@ -277,7 +277,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         does = catalog.abilities(context)
         may_change = not does.why_not(key[0], "change")
         notes.draw()
-        draw_noted(PROBLEM)
+        draw_problem(PROBLEM)
         _draw_entries(open_list, may_change)
         if may_change:
             _draw_paste(open_list)

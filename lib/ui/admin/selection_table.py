@@ -12,14 +12,14 @@ from lib.ui.kit.markdown import straighten
 MOMENT = "D MMM YYYY, HH:mm"
 
 
-class Numbered(Protocol):
+class HasId(Protocol):
     """What has an id."""
 
     @property
     def id(self) -> int: ...
 
 
-Entry = TypeVar("Entry", bound=Numbered)
+Entry = TypeVar("Entry", bound=HasId)
 
 
 def choose_rows(
