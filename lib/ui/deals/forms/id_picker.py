@@ -44,8 +44,9 @@ def draw_picker(
 def draw_seat(seats: Mapping[int, Seat], key: str) -> None:
     """Draw the choice of one seat; a chosen one that is not known stays an option."""
     selection: int | None = st.session_state.get(key)
+    options = [*dict.fromkeys([*seats, *([] if selection is None else [selection])])]
     st.selectbox(
-        "Seat", list(dict.fromkeys([*seats, *([] if selection is None else [selection])])), index=None, key=key,
+        "Seat", options, index=None, key=key,
         format_func=lambda seat: seat_label(seats.get(seat), seat), persist_state="session",
         filter_mode="contains", placeholder="Who may buy it",
     )  # fmt: skip
