@@ -12,7 +12,8 @@ The request is JSON (at most 64 KiB), from a page of the desk, with its session 
 Parts are `head`, `cards` and `split`. Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" |
 "undraw" | "expand" | "collapse", [[field, value], …]]`, `["order", table, column, "asc" | "desc"]`,
 `["find", table, text]`, `["open" | "card", table]`, `["zoom", first day, last day]`, `["zoom_out"]`,
-`["field" | "grain" | "trend" | "second" | "lower", name]`. What can't be read is passed over.
+`["field" | "grain" | "trend" | "second" | "lower", name]`, `["records", table, [[field, value], …]]`,
+`["read", limit]`, `["go", params]`. What can't be read is passed over.
 
 The answer is `application/x-ndjson`: an object a line, each sent as soon as it is ready, gzipped where the
 browser takes that and is not on this machine. Every part of a request comes once, with `"stage": "first"`.

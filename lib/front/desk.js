@@ -42,6 +42,19 @@ new MutationObserver(() => (nameButtons(), nameSignInFields())).observe(document
 // anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
 const FILLED_IN = ["project", "slicer"]
 
+// Clicks on tables that Streamlit has not taken are in the address, by component, as they are sent (kit/rows.py): a page
+// that is loaded again has them. They make no entry of the history: that of their question follows.
+const CLICKS = /[?&]acts=[^&]*/
+const clicks = {}
+
+window.trancheKeepClicks = (component, by, list) => {
+  if (list.length) clicks[component] = { by, list }
+  else delete clicks[component]
+  const bare = location.search.replace(CLICKS, "")
+  const acts = Object.keys(clicks).length ? `${bare ? "&" : "?"}acts=${encodeURIComponent(JSON.stringify(clicks))}` : ""
+  if (bare + acts !== location.search) history.replaceState(history.state, "", (bare + acts || location.pathname) + location.hash)
+}
+
 function isSamePlace(before, after) {
   if (before.pathname === new URL(window.trancheServer).pathname) return true // the sign-in, which has no screen
   const params = new URLSearchParams(after.search)
@@ -51,7 +64,10 @@ function isSamePlace(before, after) {
 
 const push = history.pushState
 history.pushState = function (state, unused, address) {
-  const isFilledIn = isSamePlace(location, new URL(address ?? location.href, document.baseURI))
+  const next = new URL(address ?? location.href, document.baseURI)
+  if (next.pathname !== location.pathname) for (const component of Object.keys(clicks)) delete clicks[component]
+  if (CLICKS.test(location.search)) history.replaceState(history.state, "", location.search.replace(CLICKS, "") || location.pathname)
+  const isFilledIn = isSamePlace(location, next)
   return (isFilledIn ? history.replaceState : push).call(this, state, unused, address)
 }
 
@@ -86,4 +102,7 @@ function startClient() {
   document.head.append(script)
 }
 
-if (document.currentScript.dataset.early !== undefined) askEarly()
+if (document.currentScript.dataset.early !== undefined) {
+  if (CLICKS.test(location.search)) document.addEventListener("DOMContentLoaded", startClient) // only a run takes clicks
+  else askEarly()
+}

@@ -5,7 +5,6 @@ const UNKNOWN_SESSION = 4404
 const DECIDED_MILLISECONDS = 300 // a desk that does not know the session closes the socket before
 const QUIET_MILLISECONDS = 400
 const INPUT_MILLISECONDS = 1000
-const BOARD_MILLISECONDS = 1500
 const NOTICE_MILLISECONDS = 30000
 const LOADED_AGAIN = "tranche-loaded-again"
 const LOST = "The desk can't be reached; trying again. Clicks have no effect until it answers."
@@ -50,16 +49,11 @@ function regain() {
   connection.isUnsure = false
 }
 
-/** Loads the page again. The board's clicks that Streamlit has not taken go into the address. */
-async function loadAgain() {
+/** Loads the page again. Clicks on tables that Streamlit has not taken are in the address. */
+function loadAgain() {
   if (connection.isLeaving) return
   connection.isLeaving = connection.isLost = true
-  const board = window.trancheBoard
-  const until = performance.now() + BOARD_MILLISECONDS
-  while (board?.isAhead() && !board.link() && performance.now() < until) await new Promise((done) => setTimeout(done, 20))
-  const link = board?.isAhead() ? board.link() : null
-  if (link) history.replaceState(history.state, "", `?${new URLSearchParams(link)}`)
-  const isUnsure = board?.isAhead() ? !link : connection.isUnsure
+  const isUnsure = connection.isUnsure && !CLICKS.test(location.search)
   sessionStorage.setItem(LOADED_AGAIN, isUnsure ? UNSURE : KEPT)
   location.reload()
 }

@@ -203,6 +203,31 @@ def test_undo_then_a_click(board: Page) -> None:
     expect_answer(board)
 
 
+def test_a_click_survives_a_reload(board: Page) -> None:
+    """A click is in the address as it is made: a page that is loaded again in that instant shows it."""
+    code = """code => {
+        const { shadowRoot } = trancheBoard.host
+        const card = shadowRoot.querySelector("[data-card='geo.country']")
+        for (const name of card.querySelectorAll(".row .include")) if (name.ariaLabel === code) name.click()
+        location.reload()
+    }"""
+    with board.expect_event("load"):
+        board.evaluate(code, "Germany")
+    quiet(board)
+    expect(value(board, "Germany")).to_have_attribute("aria-pressed", "true")
+    assert "acts" not in asked(board)
+    with board.expect_event("load"):
+        board.evaluate(
+            "() => (document.querySelector('.st-key-question_undo button').click(), location.reload())"
+        )
+    quiet(board)
+    expect(value(board, "Germany")).to_have_attribute("aria-pressed", "false")
+    assert "acts" not in asked(board)
+    board.go_back()
+    quiet(board)
+    expect(value(board, "Germany")).to_have_attribute("aria-pressed", "true")
+
+
 def test_back_shows_the_question_before(board: Page) -> None:
     """The browser's Back leads Streamlit to another question, and the board follows."""
     usual = figure(board)

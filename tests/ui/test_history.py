@@ -1,5 +1,6 @@
 """Undo and redo: the steps of a page's state as values, and as buttons of the question bar."""
 
+import json
 from pathlib import Path
 
 import boards
@@ -135,6 +136,52 @@ def test_undo_and_redo_among_clicks(desk: AppTest) -> None:
     assert (asked(desk, "is.geo.country"), possible(desk)) == ("", {"redo", "reset"})
     boards.click(desk, "leaderboards", ["redo"], ["redo"])
     assert asked(desk, "is.geo.country") == "DE"
+
+
+def loaded_again(message: object, **params: str) -> AppTest:
+    """A page that was loaded from an address with these clicks, in a session of its own."""
+    other = AppTest.from_file(DESK, default_timeout=60).run()
+    other.button(key="demo_manager").click().run()
+    other.switch_page("../pages/audience.py")
+    text = message if isinstance(message, str) else json.dumps(message)
+    for name, value in {"project": "demo", "slicer": "delivery", "acts": text, **params}.items():
+        other.query_params[name] = value
+    other.run()
+    assert not other.exception
+    return other
+
+
+def test_clicks_in_the_address_are_taken(desk: AppTest) -> None:
+    """A page that is loaded again before its clicks were taken takes them from its address, and once."""
+    board = {"by": "b", "list": [[4, "add", [["geo.country", "US"]]], [5, "field", "clicks"]]}
+    split = {"by": "s", "list": [[1, "exclude", [["campaign_id", "3"]]]]}
+    other = loaded_again({"leaderboards": board, "split_rows": split})
+    expected = ("US", "3", "clicks", "")
+    names = ("is.geo.country", "not.campaign_id", "field", "acts")
+    assert tuple(asked(other, name) for name in names) == expected
+    other.query_params["acts"] = json.dumps({"leaderboards": board})  # a message that was under way
+    press(other, "undo")
+    assert asked(other, "field") == ""
+
+
+@pytest.mark.parametrize(
+    ("targets", "country"), [((), "US"), (({"is.geo.country": "DE"},), "DE"), ((["DE"],), "US")]
+)
+def test_an_undo_in_the_address_leads_where_it_led(
+    desk: AppTest, targets: tuple[object, ...], country: str
+) -> None:
+    """The steps of a page end with its session: an undo in the address says itself where it led."""
+    board = {"by": "b", "list": [[7, "undo", *targets]]}
+    other = loaded_again({"leaderboards": board}, **{"is.geo.country": "US"})
+    assert asked(other, "is.geo.country") == country
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no JSON", "[]", '{"leaderboards": 3}', '{"leaderboards": {"list": [[1]]}}']
+)
+def test_clicks_that_can_not_be_read_are_passed_over(desk: AppTest, text: str) -> None:
+    """Whatever somebody writes there, the page shows the rest of its address."""
+    assert asked(loaded_again(text, **{"is.geo.country": "US"}), "is.geo.country") == "US"
 
 
 def test_a_link_opens_without_steps(desk: AppTest) -> None:

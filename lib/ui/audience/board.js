@@ -1,6 +1,7 @@
 // One board a page: headline, time chart and leaderboards, drawn from one store (kit/rows.py says how acts travel).
 // What is shown is always the question that Streamlit took last, and the acts since then.
 
+const COMPONENT = "leaderboards" // clicks.py
 const PAINTED_MILLISECONDS = 20
 const LATEST_MILLISECONDS = 1000
 const LEFT_MILLISECONDS = 250
@@ -45,8 +46,6 @@ function newPage() {
   document.addEventListener("pointerup", () => giveUp(own), true)
   document.addEventListener("click", (event) => onStep(own, event), true)
   own.savePicture = (file) => savePicture(own.time, file)
-  own.isAhead = () => own.host.isConnected && own.outbox.length > 0 // clicks that the address does not have yet
-  own.link = () => (own.wish || !own.drawn ? null : { ...own.about, ...own.drawn.whole.params, lower: lowerOf(own.base, own.acts) })
   return own
 }
 
@@ -119,7 +118,7 @@ function onStep(page, event) {
   if (!which || !page.steps || !page.root.isConnected) return
   event.stopPropagation() // Streamlit would make one click of two quick ones, and none before it has drawn the last step
   const there = page.acts.length ? null : page.steps[which].pop()
-  page.outbox.push([++page.cards.number, which])
+  page.outbox.push([++page.cards.number, which, ...(there ? [there] : [])])
   if (!there) return tellIn(page, 0, true)
   page.steps[which === "undo" ? "redo" : "undo"].push(page.base)
   page.base = there
@@ -140,6 +139,7 @@ function showSteps(page) {
 /** Sends the acts, once the figures are painted: Streamlit's run would take the server's time from them. */
 function tellIn(page, milliseconds, isNow = false) {
   clearTimeout(page.telling)
+  trancheKeepClicks(COMPONENT, page.cards.by, page.outbox)
   page.host.classList.toggle("told", page.outbox.length > 0)
   if (!page.outbox.length) return
   if (isNow) return page.send?.()

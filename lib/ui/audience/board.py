@@ -272,7 +272,7 @@ class BoardAnswers:
         )
         page_state = state.from_params(request.params, context.slicer, *about, context.own_zone)
         default_cards = None if page_state.view.cards else card.read_own_cards(context)
-        for act in (act for raw in request.acts for act in rows.parse(raw)):
+        for act in filter(None, request.acts):
             page_state = clicks.apply(page_state, act, context.slicer, default_cards)
         return _Turn(context, page_state, default_cards, deadline, answers, self.version(person, *about))
 

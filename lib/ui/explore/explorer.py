@@ -18,7 +18,7 @@ from lib.ui.kit import listing, problems, reader, rows, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Choice, Column, Ordering, Row, Table
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Column, Row, Table
 from lib.ui.query import ask, clicks, history, precision, state
 from lib.ui.query.state import PageState, Tab
 from lib.ui.query.view_parts import Exploration
@@ -30,11 +30,11 @@ SEARCH = "fields_search"
 def catch_up(context: PageContext, fields: Exploration) -> tuple[ActReceipt, Exploration]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
     acts, receipt = rows.new_acts(st.session_state.get(BOARD), history.receipt(BOARD))
-    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == fields.key]
-    if orderings:
-        order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
-        fields = replace(fields, order=order)
-    choices = [act for act in acts if isinstance(act, Choice)]
+    for act in acts:
+        match act:
+            case ["order", fields.key, str(column), "asc" | "desc" as direction]:
+                fields = replace(fields, order=Order(name=column, direction=direction))
+    choices = [act for act in acts if clicks.is_filtering(act)]
     if choices:
         page_state = history.current(context)
         for choice in choices:

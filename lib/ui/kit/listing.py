@@ -6,12 +6,13 @@ is lost to a run that breaks off, none is applied twice, and each says what is t
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, fresh, straighten
+from lib.ui.kit import rows
+from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, straighten
 
 _mount = st.components.v2.component(
     "tranche_listing",
@@ -126,19 +127,17 @@ def draw_links(key: str, listing: Listing, follow: Callable[[str], None]) -> Non
 
 def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:
     """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
-    raw, last = fresh(state, receipt)
-    return [act for raw_act in raw if (act := _act(raw_act)) is not None], last
-
-
-def _act(raw: list[Any]) -> Act | None:
-    match raw:
-        case ["open", str(key)]:
-            return OpenRow(key)
-        case ["order", str(column), "asc" | "desc" as direction]:
-            return SortBy(column, direction)
-        case ["tick", list(keys), bool(is_ticked)]:
-            return SelectRows(tuple(str(key) for key in keys), is_ticked)
-    return None
+    raw_acts, last = rows.new_acts(state, receipt)
+    acts: list[Act] = []
+    for raw in raw_acts:
+        match raw:
+            case ["open", str(key)]:
+                acts.append(OpenRow(key))
+            case ["order", str(column), "asc" | "desc" as direction]:
+                acts.append(SortBy(column, direction))
+            case ["tick", list(keys), bool(is_ticked)]:
+                acts.append(SelectRows(tuple(str(key) for key in keys), is_ticked))
+    return acts, last
 
 
 def draw_pager(

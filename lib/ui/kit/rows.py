@@ -2,10 +2,11 @@
 
 The browser keeps its clicks as acts, numbered from 1, and sends all that the server has not acknowledged; the
 server applies those after the last one that it has taken, and acknowledges with its next answer. So no click
-is lost to a run that breaks off, and none is applied twice. An act says what is to be, never "toggle".
+is lost to a run that breaks off, and none is applied twice. An act says what is to be, never "toggle". Until
+it is acknowledged, the address of the page has it too (desk.js): a page that is loaded again has it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,8 @@ DRAWING = tuple(f"{name}.js" for name in PARTS)
 GRID = (FOLDER / "grid.css").read_text()
 STYLE = GRID + (FOLDER / "rows.css").read_text()
 Values = tuple[tuple[str, str], ...]
+Act = list[Any]
+"""Its kind, then what it is about; lib/front/board_route.py lists them, query/clicks.py applies them."""
 ActReceipt = tuple[str, int]
 NO_RECEIPT: ActReceipt = ("", 0)
 
@@ -121,114 +124,9 @@ class Table:
     is_tree: bool = False
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A click on values of key fields: keep them alone, keep them too, leave them out, or release them.
-
-    `draw` and `undraw` are about their lines on a chart, `expand` and `collapse` about the rows below a row.
-    """
-
-    kind: Literal["include", "add", "exclude", "release", "draw", "undraw", "expand", "collapse"]
-    values: Values
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search in a card, for values that contain a text; an empty text shows all."""
-
-    table: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Opening:
-    """A click that opens all rows of a card."""
-
-    table: str
-
-
-@dataclass(frozen=True)
-class CardChoice:
-    """A choice of a key field, whose card comes first."""
-
-    table: str
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """A click that sorts a table by a column."""
-
-    table: str
-    column: str
-    direction: Direction
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A click that shows another data field, granularity, trend, second field, or tab below the chart."""
-
-    name: Literal["field", "grain", "trend", "second", "lower"]
-    value: str
-
-
-@dataclass(frozen=True)
-class Zoom:
-    """A brush over the time chart: the first and the last day (ISO 8601); without days, back from there."""
-
-    first: str = ""
-    last: str = ""
-
-
-@dataclass(frozen=True)
-class RecordLimit:
-    """A click that reads so many records for the figures."""
-
-    limit: int
-
-
-@dataclass(frozen=True)
-class Navigation:
-    """A click that leads to another question, by the parameters of its link."""
-
-    params: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class RecordsClick:
-    """A click that shows the records of a row of a table, or of a point of the chart: its values.
-
-    The value of a time key field may be the moment with which it begins (ISO 8601).
-    """
-
-    table: str
-    values: Values
-
-
-@dataclass(frozen=True)
-class HistoryStep:
-    """A click on undo or redo."""
-
-    direction: Literal["undo", "redo"]
-
-
-Act = (
-    RecordsClick
-    | Choice
-    | CardChoice
-    | Ordering
-    | Search
-    | Opening
-    | Setting
-    | Zoom
-    | RecordLimit
-    | Navigation
-    | HistoryStep
-)
-
-
 def draw(key: str, tables: Sequence[Table], receipt: ActReceipt, on_acts: Callable[[], None]) -> None:
     """Draw tables in one component. `receipt` is the last act that is already applied to them."""
-    data = {"taken": receipt, "tables": [as_json(table) for table in tables]}
+    data = {"key": key, "taken": receipt, "tables": [as_json(table) for table in tables]}
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
@@ -240,7 +138,7 @@ def draw_from_route(
     `request` is what it is asked for: project, slicer, params and part. Another `edition` (of the data, of
     own metrics) makes other tables of the same request.
     """
-    data = {"taken": receipt, "asked": request, "edition": edition}
+    data = {"key": key, "taken": receipt, "asked": request, "edition": edition}
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
@@ -256,72 +154,23 @@ def straighten(part: Any) -> dict[str, Any]:
 def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
-    What can't be read is passed over: it comes from a browser.
+    Each is without its number, and otherwise as it came from a browser: nothing of it is taken for granted.
     """
-    raw, last = fresh(state, receipt)
-    return [act for raw_act in raw for act in parse(raw_act)], last
-
-
-def fresh(state: object, receipt: ActReceipt) -> tuple[list[list[Any]], ActReceipt]:
-    """The same, unread: each a list without its number."""
     message = state.get("acts") if isinstance(state, Mapping) else None
     if not isinstance(message, Mapping):
         return [], receipt
     by, last = str(message.get("by")), receipt[1] if receipt[0] == str(message.get("by")) else 0
-    acts: list[list[Any]] = []
-    for number, *act in _lists(message.get("list")):
+    acts: list[Act] = []
+    for number, *act in lists(message.get("list")):
         if isinstance(number, int) and number > last:
             last = number
             acts.append(act)
     return acts, (by, last) if last else receipt
 
 
-def parse(act: Sequence[Any]) -> Iterator[Act]:
-    """The act that a list from a browser (without its number) stands for; nothing if it can't be read."""
-    match act:
-        case ["order", str(table), str(column), "asc" | "desc" as direction]:
-            yield Ordering(table, column, direction)
-        case ["find", str(table), str(text)]:
-            yield Search(table, text)
-        case ["open", str(table)]:
-            yield Opening(table)
-        case ["card", str(table)]:
-            yield CardChoice(table)
-        case [
-            "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
-            list(values),
-        ]:
-            if pairs := _pairs(values):
-                yield Choice(kind, pairs)
-        case ["records", str(table), list(values)]:
-            yield RecordsClick(table, _pairs(values))
-        case _:
-            yield from _parsed_setting(act)
-
-
-def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
-    """The same of acts outside of tables."""
-    match act:
-        case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
-            yield Setting(name, value)
-        case ["zoom", str(first), str(last)]:
-            yield Zoom(first, last)
-        case ["zoom_out"]:
-            yield Zoom()
-        case ["read", int(limit)]:
-            yield RecordLimit(limit)
-        case ["undo" | "redo" as direction]:
-            yield HistoryStep(direction)
-        case ["go", dict(params)]:
-            yield Navigation({str(name): text for name, text in params.items() if isinstance(text, str)})
-
-
-def _pairs(values: object) -> Values:
-    return tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
-
-
-def _lists(items: object) -> Iterator[list[Any]]:
-    yield from (item for item in items if isinstance(item, list) and item) if isinstance(items, list) else ()
+def lists(items: object) -> list[list[Any]]:
+    """Those of the items from a browser that are lists with something in them."""
+    return [item for item in items if isinstance(item, list) and item] if isinstance(items, list) else []
 
 
 def as_json(table: Table) -> dict[str, Any]:

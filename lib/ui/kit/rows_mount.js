@@ -25,6 +25,8 @@ export default function ({ parentElement, data, setStateValue }) {
 function acknowledge(board, data) {
   const last = data.taken[0] === board.by ? data.taken[1] : 0
   board.outbox = board.outbox.filter(([number]) => number > last)
+  board.keep = () => trancheKeepClicks(data.key, board.by, board.outbox)
+  board.keep()
   if (!data.asked) return showTables(board, data)
   Object.assign(board, { asked: data.asked, edition: data.edition })
   if (board.outbox.length) return
@@ -45,6 +47,7 @@ function showTables(board, data) {
 
 function onAct(board) {
   board.outbox.push(board.waiting.at(-1))
+  board.keep()
   if (!board.asked) return board.tell()
   tellIn(board, LATEST_MILLISECONDS)
   answer(board)

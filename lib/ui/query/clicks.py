@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import numpy as np
+import orjson
 import streamlit as st
 
 from lib.reporting import links
@@ -13,21 +15,7 @@ from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, TIME_KEY_FIELDS, O
 from lib.ui.charts.series import TRENDS
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import (
-    Act,
-    ActReceipt,
-    CardChoice,
-    Choice,
-    HistoryStep,
-    Navigation,
-    Opening,
-    Ordering,
-    RecordLimit,
-    RecordsClick,
-    Search,
-    Setting,
-    Zoom,
-)
+from lib.ui.kit.rows import Act, ActReceipt
 from lib.ui.query import card, filters, history, state
 from lib.ui.query.card import Card
 from lib.ui.query.periods import granularities
@@ -57,10 +45,25 @@ def catch_up(context: PageContext) -> None:
     To be called before a screen reads the state.
     """
     # The callback that followed a click may have broken off, as any run that a newer click overtakes.
-    clicks = {name: rows.new_acts(st.session_state.get(name), history.receipt(name)) for name in COMPONENTS}
+    clicks = {name: rows.new_acts(_sent_by(name), history.receipt(name)) for name in COMPONENTS}
     acts = [act for new_acts, _ in clicks.values() for act in new_acts]
     if acts:
         take(context, acts, {name: last for name, (_, last) in clicks.items()})
+
+
+def _sent_by(component: str) -> Mapping[str, Any]:
+    """What a component says was clicked; before it says anything, what the address has of it.
+
+    That is of a page that was loaded again while its clicks were on their way (desk.js).
+    """
+    sent = st.session_state.get(component)
+    if isinstance(sent, Mapping) and sent.get("acts"):
+        return sent
+    try:
+        address = orjson.loads(st.query_params.get(history.ACTS, "{}"))
+    except orjson.JSONDecodeError:
+        return {}
+    return {"acts": address.get(component)} if isinstance(address, dict) else {}
 
 
 def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActReceipt]) -> None:
@@ -73,12 +76,13 @@ def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActR
     about = context.slicer, context.project, context.slicer_name, context.own_zone
     default_cards = card.own_cards(context)
     for act in acts:
-        if isinstance(act, HistoryStep):
-            params, steps = steps.go(act.direction, params)
-            page_state = state.from_params(params, *about)
-        else:
-            page_state = apply(page_state, act, context.slicer, default_cards)
-            params, steps = page_state.params, steps.change(params, page_state.params)
+        match act:
+            case ["undo" | "redo" as direction, *targets]:
+                params, steps = steps.go(direction, params, *targets[:1])
+                page_state = state.from_params(params, *about)
+            case _:
+                page_state = apply(page_state, act, context.slicer, default_cards)
+                params, steps = page_state.params, steps.change(params, page_state.params)
     history.move(params, steps, last_acts)
 
 
@@ -89,59 +93,64 @@ def follow(context: PageContext) -> None:
     st.rerun()
 
 
+def is_filtering(act: Act) -> bool:
+    """Whether a click keeps, leaves out or releases values."""
+    return isinstance(act[0], str) and act[0] in FILTER_CHANGES
+
+
 def apply(
     page_state: PageState, act: Act, slicer: Slicer, default_cards: tuple[Card, ...] | None = None
 ) -> PageState:
     """The state after a click; the same where it names nothing that the slicer or the page has."""
     # An act comes from a browser: nothing of it is taken for granted.
+    query = page_state.query
     match act:
-        case HistoryStep():  # of the tab's history, of which a state knows nothing
-            return page_state
-        case Zoom():
-            return _zoom(page_state, act, slicer)
-        case RecordLimit(limit):
-            is_offered = limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
-            return page_state.with_query(audience_rows_limit=limit) if is_offered else page_state
-        case Navigation(params):
-            query = page_state.query
-            link = links.from_params(params, slicer, query.project_name, query.slicer_name)
-            return PageState(link.query, state.view_from_params(params, slicer))
-        case Setting():
-            return _set(page_state, act, slicer)
-        case Choice():
-            return _choose(page_state, act, slicer)
-        case RecordsClick():
-            return _show_records(page_state, act, slicer)
-        case _:
+        case ["zoom", str(first), str(last)]:
+            return _zoom(page_state, first, last, slicer)
+        case ["zoom_out"] if origin := page_state.view.zoom:
+            before = page_state.with_query(start_date=origin.start, end_date=origin.end)
+            return before.with_view(grain=origin.grain, zoom=None)
+        case ["read", int(limit)] if limit in (API_ROWS_LIMIT, ROWS_LIMITS[1]):
+            return page_state.with_query(audience_rows_limit=limit)
+        case ["go", dict(params)]:
+            texts = {str(name): text for name, text in params.items() if isinstance(text, str)}
+            link = links.from_params(texts, slicer, query.project_name, query.slicer_name)
+            return PageState(link.query, state.view_from_params(texts, slicer))
+        case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
+            return _set(page_state, name, value, slicer)
+        case [str(kind), list(values)]:
+            return _choose(page_state, kind, _pairs(values), slicer)
+        case ["records", str(table), list(values)]:
+            keys = {field.name for field in slicer.key_fields}
+            records = tuple((name, _time_value(name, value)) for name, value in _pairs(values))
+            if keys.issuperset(name for name, _ in records):
+                return page_state.with_view(tab="records", records=RecordsOf(records, is_card=table in keys))
+        case ["order" | "find" | "open" | "card", str(_), *_]:
             cards = page_state.view.cards or default_cards or card.default_cards(slicer)
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
+    return page_state
 
 
-def _zoom(page_state: PageState, act: Zoom, slicer: Slicer) -> PageState:
+def _pairs(values: object) -> list[tuple[str, str]]:
+    """Values of key fields, each by its field's name."""
+    return [(str(pair[0]), str(pair[1])) for pair in rows.lists(values) if len(pair) == 2]
+
+
+def _zoom(page_state: PageState, first: str, last: str, slicer: Slicer) -> PageState:
     """The state about these days; its view keeps dates and granularity from before the first zoom."""
-    query, view = page_state.query, page_state.view
-    if not act.first and not act.last:
-        return _zoom_out(page_state)
     try:
-        first, last = date.fromisoformat(act.first), date.fromisoformat(act.last)
+        days = date.fromisoformat(first), date.fromisoformat(last)
     except ValueError:
         return page_state
-    if first > last:
+    if days[0] > days[1]:
         return page_state
-    origin = view.zoom or ZoomOrigin.of(query, view.grain, slicer)
-    narrow = page_state.with_query(start_date=first.isoformat(), end_date=last.isoformat())
+    origin = page_state.view.zoom or ZoomOrigin.of(page_state.query, page_state.view.grain, slicer)
+    narrow = page_state.with_query(start_date=days[0].isoformat(), end_date=days[1].isoformat())
     return narrow.with_view(grain=None, zoom=origin)
 
 
-def _zoom_out(page_state: PageState) -> PageState:
-    """The state about the days of before the zoom, at the granularity of then; the same without a zoom."""
-    if (origin := page_state.view.zoom) is None:
-        return page_state
-    before = page_state.with_query(start_date=origin.start, end_date=origin.end)
-    return before.with_view(grain=origin.grain, zoom=None)
-
-
-def _set(page_state: PageState, act: Setting, slicer: Slicer) -> PageState:
+def _set(page_state: PageState, name: str, value: str, slicer: Slicer) -> PageState:
+    """The state with another data field, granularity, trend, second field, or tab below the chart."""
     data = {field.name for field in slicer.data_fields}
     choices: dict[str, set[str]] = {
         "field": data,
@@ -150,37 +159,32 @@ def _set(page_state: PageState, act: Setting, slicer: Slicer) -> PageState:
         "second": {"", *data},
         "lower": {*state.TABS},
     }
-    name = "tab" if act.name == "lower" else act.name
-    return page_state.with_view(**{name: act.value}) if act.value in choices[act.name] else page_state
+    if value not in choices[name]:
+        return page_state
+    return page_state.with_view(**{"tab" if name == "lower" else name: value})
 
 
-def _choose(page_state: PageState, act: Choice, slicer: Slicer) -> PageState:
+def _choose(page_state: PageState, kind: str, pairs: list[tuple[str, str]], slicer: Slicer) -> PageState:
     """After a click on values: their filters, their lines, or the rows of the pivot below them."""
     keys = {field.name for field in slicer.key_fields}
-    values = [(name, value) for name, value in act.values if name in keys]
+    values = [(name, value) for name, value in pairs if name in keys]
     query, view = page_state.query, page_state.view
-    if act.kind in FILTER_CHANGES:
+    if kind in FILTER_CHANGES:
         for name, value in values:
-            query = FILTER_CHANGES[act.kind](query, name, value)
+            query = FILTER_CHANGES[kind](query, name, value)
         return replace(page_state, query=query)
-    if act.kind in LINE_CHANGES:
+    if kind in LINE_CHANGES:
         before = after = value_lines(query, view.value_lines)
         for name, value in values:
-            after = LINE_CHANGES[act.kind](after, name, value)
+            after = LINE_CHANGES[kind](after, name, value)
         return page_state.with_view(value_lines=after) if after != before else page_state
-    names, path = zip(*act.values, strict=True)
+    if kind not in EXPANSIONS or not pairs:
+        return page_state
+    names, path = zip(*pairs, strict=True)
     pivot_keys = view.pivot_keys(query.split_by)
     if len(path) >= len(pivot_keys) or names != pivot_keys[: len(path)]:
         return page_state
-    return page_state.with_view(expansion=view.expansion.with_row(pivot_keys, path, EXPANSIONS[act.kind]))
-
-
-def _show_records(page_state: PageState, act: RecordsClick, slicer: Slicer) -> PageState:
-    keys = {field.name for field in slicer.key_fields}
-    values = tuple((name, _time_value(name, value)) for name, value in act.values)
-    if not keys.issuperset(name for name, _ in values):
-        return page_state
-    return page_state.with_view(tab="records", records=RecordsOf(values, is_card=act.table in keys))
+    return page_state.with_view(expansion=view.expansion.with_row(pivot_keys, path, EXPANSIONS[kind]))
 
 
 def _time_value(name: str, value: str) -> str:
@@ -194,25 +198,20 @@ def _time_value(name: str, value: str) -> str:
     return str(format_time(TIME_KEY_FIELDS[name], hours)[0]) if "T" in value else value
 
 
-def _change_table(
-    page_state: PageState,
-    act: Ordering | Search | Opening | CardChoice,
-    slicer: Slicer,
-    cards: dict[str, Card],
-) -> PageState:
+def _change_table(page_state: PageState, act: Act, slicer: Slicer, cards: dict[str, Card]) -> PageState:
     """After a click on a header, in a card, or on the tabs: the order is the split's, or that of a card."""
     keys, data = ({field.name for field in fields} for fields in (slicer.key_fields, slicer.data_fields))
     after = dict(cards)
     match act:
-        case Opening(table) if table in keys:
+        case ["open", table] if table in keys:
             page_state = page_state.with_query(split_by=(table,), order_by=())
             return page_state.with_view(tab="split") if table in cards else page_state
-        case CardChoice(table) if table in keys:
+        case ["card", table] if table in keys:
             first = after.pop(table, Card(table))
             after = dict([*{table: first, **after}.items()][: card.MOST_CARDS])
-        case Search(table, text) if table in cards:
+        case ["find", table, str(text)] if table in cards:
             after[table] = replace(cards[table], find=text)
-        case Ordering(table, column, direction):
+        case ["order", table, str(column), "asc" | "desc" as direction]:
             if table == "split" and column in {*page_state.query.split_by, *data}:
                 page_state = page_state.with_query(order_by=(Order(name=column, direction=direction),))
             if table in cards:

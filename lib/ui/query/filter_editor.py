@@ -19,7 +19,7 @@ from lib.ui.charts.numbers import LONGEST, NOT_SET, NOTHING, Numbers, title
 from lib.ui.kit import problems, reader, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
+from lib.ui.kit.rows import CardHeader, Cell, Column, Row, Table
 from lib.ui.query import ask, clicks, filters, focus, history, precision, values
 from lib.wire.filters import MATCHES, RULES, Match
 
@@ -49,10 +49,11 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
     acts, latest = rows.new_acts(st.session_state.get(key), history.receipt(key))
     for act in acts:
-        if isinstance(act, Search):
-            st.session_state[_found_by(key, name)] = act.text
+        match act:
+            case ["find", _, str(text)]:
+                st.session_state[_found_by(key, name)] = text
     if acts:
-        choices = [act for act in acts if isinstance(act, Choice)]
+        choices = [act for act in acts if clicks.is_filtering(act)]
         clicks.take(context, choices, {key: latest})
         if choices:
             st.rerun()

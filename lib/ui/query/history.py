@@ -20,6 +20,7 @@ PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 MOST_STEPS, MOST_ADDRESSES = 50, 50
+ACTS = "acts"  # the parameter with clicks that are on their way (desk.js)
 Params = Mapping[str, str]
 NO_ACTS: Mapping[str, ActReceipt] = {}
 HistoryDirection = Literal["undo", "redo"]
@@ -41,15 +42,17 @@ class Steps:
         """The steps after a change from `old` to `new`, which may be the same."""
         return self.after(old) if new != old else self
 
-    def go(self, direction: HistoryDirection, old: Params) -> tuple[Params, "Steps"]:
+    def go(self, direction: HistoryDirection, old: Params, target: object = None) -> tuple[Params, "Steps"]:
         """The state that undo or redo leads to from `old`, and the steps as seen from there.
 
-        Without one `old` itself.
+        Without one it is `target`, where a page that was loaded again says that it led; else `old` itself.
         """
         if direction == "undo" and self.undo:
             return self.undo[-1], Steps(self.undo[:-1], (old, *self.redo))
         if direction == "redo" and self.redo:
             return self.redo[0], Steps((*self.undo, old), self.redo[1:])
+        if isinstance(target, Mapping):
+            old = {str(name): text for name, text in target.items() if isinstance(text, str)}
         return old, self
 
     def after_navigation(self, old: Params, new: Params) -> "Steps":
@@ -262,6 +265,7 @@ def _write(
     # Where a run breaks off between the two, the next one finds an older address, and puts this right.
     if new != entry:
         st.session_state[PAGE_STATE] = new
-    if url != params:
+    old = {**url, **({ACTS: ""} if last_acts and ACTS in st.query_params else {})}
+    if old != params:
         # Each assignment would be an address of its own: Back would lead through states that nobody has seen.
-        st.query_params.update({name: params.get(name, ()) for name in {**url, **params}})
+        st.query_params.update({name: params.get(name, ()) for name in {**old, **params}})
