@@ -7,7 +7,6 @@ import streamlit as st
 
 from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.people import Person
-from lib.reporting import zones
 from lib.ui.kit import page_scripts, reader, screens, sign_in
 from lib.ui.kit.markdown import plain
 
@@ -55,12 +54,10 @@ def _draw_reader() -> None:
         key=NUMBERS,
         help="How figures on screen are written. What you type and what you download stay as they are.",
     )  # fmt: skip
-    titles = {"": "The slicer's own", **zones.by_city()}
-    names = [*dict.fromkeys(["", *(name for name in (st.context.timezone,) if name in titles), *titles])]
+    titles = {"": "The slicer's own", **reader.zone_titles()}
     zone = st.selectbox(
-        "Time zone of new questions", names, names.index(reader.own_zone()), format_func=titles.__getitem__,
-        key=ZONE,
-        filter_mode="contains",
+        "Time zone of new questions", titles, [*titles].index(reader.own_zone()), key=ZONE,
+        format_func=titles.__getitem__, filter_mode="contains", placeholder=reader.FIND_ZONE,
         help="For slicers whose rows are hours. Links and views keep the time zone that they were made in.",
     )  # fmt: skip
     if st.button("Save", type="primary", key="reader_save"):

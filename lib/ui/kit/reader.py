@@ -3,6 +3,7 @@
 Both are kept by their browser, as the colors are, for all screens; in cookies, since the server needs them.
 """
 
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 import streamlit as st
@@ -12,6 +13,7 @@ from lib.reporting import zones
 
 FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""
+FIND_ZONE = "Type a city, such as Berlin"
 
 
 def language() -> str:
@@ -27,6 +29,13 @@ def locale() -> str | None:
 def own_zone() -> str:
     """The time zone that was chosen, as `Europe/Berlin`; empty where each slicer's own is."""
     return read_zone(str(st.context.cookies.get(ZONE_COOKIE, "")))
+
+
+def zone_titles() -> Mapping[str, str]:
+    """The time zones of places, for a field in which one types a city to find one; the reader's come first."""
+    cities = zones.by_city()
+    yours = {name: f"{cities[name]} (yours)" for name in (own_zone(), st.context.timezone) if name in cities}
+    return {**yours, **{name: title for name, title in cities.items() if name not in yours}}
 
 
 def read_language(cookie: str) -> str:

@@ -18,6 +18,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
 from lib.reporting.zones import Zone
 from lib.ui.charts import numbers
+from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, history, periods
@@ -177,15 +178,15 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 def _zone(context: PageContext, query: AudienceQuery) -> None:
     zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
     key = followed_key(ZONE, zone)
-    titles = zones.by_city() if context.slicer.knows("time_zones") else {}
-    yours = [name for name in (context.own_zone, st.context.timezone) if name in titles]
-    marks = dict.fromkeys(yours, " (yours)") | {own: " (the slicer's own)"}
+    titles: dict[Zone, str] = {own: f"{zones.title(own)} (the slicer's own)"}
+    titles |= reader.zone_titles() if context.slicer.knows("time_zones") else {}
+    titles |= {hours: zones.title(hours) for hours in range(-12, 13) if hours != own}
     st.selectbox(
         "Time zone",
-        dict.fromkeys([own, *yours, *titles, *range(-12, 13)]),
-        format_func=lambda zone: titles.get(zone, zones.title(zone)) + marks.get(zone, ""),
+        titles,
+        format_func=titles.__getitem__,
         key=key,
-        placeholder="Type a city, such as Berlin",
+        placeholder=reader.FIND_ZONE,
         filter_mode="contains",
         on_change=_ask_zone,
         args=(context, key, zone),

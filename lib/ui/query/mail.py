@@ -3,14 +3,16 @@
 from datetime import time, timedelta
 from functools import partial
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from lib import connect
 from lib.mail import Link, tell
+from lib.reporting import zones
 from lib.settings import Settings
 from lib.ui.charts import numbers
+from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import EntryShelf
@@ -107,8 +109,12 @@ def _form(
         if pace != "import":
             at = USUAL_TIME if current is None else time(*divmod(current.minute, 60))
             st.time_input("At", at, key=keys["at"], step=STEP)
-            zones = sorted(available_timezones())
-            st.selectbox("Time zone", zones, zones.index(_zone(current)), key=keys["zone"])
+            titles = {"UTC": "UTC", **reader.zone_titles()}
+            st.selectbox(
+                "Time zone", dict.fromkeys([_zone(current), *titles]), key=keys["zone"],
+                format_func=lambda zone: titles.get(zone, zone),
+                filter_mode="contains", placeholder=reader.FIND_ZONE,
+            )  # fmt: skip
         if context.person.may_share and Settings.current().share_links:
             st.text_input("To", key=keys["to"], placeholder=context.person.email, help=HELP)
         is_new, has_file = (False, False) if current is None else (current.only_new, current.with_snapshot)
@@ -143,5 +149,4 @@ def _zone(current: Subscription | None) -> str:
     """The zone of the mail that there is, else of the browser."""
     if current is not None:
         return current.zone
-    zone = st.context.timezone
-    return zone if zone in available_timezones() else "UTC"
+    return st.context.timezone if st.context.timezone in zones.names() else "UTC"
