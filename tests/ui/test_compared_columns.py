@@ -159,8 +159,8 @@ def test_the_columns_stand_in_the_link_and_in_the_picker(visit: Visit) -> None:
     """The picker of the split writes them into the link; a word there that is none is dropped."""
     desk = visit(beside="", lower="split", split=CAMPAIGN)
     view, slicer = View(compared_columns=("previous", "amount")), desk.session_state[CONTEXT].slicer
-    assert state.view_from_params(view.params, slicer) == view
-    assert state.view_from_params({"beside": "amount~share~previous"}, slicer) == view
+    assert state.read(view.params, slicer, "demo", "s")[0].view == view
+    assert state.read({"beside": "amount~share~previous"}, slicer, "demo", "s")[0].view == view
     (pills,) = [group for group in desk.button_group if group.key.startswith(board_controls.COMPARED)]
     pills.select("previous").run()
     assert "".join(desk.query_params["beside"]) == "previous"

@@ -57,14 +57,14 @@ def least(week: pd.DataFrame) -> tuple[int, list[str]]:
 @given(st.lists(FILTERS, max_size=state.MOST_DATA_FILTERS, unique=True))
 def test_links_keep_filters(filters: list[DataFilter]) -> None:
     """What a link says of filters by figures is read as it was, to the digit."""
-    assert state.view_from_params({"having": having(filters)}, SLICER).data_filters == tuple(filters)
+    assert state.read({"having": having(filters)}, SLICER, "demo", "s")[0].view.data_filters == tuple(filters)
 
 
 @pytest.mark.parametrize("text", ["", "imps", "imps~ge", "imps~ge~", "imps~is~1", "imps~ge~1e400", "x~ge~1"])
 def test_links_that_cannot_be_read(text: str) -> None:
     """What can't be read, or is about a field that is not there, filters nothing; the field is named."""
-    assert state.view_from_params({"having": text}, SLICER).data_filters == ()
-    assert state.missing_in_view({"having": text}, SLICER, "s") == (
+    assert state.read({"having": text}, SLICER, "demo", "s")[0].view.data_filters == ()
+    assert state.read({"having": text}, SLICER, "demo", "s")[1] == (
         ["Left out the filter by x: s has none of that name."] if text.startswith("x") else []
     )
 

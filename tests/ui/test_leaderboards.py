@@ -15,7 +15,7 @@ from lib.ui.audience import leaderboards
 from lib.ui.query import clicks, state
 from lib.ui.query.card import Card, cards_from_text
 from lib.ui.query.state import View
-from lib.ui.query.value_lines import with_line, without_line
+from lib.ui.query.view_parts import with_line, without_line
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 Visit = Callable[..., AppTest]
@@ -231,7 +231,7 @@ SLICER = Slicer(
 def test_cards_survive_the_link(shown: tuple[Card, ...]) -> None:
     """Key fields, orders and texts of the cards are read from a link as they were written."""
     looked = View(cards=shown, changes="amount", value_lines=("geo.country", "US", "a~b"))
-    assert state.view_from_params(looked.params, SLICER) == looked
+    assert state.read(looked.params, SLICER, "demo", "s")[0].view == looked
 
 
 def test_what_a_link_can_not_mean_is_left_out() -> None:
@@ -255,10 +255,10 @@ def test_what_a_link_can_not_mean_is_left_out() -> None:
 )
 def test_days_to_compare_with_that_are_none_are_named(name: str, text: str, is_read: bool) -> None:
     """A link's comparison that can't be read is not dropped without a word."""
-    sentences = state.missing_in_view({name: text}, SLICER, "delivery")
+    sentences = state.read({name: text}, SLICER, "demo", "delivery")[1]
     assert [text in one for one in sentences] == ([] if is_read else [True])
     if not is_read:
-        assert state.view_from_params({name: text}, SLICER) == View()
+        assert state.read({name: text}, SLICER, "demo", "s")[0].view == View()
 
 
 def test_more_columns_have_figures_of_their_own_and_order(visit: Visit, rows: pd.DataFrame) -> None:

@@ -153,13 +153,13 @@ def test_parameters_of_others_are_not_ours() -> None:
 )
 def test_a_view_survives_its_link(looked: View) -> None:
     """What is compared and shown is in the link too."""
-    assert state.view_from_params(looked.params, SLICER) == looked
+    assert state.read(looked.params, SLICER, "demo", "s")[0].view == looked
 
 
 @pytest.mark.parametrize("params", [{"also": "previous"}, {"also": "x"}, {"compare": "none", "also": "year"}])
 def test_a_second_comparison_is_another_one(params: dict[str, str]) -> None:
     """Days are not compared twice, and a second comparison needs a first."""
-    assert state.view_from_params(params, SLICER).also == ()
+    assert state.read(params, SLICER, "demo", "s")[0].view.also == ()
 
 
 def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
@@ -172,4 +172,4 @@ def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
         "folds": "cost~x",
         "cross": "cost",
     }
-    assert state.view_from_params(params, SLICER) == View()
+    assert state.read(params, SLICER, "demo", "s")[0].view == View()

@@ -364,10 +364,10 @@ def test_a_rule_for_all_rows() -> None:
         Expansion.whole(("all", "b", "c"), opens=True),
         Expansion(("all", "b"), (("x",),)),
     ):
-        assert state.view_from_params({"folds": kept.text}, slicer).expansion == kept
+        assert state.read({"folds": kept.text}, slicer, "demo", "s")[0].view.expansion == kept
     assert (
-        state.view_from_params({"folds": "none"}, slicer).expansion
-        == state.view_from_params({"folds": "all~z%7Eb"}, slicer).expansion
+        state.read({"folds": "none"}, slicer, "demo", "s")[0].view.expansion
+        == state.read({"folds": "all~z%7Eb"}, slicer, "demo", "s")[0].view.expansion
         == Expansion()
     )
 

@@ -110,8 +110,7 @@ def _left_out(view: SavedView, clients: connect.Clients) -> list[str]:
     """A sentence for each part of a view that no longer fits its slicer."""
     slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
     slicer = clients.with_own(slicer, view.project, view.slicer)
-    reading = links.from_params(view.params, slicer, view.project, view.slicer)
-    return [*reading.left_out, *state.missing_in_view(view.params, slicer, view.slicer)]
+    return state.read(view.params, slicer, view.project, view.slicer)[1]
 
 
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:

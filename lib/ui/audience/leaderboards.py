@@ -20,7 +20,7 @@ from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import ComparedColumn
-from lib.ui.query.value_lines import line_colors
+from lib.ui.query.view_parts import line_colors
 from lib.wire.errors import TrancheError
 
 LIMIT, FAR_LIMIT = 8, 1000

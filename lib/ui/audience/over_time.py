@@ -25,7 +25,7 @@ from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import other_filters
 from lib.ui.query.focus import Focus
 from lib.ui.query.note_list import NotePlace
-from lib.ui.query.value_lines import line_colors
+from lib.ui.query.view_parts import line_colors
 from lib.views import Note
 from lib.wire.errors import TrancheError
 from lib.wire.text import straight

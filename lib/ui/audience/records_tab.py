@@ -14,7 +14,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField, Filter, Order, Reco
 from lib.ui.audience import board_controls
 from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
-from lib.ui.kit import problems
+from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.session_cache import SessionCache
@@ -76,10 +76,14 @@ def _draw(focus: Focus) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="records_tools"):
         st.markdown(plain(whose(focus)), width="stretch")
         if focus.view.records.values:
-            st.button(
-                "All rows", icon=":material/close:", type="tertiary", key="records_all",
-                help="Show the rows of the whole question", on_click=_show_all, args=(focus.context,),
-            )  # fmt: skip
+            widgets.icon_button(
+                "All rows",
+                "close",
+                "records_all",
+                _show_all,
+                focus.context,
+                help="Show the rows of the whole question",
+            )
         available = _available(focus)
         columns, order = _columns(focus, available), _order(focus, available)
         query = records_query(focus, columns, order)

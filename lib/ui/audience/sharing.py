@@ -30,7 +30,7 @@ def draw(context: PageContext, params: Params, name: str) -> None:
     file = partial(_file, context, dict(params), name, context.locale or "")
     draw_downloads(file, context.slicer_name, whose)
     if context.slicer.data_fields:
-        fixed_params, label = _fix_days(context, params)
+        fixed_params, label = fix_days(context, params)
         choices = {label: fixed_params}
         if fixed_params != dict(params):
             choices = {LATEST: dict(params), **choices}
@@ -134,7 +134,7 @@ def _make(context: PageContext, pair: tuple[str, str], choices: Mapping[str, Par
     state[NEW] = (dict(next(iter(choices.values()))), f"{PREFIX.strip('/')}/{key}")
 
 
-def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
+def fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
     """The parameters with today's meaning of their days, and these days in words."""
     query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
     start, end = named_days.days_of(query, context.slicer)
@@ -142,7 +142,7 @@ def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str
 
 
 def _title(context: PageContext, params: Params) -> str:
-    query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
-    metrics = query.data_fields or focus.usual_metrics(context.slicer)
-    field = state.view_from_params(params, context.slicer).field or metrics[0]
-    return f"{title(context.slicer.data_field(field))} of {context.slicer_name}"
+    page_state, _ = state.read(params, context.slicer, context.project, context.slicer_name)
+    metrics = page_state.query.data_fields or focus.usual_metrics(context.slicer)
+    field = context.slicer.data_field(page_state.view.field or metrics[0])
+    return f"{title(field)} of {context.slicer_name}"

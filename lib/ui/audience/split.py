@@ -186,15 +186,15 @@ def _fold_buttons(focus: Focus) -> None:
     keys = focus.view.pivot_keys(focus.query.split_by)
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
         expansion = Expansion.whole(keys, opens)
-        st.button(
+        widgets.icon_button(
             label,
-            icon=f":material/{icon}:",
-            type="tertiary",
-            key=f"split_{icon}",
+            icon,
+            f"split_{icon}",
+            _expand,
+            focus.context,
+            expansion,
             help=label,
             disabled=focus.view.expansion == expansion,
-            on_click=_expand,
-            args=(focus.context, expansion),
         )
 
 

@@ -12,7 +12,7 @@ from lib.ui.charts.panels import Panel
 from lib.ui.query import ask, export_menu, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.value_lines import line_colors
+from lib.ui.query.view_parts import line_colors
 
 KEY, MOST_LINES = "split_lines", 12
 

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import change, numbers
-from lib.ui.kit import problems
+from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, compared_answers, focus, precision, saved, state
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import PageState
 from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 
@@ -33,12 +31,14 @@ def draw(context: PageContext) -> None:
         alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
         start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
-        focuses = [_view_focus(context, view) for view in saved_views]
-        ask.prefetch(context, (question(focus) for focus, left_out in focuses if not left_out))
+        about = context.slicer, context.project, context.slicer_name
+        states = [state.read(view.params, *about) for view in saved_views]
+        focuses = [(focus.resolve(context, page_state), left_out) for page_state, left_out in states]
+        ask.prefetch(context, (question(view_focus) for view_focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
-            for view, (focus, left_out) in zip(saved_views, focuses, strict=True):
-                _card(view, focus, left_out, alerts.get(view.id))
+            for view, (view_focus, left_out) in zip(saved_views, focuses, strict=True):
+                _card(view, view_focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
         ask.refine("views")
@@ -60,43 +60,29 @@ def question(focus: Focus) -> AudienceQuery:
     return focus.query.model_copy(update={**whole, "data_fields": focus.fields[:FIGURES]})
 
 
-def _view_focus(context: PageContext, view: SavedView) -> tuple[Focus, list[str]]:
-    """The view's question, and a sentence for each part of it that the slicer no longer has."""
-    reading = links.from_params(view.params, context.slicer, context.project, context.slicer_name)
-    missing = state.missing_in_view(view.params, context.slicer, context.slicer_name)
-    view_focus = focus.resolve(
-        context, PageState(reading.query, state.view_from_params(view.params, context.slicer))
-    )
-    return view_focus, [*reading.left_out, *missing]
-
-
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
     """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
     with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
-        st.button(
+        widgets.icon_button(
             plain(view.name),
-            icon=":material/group:" if view.is_shared else ":material/bookmark:",
-            type="tertiary",
-            key=f"{CARD}_open_{view.id}",
+            "group" if view.is_shared else "bookmark",
+            f"{CARD}_open_{view.id}",
+            saved.go,
+            True,
+            view,
             help=f"Open {plain(view.name)} on Audience",
-            on_click=saved.go,
-            args=(True, view),
         )
         if left_out:
             st.caption(plain(" ".join(left_out)))
         else:
-            _answer(focus)
+            try:
+                _figures(focus, ask.estimate(focus.context, question(focus)))
+            except TrancheError as error:
+                st.caption(problems.sentence(error))
         if alert is not None and alert.state == "firing":
             condition = change.condition_text(alert, focus.numbers)
             sentence = f"{condition} · {change.alert_state(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(sentence)}]")
-
-
-def _answer(focus: Focus) -> None:
-    try:
-        _figures(focus, ask.estimate(focus.context, question(focus)))
-    except TrancheError as error:
-        st.caption(problems.sentence(error))
 
 
 def _figures(focus: Focus, answer: Audience) -> None:

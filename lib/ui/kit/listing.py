@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit import rows
+from lib.ui.kit import rows, widgets
 from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, straighten
 
 _mount = st.components.v2.component(
@@ -149,10 +149,9 @@ def draw_pager(
         return
 
     def button(label: str, icon: str, to: int) -> None:
-        st.button(
-            label, icon=f":material/{icon}:", key=f"{key}_{icon}", type="tertiary",
-            disabled=to == page or not 0 <= to <= last, on_click=turn, args=(to,),
-        )  # fmt: skip
+        widgets.icon_button(
+            label, icon, f"{key}_{icon}", turn, to, disabled=to == page or not 0 <= to <= last
+        )
 
     first = page * size
     span = f"{number(first + 1)}–{number(min(count, first + size))}"

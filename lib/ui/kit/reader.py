@@ -32,9 +32,9 @@ def own_zone() -> str:
 
 
 def zone_titles() -> Mapping[str, str]:
-    """The time zones of places, for a field in which one types a city to find one; the reader's come first."""
-    cities = zones.by_city()
-    yours = {name: f"{cities[name]} (yours)" for name in (own_zone(), st.context.timezone) if name in cities}
+    """The time zones of places by city, for a field in which one types a city; the reader's come first."""
+    cities, own = zones.by_city(), (own_zone(), st.context.timezone or "")
+    yours = {name: f"{cities[name]} (yours)" for name in own if name in cities}
     return {**yours, **{name: title for name, title in cities.items() if name not in yours}}
 
 

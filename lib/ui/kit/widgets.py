@@ -1,4 +1,7 @@
-"""Values of widgets that the desk sets, over what the person has chosen."""
+"""Buttons of toolbars; values of widgets that the desk sets, over what the person has chosen."""
+
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -13,3 +16,19 @@ def set_value(key: str, value: object) -> None:
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
+
+
+def icon_button(
+    label: str,
+    icon: str,
+    key: str,
+    on_click: Callable[..., Any],
+    *args: Any,
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """Draw a button without a frame, with one of Material's icons; a click calls `on_click` with `args`."""
+    st.button(
+        label, icon=f":material/{icon}:", type="tertiary", key=key, help=help, disabled=disabled,
+        on_click=on_click, args=args,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, DataFilter, Filter
 from lib.ui.charts.numbers import Numbers, title
-from lib.ui.kit import reader
+from lib.ui.kit import reader, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
@@ -32,6 +32,7 @@ from lib.ui.query import (
     wording_field,
 )
 from lib.ui.query.filter_editor import LIST, PASTE
+from lib.ui.query.filter_form import ANY_OF
 from lib.ui.query.share import Send
 
 ADD, FIELD, WAY, DRAFT = wording_field.POPOVER, "filter_add_field", "filter_add_way", "filter_draft"
@@ -65,12 +66,12 @@ def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
     """
     page_state = history.current(context)
     query = page_state.query
-    _add(context, with_words)
+    _draw_addition(context, with_words)
     pills: list[Callable[[], None]] = [
         *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
         *(partial(_draw_group, context, query, index) for index in range(len(query.any_of))),
         *(
-            partial(_draw_figures, context, index, filter_)
+            partial(_draw_data_filter, context, index, filter_)
             for index, filter_ in enumerate(page_state.view.data_filters)
         ),
     ]
@@ -78,30 +79,17 @@ def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
     hidden_count = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
     if len(pills) > IN_SIGHT:
         st.button(
-            "Fewer" if is_unfolded else f"+{hidden_count}",
+            "Fewer" if is_unfolded else f"+{hidden_count}", type="tertiary", key="filters_more",
             help="Show the latest filters alone" if is_unfolded else "Show all filters",
-            type="tertiary",
-            key="filters_more",
-            on_click=_unfold,
-            args=(not is_unfolded,),
-        )
+            on_click=partial(st.session_state.__setitem__, IS_UNFOLDED, not is_unfolded),
+        )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
         for draw_pill in pills[hidden_count:]:
             draw_pill()
     if pills:
-        st.button(
-            "Clear all",
-            icon=":material/filter_alt_off:",
-            type="tertiary",
-            key="filters_clear",
-            help="Clear all filters",
-            on_click=_clear,
-            args=(context,),
+        widgets.icon_button(
+            "Clear all", "filter_alt_off", "filters_clear", _clear, context, help="Clear all filters"
         )
-
-
-def _unfold(is_unfolded: bool) -> None:
-    st.session_state[IS_UNFOLDED] = is_unfolded
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
@@ -115,33 +103,35 @@ def _pills(query: AudienceQuery) -> Iterator[_Pill]:
 
 
 def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
-    with _popover(pill.key, _sentence(context, query, pill)) as popover:
+    descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
+    key, filter_ = pill.key, pill.filters[0]
+    with _popover(key, filters.together(pill.filters, context.slicer, descriptions)) as popover:
         if not popover.open:
             return
-        if filters.is_whole(pill.filters[0]):
-            way = _way(f"{pill.key}_way", (LIST, PASTE))
-            filter_editor.draw_values(context, pill.key, pill.name, way)
+        if filters.is_whole(filter_):
+            filter_editor.draw_values(context, key, pill.name, _way(f"{key}_way", (LIST, PASTE)))
         else:
-            _texts(context, pill)
-        filter_form.draw_or(context, query, pill.key, pill.filters)
+            filter_editor.fill(key, filter_)
+            change = partial(_change, context, filter_, key, filter_editor.read)
+            filter_editor.draw_texts(context, key, pill.name, change)
+            filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
+        filter_form.draw_or(context, query, key, pill.filters)
 
 
 def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
-    key = filter_form.pill_key(index)
-    with _popover(key, filter_form.sentence(context, query, query.any_of[index])) as popover:
+    label = filter_form.sentence(context, query, query.any_of[index])
+    with _popover(filter_form.pill_key(index), label) as popover:
         if popover.open:
             filter_form.draw_group(context, query, index)
 
 
-def _draw_figures(context: PageContext, index: int, filter_: DataFilter) -> None:
-    key = f"figure_filter_{index}"
-    with _popover(
-        key, data_filter_form.sentence(filter_, context.slicer, Numbers.of(reader.locale()))
-    ) as popover:
-        if not popover.open:
-            return
-        data_filter_form.draw(key, filter_, partial(_change, context, filter_, key, data_filter_form.read))
-        filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
+def _draw_data_filter(context: PageContext, index: int, filter_: DataFilter) -> None:
+    key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
+    with _popover(key, data_filter_form.sentence(filter_, context.slicer, numbers)) as popover:
+        if popover.open:
+            change = partial(_change, context, filter_, key, data_filter_form.read)
+            data_filter_form.draw(key, filter_, change)
+            filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
 
 
 @contextmanager
@@ -159,74 +149,37 @@ def _popover(key: str, label: str) -> Iterator[Any]:
         yield popover
 
 
-def _sentence(context: PageContext, query: AudienceQuery, pill: _Pill) -> str:
-    descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
-    return filters.together(pill.filters, context.slicer, descriptions)
-
-
-def _texts(context: PageContext, pill: _Pill) -> None:
-    filter_ = pill.filters[0]
-    filter_editor.fill(pill.key, filter_)
-    filter_editor.draw_texts(
-        context, pill.key, pill.name, partial(_change, context, filter_, pill.key, filter_editor.read)
-    )
-    filter_editor.draw_removal(pill.key, partial(_remove, context, filter_, pill.key))
-
-
-def _add(context: PageContext, with_words: bool) -> None:
+def _draw_addition(context: PageContext, with_words: bool) -> None:
+    """Draw the button that adds a filter: on a key field, on a metric, or a group of which any holds."""
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
     with popover:
         if with_words:
             wording_field.draw(context)
-        query = history.current(context).query
-        figures = {FIGURE + field.name: field for field in context.slicer.data_fields}
-        groups = [filter_form.ANY_OF] if filter_form.is_offered(context, query) else []
+        query, slicer = history.current(context).query, context.slicer
+        labels = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
+        labels |= {FIGURE + field.name: f"{title(field)} (metric)" for field in slicer.data_fields}
+        labels |= {ANY_OF: ANY_OF} if filter_form.is_offered(context, query) else {}
         name = st.selectbox(
-            "Field",
-            [*(field.name for field in context.slicer.key_fields), *figures, *groups],
-            index=None,
-            format_func=lambda name: (
-                f"{title(figures[name])} (metric)"
-                if name in figures
-                else name
-                if name in groups
-                else filters.field(name, context.slicer)
-            ),
-            placeholder="What to filter by",
-            key=FIELD,
-            width=filter_editor.WIDTH,
-            filter_mode="contains",
-            on_change=_begin,
-        )
-        if name is None:
-            return
-        if name in groups:
+            "Field", labels, index=None, format_func=labels.__getitem__, placeholder="What to filter by",
+            key=FIELD, width=filter_editor.WIDTH, filter_mode="contains", on_change=_begin,
+        )  # fmt: skip
+        if name == ANY_OF:
             filter_form.draw_new_group(context, query, ADD)
-            return
-        if name in figures:
+        elif name is not None and name.startswith(FIGURE):
             data_filter_form.draw(DRAFT)
-            st.button(
-                "Add filter",
-                type="primary",
-                key=f"{DRAFT}_done",
-                on_click=_finish,
-                args=(context, figures[name].name, data_filter_form.read),
-            )
-            return
-        way = _way(WAY, (LIST, TEXT, PASTE))
-        if way == TEXT:
+            _draw_finish(context, name.removeprefix(FIGURE), data_filter_form.read)
+        elif name is not None and (way := _way(WAY, (LIST, TEXT, PASTE))) == TEXT:
             filter_editor.draw_texts(context, DRAFT, name, None)
-            st.button(
-                "Add filter",
-                type="primary",
-                key=f"{DRAFT}_done",
-                on_click=_finish,
-                args=(context, name, filter_editor.read),
-            )
-        else:
+            _draw_finish(context, name, filter_editor.read)
+        elif name is not None:
             filter_editor.draw_values(context, ADD, name, way)
+
+
+def _draw_finish(context: PageContext, name: str, read: Read) -> None:
+    finish = partial(_finish, context, name, read)
+    st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=finish)
 
 
 def _way(key: str, ways: tuple[str, ...]) -> str:
@@ -316,15 +269,8 @@ def _draw_reset(context: PageContext) -> None:
 
 
 def _button(context: PageContext, label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
-    st.button(
-        label,
-        icon=f":material/{icon}:",
-        type="tertiary",
-        key=f"question_{label.lower()}",
-        help=label,
-        disabled=not is_possible,
-        on_click=_step,
-        args=(context, act),
+    widgets.icon_button(
+        label, icon, f"question_{label.lower()}", _step, context, act, help=label, disabled=not is_possible
     )
 
 

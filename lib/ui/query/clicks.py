@@ -9,7 +9,6 @@ import numpy as np
 import orjson
 import streamlit as st
 
-from lib.reporting import links
 from lib.reporting.dates import format_time
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, TIME_KEY_FIELDS, Order, Slicer
 from lib.ui.charts.series import TRENDS
@@ -20,8 +19,7 @@ from lib.ui.query import card, filters, history, state
 from lib.ui.query.card import Card
 from lib.ui.query.periods import granularities
 from lib.ui.query.state import PageState
-from lib.ui.query.value_lines import value_lines, with_line, without_line
-from lib.ui.query.view_parts import RecordsOf, ZoomOrigin
+from lib.ui.query.view_parts import RecordsOf, ZoomOrigin, value_lines, with_line, without_line
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)
@@ -114,8 +112,7 @@ def apply(
             return page_state.with_query(audience_rows_limit=limit)
         case ["go", dict(params)]:
             texts = {str(name): text for name, text in params.items() if isinstance(text, str)}
-            link = links.from_params(texts, slicer, query.project_name, query.slicer_name)
-            return PageState(link.query, state.view_from_params(texts, slicer))
+            return state.read(texts, slicer, query.project_name, query.slicer_name)[0]
         case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             return _set(page_state, name, value, slicer)
         case [str(kind), list(values)]:

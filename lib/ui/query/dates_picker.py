@@ -179,7 +179,7 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
     zone, own = named_days.zone(query, context.slicer), context.slicer.timezone
     key = followed_key(ZONE, zone)
     titles: dict[Zone, str] = {own: f"{zones.title(own)} (the slicer's own)"}
-    titles |= reader.zone_titles() if context.slicer.knows("time_zones") else {}
+    titles |= dict(reader.zone_titles().items()) if context.slicer.knows("time_zones") else {}
     titles |= {hours: zones.title(hours) for hours in range(-12, 13) if hours != own}
     st.selectbox(
         "Time zone",

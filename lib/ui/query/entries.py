@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from lib.ui.charts import numbers
-from lib.ui.kit import problems
+from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.views import LONGEST_NAME, Board, DealEntry, NamedEntries, SavedView
@@ -113,24 +113,18 @@ def row(
     icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
         with st.container(gap=None, width="stretch"):
-            st.button(
+            widgets.icon_button(
                 plain(entry.name),
-                icon=f":material/{icon}:",
-                type="tertiary",
-                key=f"view_open_{shelf.key}{entry.id}",
+                icon,
+                f"view_open_{shelf.key}{entry.id}",
+                opens,
+                entry,
                 help=f"Open {plain(entry.name)}",
-                on_click=opens,
-                args=(entry,),
             )
             st.caption(about(entry) + more)
         for name, symbol, label, act in actions:
-            st.button(
-                plain(label),
-                icon=f":material/{symbol}:",
-                type="tertiary",
-                key=f"view_do_{shelf.key}{name}_{entry.id}",
-                help=plain(label),
-                on_click=act,
+            widgets.icon_button(
+                plain(label), symbol, f"view_do_{shelf.key}{name}_{entry.id}", act, help=plain(label)
             )
 
 
@@ -143,10 +137,7 @@ def changes(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> Itera
 
 def head(shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the head of a panel: the way back, and which entry it is."""
-    st.button(
-        plain(f"All {shelf.plural}"), icon=":material/arrow_back:", type="tertiary",
-        key=f"view_{shelf.key}all", on_click=shelf.back,
-    )  # fmt: skip
+    widgets.icon_button(plain(f"All {shelf.plural}"), "arrow_back", f"view_{shelf.key}all", shelf.back)
     st.markdown(f"**{plain(entry.name)}**")
     st.caption(about(entry))
 

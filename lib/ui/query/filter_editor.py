@@ -16,7 +16,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOT_SET, NOTHING, Numbers, title
-from lib.ui.kit import problems, reader, rows
+from lib.ui.kit import problems, reader, rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import CardHeader, Cell, Column, Row, Table
@@ -184,14 +184,15 @@ def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Fi
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
     _flags(context, prefix, name, partial(_flag, context, prefix, name))
     with st.container(horizontal=True, gap="xsmall"):
-        st.button(
+        widgets.icon_button(
             "Swap",
-            icon=":material/swap_horiz:",
-            type="tertiary",
+            "swap_horiz",
+            f"{prefix}_swap",
+            _ask,
+            context,
+            name,
+            filters.swap,
             help="Exclude what is included, and include what is excluded",
-            key=f"{prefix}_swap",
-            on_click=_ask,
-            args=(context, name, filters.swap),
         )
         draw_removal(prefix, partial(_ask, context, name, filters.clear))
 
@@ -208,7 +209,7 @@ def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], A
 
 def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
     """Draw the button that removes the filter; `remove` is its callback."""
-    st.button("Remove", icon=":material/close:", type="tertiary", key=f"{prefix}_remove", on_click=remove)
+    widgets.icon_button("Remove", "close", f"{prefix}_remove", remove)
 
 
 def fill(prefix: str, filter_: Filter | None = None) -> None:

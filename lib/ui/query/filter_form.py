@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery, Filter
+from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters, history, values
@@ -43,11 +44,16 @@ def draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
                 descriptions = _descriptions(context, query, filter_)
                 text = filters.sentence(filter_, context.slicer, descriptions, most=len(filter_.value))
                 st.markdown(f"{'or ' if number else ''}{plain(text)}", width="stretch")
-                st.button(
-                    "Remove", icon=":material/close:", type="tertiary", key=f"{key}_remove_{number}",
-                    help=plain(f"Remove “{text}”"), on_click=_change,
-                    args=(context, group, (*group[:number], *group[number + 1 :])),
-                )  # fmt: skip
+                widgets.icon_button(
+                    "Remove",
+                    "close",
+                    f"{key}_remove_{number}",
+                    _change,
+                    context,
+                    group,
+                    (*group[:number], *group[number + 1 :]),
+                    help=plain(f"Remove “{text}”"),
+                )
         if len(group) < MOST_ALTERNATIVES:
             draw_alternative(context, query, key, partial(_add, context, group), "Or")
 
@@ -71,11 +77,16 @@ def draw_or(context: PageContext, query: AudienceQuery, key: str, own_filters: I
     """Draw the button that makes a group of one filter, in the popover of its pill."""
     single = tuple(own_filters)
     if len(single) == 1 and is_offered(context, query):
-        st.button(
-            "Or…", icon=":material/call_split:", type="tertiary", key=f"{key}_or",
+        widgets.icon_button(
+            "Or…",
+            "call_split",
+            f"{key}_or",
+            _join,
+            context,
+            key,
+            single[0],
             help="Keep rows for which this filter or another one holds",
-            on_click=_join, args=(context, key, single[0]),
-        )  # fmt: skip
+        )
 
 
 def _descriptions(context: PageContext, query: AudienceQuery, filter_: Filter) -> dict[str, str]:

@@ -21,7 +21,7 @@ from lib.ui.query import ask, card, history, periods
 from lib.ui.query.card import Card
 from lib.ui.query.periods import Comparison, granularities
 from lib.ui.query.state import PageState, View
-from lib.ui.query.value_lines import ValueLines, value_lines
+from lib.ui.query.view_parts import ValueLines, value_lines
 
 USUAL_METRICS, TIMES = 6, 100
 

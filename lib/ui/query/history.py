@@ -107,15 +107,13 @@ def current(context: PageContext) -> PageState:
     is_moved = st.session_state.get(ABOUT, about) != about
     if is_moved and params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE):
         params = {name: text for name, text in params.items() if name != EXPLORATION}
-    query, left_out = links.from_params(params, context.slicer, *about)
+    page_state, left_out = state.read(params, context.slicer, *about)
     if "split" not in params and (is_moved or not state.has_query(params)):
-        query = query.model_copy(update={"split_by": state.default_split(context.slicer)})
+        page_state = page_state.with_query(split_by=state.default_split(context.slicer))
     if not state.has_query(params):
-        query = query.model_copy(update={"timezone": state.default_zone(context.slicer, context.own_zone)})
-    page_state = PageState(query, state.view_from_params(params, context.slicer))
-    missing = state.missing_in_view(params, context.slicer, context.slicer_name)
-    if is_moved or left_out or missing:
-        st.session_state[LEFT_OUT] = [*left_out, *missing]
+        page_state = page_state.with_query(timezone=state.default_zone(context.slicer, context.own_zone))
+    if is_moved or left_out:
+        st.session_state[LEFT_OUT] = left_out
     st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
     if params or is_moved:
         _write(page_state.params if params else {}, steps=Steps() if is_moved else steps())

@@ -149,4 +149,5 @@ def _zone(current: Subscription | None) -> str:
     """The zone of the mail that there is, else of the browser."""
     if current is not None:
         return current.zone
-    return st.context.timezone if st.context.timezone in zones.names() else "UTC"
+    zone = st.context.timezone
+    return zone if zone in zones.names() else "UTC"

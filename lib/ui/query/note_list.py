@@ -11,7 +11,7 @@ from typing import TypeVar
 import streamlit as st
 
 from lib.ui.charts import numbers
-from lib.ui.kit import problems
+from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
@@ -89,11 +89,15 @@ def _row(context: PageContext, place: NotePlace, note: Note) -> None:
         st.caption(_about(place, note), width="stretch")
         if note.is_mine or context.person.role == "admin":
             for name, icon, state in (("Edit", "edit", "edited"), ("Delete", "delete", "deleted")):
-                st.button(
-                    name, type="tertiary", icon=f":material/{icon}:", key=f"{place.key}_{icon}_{note.id}",
+                widgets.icon_button(
+                    name,
+                    icon,
+                    f"{place.key}_{icon}_{note.id}",
+                    place.choose,
+                    state,
+                    note.id,
                     help=f"{name} the {place.noun}: {plain(note.text)}",
-                    on_click=place.choose, args=(state, note.id),
-                )  # fmt: skip
+                )
 
 
 def _about(place: NotePlace, note: Note) -> str:

@@ -1,7 +1,7 @@
 """The state of a page as one value, and its URL: the query, and the view of its answers.
 
 The URL has the query as lib/reporting/links.py writes it, and the view beside it, without default values.
-Reading is forgiving: what the slicer does not have is at its default, and `missing_in_view` names it.
+Reading is forgiving: what the slicer does not have is at its default, and is named.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -21,8 +21,7 @@ from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.card import Card, cards_from_text, cards_text, plain_keys
 from lib.ui.query.periods import COMPARISONS, PREVIOUS, granularities
-from lib.ui.query.value_lines import MOST_LINES, ValueLines
-from lib.ui.query.view_parts import Expansion, Exploration, RecordsOf, ZoomOrigin
+from lib.ui.query.view_parts import MOST_LINES, Expansion, Exploration, RecordsOf, ValueLines, ZoomOrigin
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
@@ -158,11 +157,23 @@ def from_params(
     Parameters that ask nothing stand for the default query: the last complete week by the first key field,
     in the reader's `own_zone`.
     """
-    query = links.from_params(params, slicer, project, name).query
-    if not has_query(params):
-        changes = {"split_by": default_split(slicer), "timezone": default_zone(slicer, own_zone)}
-        query = query.model_copy(update=changes)
-    return PageState(query, view_from_params(params, slicer))
+    page_state, _ = read(params, slicer, project, name)
+    if has_query(params):
+        return page_state
+    return page_state.with_query(split_by=default_split(slicer), timezone=default_zone(slicer, own_zone))
+
+
+def read(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> tuple[PageState, list[str]]:
+    """The state that URL parameters name, and a sentence for each part of them that is left out.
+
+    Left out are parts of the query (lib/reporting/links.py), fields in the view that the slicer `name` does
+    not have, and days to compare with that are none.
+    """
+    link, reader = links.from_params(params, slicer, project, name), _ViewReader(params, slicer)
+    view = reader.view()
+    left_out = [f"Left out {field}: {name} has none of that name." for field in reader.missing_fields]
+    left_out += [f"Left out comparing with '{days[:40]}': no such days." for days in reader.wrong_days]
+    return PageState(link.query, view), [*link.left_out, *left_out]
 
 
 def query_params(query: AudienceQuery) -> dict[str, str]:
@@ -188,23 +199,6 @@ def default_zone(slicer: Slicer, own_zone: str) -> str | None:
 def default_split(slicer: Slicer) -> tuple[str, ...]:
     """The first plain key field."""
     return tuple(plain_keys(slicer)[:1])
-
-
-def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
-    """The view in URL parameters; parts that can't be shown are at their defaults."""
-    return _ViewReader(params, slicer).view()
-
-
-def missing_in_view(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
-    """A sentence for each field in the view's parameters that the slicer `name` does not have, and for days
-    to compare with that are none."""
-    reader = _ViewReader(params, slicer)
-    reader.view()
-    missing = [f"Left out {field}: {name} has none of that name." for field in reader.missing_fields]
-    return [
-        *missing,
-        *(f"Left out comparing with '{days[:40]}': no such days." for days in reader.wrong_days),
-    ]
 
 
 def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
@@ -248,13 +242,15 @@ class _ViewReader:
     def view(self) -> View:
         """The view. To be called once."""
         params, slicer, rows = self._params, self._slicer, self._params.get("top", "")
+        cards = [Card.read(text, slicer).name for text in self._texts("cards")]
+        self._among(cards, self._keys, "the leaderboard of")
         compare, also = self._compared_days("compare", (PREVIOUS,)), self._compared_days("also", ())
         return View(
             columns=tuple(self._among(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
             field=self._field("field", self._data, "the data field") or None,
             second=self._field("second", self._data, "the data field"),
             cross=self._field("cross", self._keys, "the key field"),
-            cards=self._cards(),
+            cards=cards_from_text(params.get("cards", ""), slicer),
             data_filters=self._data_filters(),
             value_lines=self._value_lines(),
             compare=compare,
@@ -272,11 +268,6 @@ class _ViewReader:
             exploration=Exploration.read(params.get("explore", ""), slicer),
             records=RecordsOf.read(params.get("records", ""), slicer),
         )
-
-    def _cards(self) -> tuple[Card, ...] | None:
-        names = [Card.read(text, self._slicer).name for text in self._texts("cards")]
-        self._among(names, self._keys, "the leaderboard of")
-        return cards_from_text(self._params.get("cards", ""), self._slicer)
 
     def _data_filters(self) -> tuple[DataFilter, ...]:
         """The data filters of `imps~ge~1000~ctr~lt~0.2` that can be read, each once."""

@@ -3,7 +3,7 @@
 Reading is forgiving: a text that names what the slicer does not have gives the part that nobody changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal, Self
@@ -12,6 +12,7 @@ from lib.reporting import dates, named_days
 from lib.reporting.dates import Days
 from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import AudienceQuery, Granularity, Order, Slicer
+from lib.ui.charts import theme
 from lib.ui.query.periods import granularities
 from lib.wire.errors import BadRequest
 
@@ -19,6 +20,9 @@ Rule = Literal["first", "all", "none"]
 Path = tuple[str, ...]
 RULES: dict[Path, Rule] = {("all",): "all", ("none",): "none"}
 MOST_EXCEPTIONS = 60
+ValueLines = tuple[str, ...]
+"""Values that have lines of their own on the time chart: a key field, then its values."""
+MOST_LINES = len(theme.LINES)
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,30 @@ class Expansion:
 
     def _opens_by_rule(self, path: Path) -> bool:
         return self.rule == "all" or (self.rule == "first" and len(path) == 1)
+
+
+def value_lines(query: AudienceQuery, selection: ValueLines | None) -> ValueLines:
+    """The lines as chosen; without a choice the two to five values that one filter includes, or none."""
+    if selection is not None:
+        return selection
+    few = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST_LINES}
+    return (name := next(iter(few)), *few[name]) if len(few) == 1 else ()
+
+
+def with_line(before: ValueLines, name: str, value: str) -> ValueLines:
+    """The lines with this value. Lines of another key field are dropped, as is the oldest of too many."""
+    values = [other for other in before[1:] if other != value] if before[:1] == (name,) else []
+    return (name, *[*values, value][-MOST_LINES:])
+
+
+def without_line(before: ValueLines, name: str, value: str) -> ValueLines:
+    """The lines without this value."""
+    if before[:1] != (name,):
+        return before
+    values = [other for other in before[1:] if other != value]
+    return (name, *values) if values else ()
+
+
+def line_colors(lines: ValueLines) -> Mapping[tuple[str, str], str]:
+    """The color of each value's line, by key field and value."""
+    return {(lines[0], value): theme.LINES[index] for index, value in enumerate(lines[1:])}

@@ -34,56 +34,34 @@ FILLERS = frozenset(
         "i", "we", "want", "see", "us's", "which", "who", "most",
     )
 )  # fmt: skip
-SPLIT_WORDS = frozenset(
-    (
-        "by", "per", "across", "each", "every", "top", "split",
-    )
-)  # fmt: skip
-EXCLUDING = frozenset(
-    (
-        "without", "excluding", "except", "exclude", "not", "no", "minus", "but",
-    )
-)  # fmt: skip
+SPLIT_WORDS = frozenset(("by", "per", "across", "each", "every", "top", "split"))
+EXCLUDING = frozenset(("without", "excluding", "except", "exclude", "not", "no", "minus", "but"))
 INCLUDING = frozenset(
-    (
-        "only", "in", "for", "from", "on", "at", "just", "where", "within", "during", "over",
-    )
+    ("only", "in", "for", "from", "on", "at", "just", "where", "within", "during", "over")
 )  # fmt: skip
-COMPARISONS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        (
-            "vs prior", "vs previous", "vs previous period", "vs the previous period",
-            "vs prior period", "vs before", "vs the period before", "vs last period", "versus prior",
-            "versus previous", "against prior", "against previous period", "compared with previous",
-            "compared with the previous period", "compared to previous period",
-            "compared to the previous period", "compared to prior", "period over period", "pop",
-            "vs the week before", "vs week before", "vs the month before", "vs prior week",
-            "vs previous week", "week over week", "wow", "month over month", "mom", "day over day",
-        ),
-        (PREVIOUS,),
-    ),
-    **dict.fromkeys(
-        (
-            "same weekdays", "vs same weekdays", "vs the same weekdays", "vs same weekday",
-            "weekday by weekday",
-        ),
-        (WEEKDAYS,),
-    ),
-    **dict.fromkeys(
-        (
-            "vs last year", "vs a year ago", "a year ago", "year over year", "yoy",
-            "vs the year before", "versus last year", "compared to last year",
-            "compared with last year", "vs previous year",
-        ),
-        (YEAR,),
-    ),
-    **dict.fromkeys(
-        (
-            "without comparison", "no comparison", "not compared",
-        ),
-        (),
-    ),
-}  # fmt: skip
+_COMPARISON_PHRASES: Mapping[tuple[str, ...], str] = {
+    (PREVIOUS,): """
+        vs prior, vs previous, vs previous period, vs the previous period, vs prior period, vs before,
+        vs the period before, vs last period, versus prior, versus previous, against prior,
+        against previous period, compared with previous, compared with the previous period,
+        compared to previous period, compared to the previous period, compared to prior, period over period,
+        pop, vs the week before, vs week before, vs the month before, vs prior week, vs previous week,
+        week over week, wow, month over month, mom, day over day
+    """,
+    (WEEKDAYS,): """
+        same weekdays, vs same weekdays, vs the same weekdays, vs same weekday, weekday by weekday
+    """,
+    (YEAR,): """
+        vs last year, vs a year ago, a year ago, year over year, yoy, vs the year before, versus last year,
+        compared to last year, compared with last year, vs previous year
+    """,
+    (): "without comparison, no comparison, not compared",
+}
+COMPARISONS = {
+    " ".join(phrase.split()): compare
+    for compare, phrases in _COMPARISON_PHRASES.items()
+    for phrase in phrases.split(",")
+}
 COMPARISON_PILLS: Mapping[tuple[str, ...], str] = {
     (PREVIOUS,): "vs the period before",
     (WEEKDAYS,): "vs the same weekdays",
@@ -168,14 +146,8 @@ class Reading:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was understood."""
-        return not (
-            self.fields
-            or self.split_by
-            or self.days
-            or self.filters
-            or self.grain
-            or self.compare is not None
-        )
+        names_something = self.fields or self.split_by or self.days or self.filters or self.grain
+        return not (names_something or self.compare is not None)
 
 
 @dataclass(frozen=True)
@@ -213,7 +185,8 @@ def read(text: str, slicer: Slicer, today: date, find: Find) -> Readings:
         return Readings((), f"Too long: {MOST_WORDS} words at most.")
     vocabulary = _vocabulary(slicer, today)
     words = _correct(words, vocabulary, find)
-    candidates = list(islice(_parse(words, vocabulary, _values_in(words, vocabulary, find)), 200))
+    parser = _Parser(words, vocabulary, _values_in(words, vocabulary, find))
+    candidates = list(islice(parser.readings(), 200))
     best = sorted({reading: None for reading in candidates if not reading.is_empty}, key=lambda r: -r.score)
     useful = [reading for reading in best if reading.score >= best[0].score - 1.5] if best else []
     if not useful:
@@ -329,88 +302,74 @@ def _values_in(words: Sequence[str], vocabulary: _Vocabulary, find: Find) -> dic
     return {run: values for run, values in matches.items() if values}
 
 
-def _parse(
-    words: Sequence[str], vocabulary: _Vocabulary, values: Mapping[str, Sequence[Match]]
-) -> Iterator[Reading]:
+@dataclass(frozen=True)
+class _Parser:
     """All readings of the words: at each place the longest phrases first."""
-    yield from _from(words, 0, Reading(), "", vocabulary, values)
 
+    words: Sequence[str]
+    vocabulary: _Vocabulary
+    values: Mapping[str, Sequence[Match]]
 
-def _from(
-    words: Sequence[str],
-    index: int,
-    reading: Reading,
-    mode: str,
-    vocabulary: _Vocabulary,
-    values: Mapping[str, Sequence[Match]],
-) -> Iterator[Reading]:
-    if index >= len(words):
-        yield reading
-        return
-    for length in range(min(LONGEST_PHRASE, len(words) - index), 0, -1):
-        phrase = " ".join(words[index : index + length])
-        nexts = list(_meanings(phrase, words[index : index + length], reading, mode, vocabulary, values))
-        for after, next_mode in nexts:
-            next_reading = replace(after, score=after.score + length * length * 0.1)
-            yield from _from(words, index + length, next_reading, next_mode, vocabulary, values)
-        if nexts:
+    def readings(self, index: int = 0, reading: Reading = Reading(), mode: str = "") -> Iterator[Reading]:
+        """The readings that go on from the word `index`; `mode` is what the words before it are about."""
+        if index >= len(self.words):
+            yield reading
             return
-    word = words[index]
-    if word in SPLIT_WORDS:
-        yield from _from(words, index + 1, reading, "split", vocabulary, values)
-    elif word in EXCLUDING:
-        yield from _from(words, index + 1, reading, "exclude", vocabulary, values)
-    elif word in INCLUDING:
-        filter_mode = "exclude" if mode == "exclude" else "include"
-        yield from _from(words, index + 1, reading, filter_mode, vocabulary, values)
-    elif word.isdigit() and mode == "split":
-        yield from _from(words, index + 1, replace(reading, limit=int(word)), mode, vocabulary, values)
-    elif word in FILLERS or word == "vs":
-        yield from _from(words, index + 1, reading, mode, vocabulary, values)
-    else:
-        without_word = replace(reading, score=reading.score - 1.0, ignored=(*reading.ignored, word))
-        yield from _from(words, index + 1, without_word, mode, vocabulary, values)
+        for length in range(min(LONGEST_PHRASE, len(self.words) - index), 0, -1):
+            phrase = " ".join(self.words[index : index + length])
+            nexts = list(self._meanings(phrase, reading, mode))
+            for after, next_mode in nexts:
+                longer = replace(after, score=after.score + length * length * 0.1)
+                yield from self.readings(index + length, longer, next_mode)
+            if nexts:
+                return
+        yield from self.readings(index + 1, *self._after_word(self.words[index], reading, mode))
 
+    def _after_word(self, word: str, reading: Reading, mode: str) -> tuple[Reading, str]:
+        """The reading after a word that names nothing, and what the next words are about."""
+        if word in SPLIT_WORDS:
+            return reading, "split"
+        if word in EXCLUDING:
+            return reading, "exclude"
+        if word in INCLUDING:
+            return reading, "exclude" if mode == "exclude" else "include"
+        if word.isdigit() and mode == "split":
+            return replace(reading, limit=int(word)), mode
+        if word in FILLERS or word == "vs":
+            return reading, mode
+        return replace(reading, score=reading.score - 1.0, ignored=(*reading.ignored, word)), mode
 
-def _meanings(
-    phrase: str,
-    words: Sequence[str],
-    reading: Reading,
-    mode: str,
-    vocabulary: _Vocabulary,
-    values: Mapping[str, Sequence[Match]],
-) -> Iterator[tuple[Reading, str]]:
-    """Each meaning of a phrase: the reading with it, and what the next words are about."""
-    if phrase in COMPARISONS:
-        yield replace(reading, compare=COMPARISONS[phrase], score=reading.score + 1), ""
-        return
-    if (days := _days_in(phrase, vocabulary)) is not None and reading.days is None:
-        yield replace(reading, days=days, score=reading.score + 1), ""
-        return
-    if phrase in vocabulary.grains:
-        yield replace(reading, grain=vocabulary.grains[phrase], score=reading.score + 1), ""
-        return
-    is_key_first = mode == "split"
-    fields_with_values = {name for value_matches in values.values() for name, _, _ in value_matches}
-    for name in vocabulary.keys.get(phrase, ()):
-        if mode in ("include", "exclude") and name in fields_with_values:
-            yield replace(reading, score=reading.score + 0.5), mode  # "where country is Germany"
-        elif name not in reading.split_by and len(reading.split_by) < MOST_SPLITS and mode != "exclude":
-            weight = 1.0 if is_key_first else 0.6
-            yield replace(reading, split_by=(*reading.split_by, name), score=reading.score + weight), "split"
-    for name in () if is_key_first and phrase in vocabulary.keys else vocabulary.data.get(phrase, ()):
-        if name not in reading.fields:
-            yield replace(reading, fields=(*reading.fields, name), score=reading.score + 1), ""
-    if phrase not in vocabulary.keys or mode != "split":
-        yield from _value_meanings(values.get(phrase, ()), reading, mode)
+    def _meanings(self, phrase: str, reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
+        """Each meaning of a phrase: the reading with it, and what the next words are about."""
+        keys = self.vocabulary.keys.get(phrase, ())
+        if phrase in COMPARISONS:
+            yield replace(reading, compare=COMPARISONS[phrase], score=reading.score + 1), ""
+        elif (days := _days_in(phrase, self.vocabulary)) is not None and reading.days is None:
+            yield replace(reading, days=days, score=reading.score + 1), ""
+        elif phrase in self.vocabulary.grains:
+            yield replace(reading, grain=self.vocabulary.grains[phrase], score=reading.score + 1), ""
+        elif keys and mode == "split":
+            yield from self._splits(keys, reading, mode)
+        else:
+            yield from self._splits(keys, reading, mode)
+            for name in self.vocabulary.data.get(phrase, ()):
+                if name not in reading.fields:
+                    yield replace(reading, fields=(*reading.fields, name), score=reading.score + 1), ""
+            for name, code, _ in self.values.get(phrase, ()):
+                match = "not equals" if mode == "exclude" else "equals"
+                weight = 1.0 if mode in ("include", "exclude") else 0.8
+                filters = _with(reading.filters, name, code, match)
+                yield replace(reading, filters=filters, score=reading.score + weight), mode
 
-
-def _value_meanings(matches: Iterable[Match], reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
-    for name, code, _ in matches:
-        match = "not equals" if mode == "exclude" else "equals"
-        weight = 1.0 if mode in ("include", "exclude") else 0.8
-        filters = _with(reading.filters, name, code, match)
-        yield replace(reading, filters=filters, score=reading.score + weight), mode
+    def _splits(self, keys: Sequence[str], reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
+        """The readings with a split by one of these key fields; or as it is, where its value comes next."""
+        fields_with_values = {name for matches in self.values.values() for name, _, _ in matches}
+        for name in keys:
+            if mode in ("include", "exclude") and name in fields_with_values:
+                yield replace(reading, score=reading.score + 0.5), mode  # "where country is Germany"
+            elif name not in reading.split_by and len(reading.split_by) < MOST_SPLITS and mode != "exclude":
+                score = reading.score + (1.0 if mode == "split" else 0.6)
+                yield replace(reading, split_by=(*reading.split_by, name), score=score), "split"
 
 
 def _with(filters: Sequence[Filter], name: str, code: str, match: str) -> tuple[Filter, ...]:

@@ -9,6 +9,7 @@ import streamlit as st
 from lib.reporting.links import split_texts
 from lib.ui.audience.boards import question
 from lib.ui.audience.boards.board_list import BOARDS
+from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries
@@ -36,12 +37,11 @@ def draw_buttons(context: PageContext, board: Board) -> None:
             on_click=_store, args=(context, board, None, params),
         )  # fmt: skip
     is_arranging = is_on(context, board)
-    st.button(
+    widgets.icon_button(
         "Done" if is_arranging else "Arrange",
-        icon=":material/check:" if is_arranging else ":material/dashboard_customize:",
-        type="tertiary",
-        key="board_arrange",
-        on_click=partial(st.session_state.__setitem__, ARRANGING, None if is_arranging else board.id),
+        "check" if is_arranging else "dashboard_customize",
+        "board_arrange",
+        partial(st.session_state.__setitem__, ARRANGING, None if is_arranging else board.id),
     )
 
 
@@ -70,15 +70,16 @@ def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, plac
             ("Move later", "arrow_forward", place < count - 1, partial(swap, board.cells, place)),
             ("Remove", "close", True, partial(without, board.cells, place)),
         ):
-            st.button(
+            widgets.icon_button(
                 f"{label}: {name}",
-                icon=f":material/{icon}:",
-                type="tertiary",
-                key=f"{prefix}_{icon}",
+                icon,
+                f"{prefix}_{icon}",
+                _rearrange,
+                context,
+                board,
+                cells,
                 help=label,
                 disabled=not is_possible,
-                on_click=_rearrange,
-                args=(context, board, cells),
             )
 
 

@@ -174,9 +174,8 @@ def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[s
     for name in dict.fromkeys(filter_fields(board_params)):
         if name not in fields:
             yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
-    own = links.from_params(item.params, focus.slicer, item.project, item.slicer)
-    missing = state.missing_in_view(item.params, focus.slicer, item.slicer)
-    yield from map(straight, (*own.left_out, *missing))
+    _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
+    yield from map(straight, left_out)
 
 
 def _headline(block: SnapshotBlock, focus: Focus, head: Any) -> SnapshotBlock:

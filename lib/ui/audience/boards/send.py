@@ -6,13 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from lib.reporting import links, named_days
+from lib.reporting import links
 from lib.settings import Settings
 from lib.snapshot import render
 from lib.ui.audience import sharing
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import BoardSnapshots
-from lib.ui.charts.numbers import days
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import share
 from lib.views import Board
@@ -44,10 +43,8 @@ def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str,
     visible_copy = replace(copy, items=items)
     choices = {sharing.LATEST: visible_copy.to_params()}
     if "start" in copy.params:
-        about = context.slicer, context.project, context.slicer_name
-        start, end = named_days.days_of(links.from_params(copy.params, *about).query, context.slicer)
-        fixed_params = {**copy.params, "start": start.isoformat(), "end": end.isoformat()}
-        choices[f"Always {days(start, end)}"] = replace(visible_copy, params=fixed_params).to_params()
+        fixed_params, label = sharing.fix_days(context, copy.params)
+        choices[label] = replace(visible_copy, params=fixed_params).to_params()
     return choices
 
 
