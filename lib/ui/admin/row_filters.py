@@ -11,7 +11,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, InfoQue
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters
-from lib.ui.query.filter_form import draw_filter_form
+from lib.ui.query.filter_form import draw_filter_form, frequent_values
 from lib.wire.errors import BadRequest, TrancheError
 
 EDITS = "row_filters"
@@ -110,7 +110,8 @@ def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | N
 
 
 def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
-    fields = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
+    names = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
+    fields = {name: filters.field(name, context.slicer) for name in names}
     if not fields:
         st.caption("This slicer has no key fields to filter by.")
         return
@@ -122,7 +123,8 @@ def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
             project_name=context.project, slicer_name=context.slicer_name, start_date=first, end_date=last
         )
     )
-    draw_filter_form(context, _prefix(whose, grant), fields, query or None, partial(_add, whose, grant))
+    values_of = partial(frequent_values, context, query or None)
+    draw_filter_form(_prefix(whose, grant), fields, values_of, partial(_add, whose, grant))
 
 
 def _add(whose: str, grant: Grant, filter_: Filter) -> None:

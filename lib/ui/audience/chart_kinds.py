@@ -5,7 +5,7 @@ A new kind is its name in `query/state.py` (it stands in links) and its row in `
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 import pandas as pd
 import streamlit as st
@@ -131,14 +131,10 @@ def _ask_rows(focus: Focus) -> ChartData:
 
 def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     """The rows of the answer, compared with the days of the focus."""
-    both = split_levels.both_sides(focus, answer)
+    both = split_levels.both_sides(focus, focus.rows(), answer)
     whole = None if both is None else compared_answers.of_whole(focus)
-    today = ask.today(focus.context, focus.query)
-    is_chosen, year = bool(focus.view.data_filters), focus.period[1].year
-    against = numbers.span(*focus.comparison.before, year) if focus.comparison else ""
-    rows = SplitRows(
-        answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
-    )
+    against = numbers.span(*focus.comparison.before, focus.period[1].year) if focus.comparison else ""
+    rows = SplitRows.of(focus, answer, both, whole, bool(focus.view.data_filters))
     return replace(rows, against=against)
 
 
@@ -167,8 +163,7 @@ def _draw_bars(focus: Focus, data: ChartData) -> None:
 
 def _ask_grid(focus: Focus) -> ChartData:
     answer = split_levels.grid(focus)
-    today = ask.today(focus.context, focus.query)
-    return ChartData(SplitRows(answer, None, focus.field, focus.slicer, focus.period, today, None), answer)
+    return ChartData(SplitRows.of(focus, answer), answer)
 
 
 def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
@@ -250,11 +245,9 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(count_label(answer, row_count, focus.numbers), width="content")
         if answer.total.records_found > row_count and focus.view.rows < most:
-            st.button("Show more", type="tertiary", on_click=_look_more, args=(focus,))
-
-
-def _look_more(focus: Focus) -> None:
-    history.change_view(focus.context, rows=min(focus.view.rows * MORE, MOST_ROWS))
+            rows = min(focus.view.rows * MORE, MOST_ROWS)
+            change = partial(history.change_view, focus.context, rows=rows)
+            st.button("Show more", type="tertiary", on_click=change)
 
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:

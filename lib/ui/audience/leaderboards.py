@@ -1,6 +1,5 @@
 """The leaderboards: a card per key field, with its top and chosen values, also on the days compared."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Or
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
-from lib.ui.charts.numbers import LONGEST, NOTHING
+from lib.ui.charts.numbers import NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, values
@@ -28,7 +27,6 @@ OTHERS, ALL_OTHERS = "Others", "All others"
 SHARE_RANK = 9  # the first to go where there is no room
 AGAINST = {PREVIOUS: "vs prior", WEEKDAYS: "vs weeks", YEAR: "vs year"}
 VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
-Bar = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -47,14 +45,17 @@ class Leaderboard:
 
 def tables(focus: Focus) -> list[Table]:
     """The tables. The rows of all cards are queried first, then their comparisons."""
-    _begin(focus)
+    ask.prefetch(focus.context, [query for card in focus.cards for query in _first(focus, card)])
     answers, failures = {}, {}
     for card in focus.cards:
         try:
             answers[card] = fetch_rows(focus, card)
         except TrancheError as error:
             failures[card] = _failed_table(focus, card, problems.sentence(error))
-    _begin_comparison(focus, list(answers.items()))
+    queries = [_query_of_rows(focus, card, answers[card]) for card in answers if not _is_ranked(focus, card)]
+    ask.prefetch(
+        focus.context, [focus.in_days(query, days) for query in queries for days in focus.other_days]
+    )
     card_tables = {}
     for card, answer in answers.items():
         try:
@@ -145,7 +146,7 @@ def _rows(focus: Focus, board: Leaderboard) -> list[Row]:
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
     more = [split.answer.values[column.name].tolist() for column in focus.columns]
-    rows = zip(names, labels, values, _bars(board, values), strict=True)
+    rows = zip(names, labels, values, split_rows.bars(split, board.whole), strict=True)
     return [
         _row(focus, board, *row, [column[index] for column in changes], [side[index] for side in more])
         for index, row in enumerate(rows)
@@ -186,10 +187,7 @@ def _row(
 def _value(focus: Focus, field: DataField, value: float | None) -> Cell:
     if value is None:
         return Cell(NOTHING)
-    text = focus.numbers.plain(value, field)
-    if math.isfinite(value) and abs(value) >= LONGEST:
-        text = focus.numbers.rough(value)
-    return Cell(text, about=focus.numbers.full(value, field))
+    return Cell(focus.numbers.brief(value, field), about=focus.numbers.full(value, field))
 
 
 def _changes(focus: Focus, changes: Sequence[Change]) -> Iterator[Cell]:
@@ -216,30 +214,11 @@ def _change(focus: Focus, change: Change) -> Cell:
 
 
 def _change_text(focus: Focus, amount: float) -> str:
-    text = focus.numbers.rough(amount) if abs(amount) >= LONGEST else focus.numbers.plain(amount, focus.field)
-    return f"+{text}" if amount > 0 and text.strip("0.,") else text
+    return numbers.plus(amount, focus.numbers.brief(amount, focus.field))
 
 
 def _share(board: Leaderboard, value: float) -> float | None:
     return 100 * value / board.whole if board.whole else None
-
-
-def _bars(board: Leaderboard, values: Sequence[float]) -> list[Bar | None]:
-    """Each value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
-    answer, name, whole = board.split.answer, board.split.field.name, board.whole
-    if not board.split.is_additive or not whole or whole < 0:
-        return [None] * len(values)
-    low = high = values
-    if answer.low is not None and answer.high is not None and name in answer.low:
-        low, high = answer.low[name].tolist(), answer.high[name].tolist()
-    return [_bar([side / whole for side in sides]) for sides in zip(values, low, high, strict=True)]
-
-
-def _bar(shares: Sequence[float]) -> Bar | None:
-    if not all(map(math.isfinite, shares)) or shares[0] < 0:
-        return None
-    length, low, high = (min(max(share, 0.0), 1.0) for share in shares)
-    return length, low, high
 
 
 def _rest(focus: Focus, board: Leaderboard) -> Sequence[Row]:
@@ -278,19 +257,6 @@ def _message(board: Leaderboard, card: Card) -> str:
         "No value passes the metric filters."
         if board.split.is_chosen
         else "No data for these filters and days."
-    )
-
-
-def _begin(focus: Focus) -> None:
-    """Start the first queries of all leaderboards."""
-    ask.prefetch(focus.context, [query for card in focus.cards for query in _first(focus, card)])
-
-
-def _begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
-    """Start the queries for the days compared that depend on the rows shown."""
-    queries = [_query_of_rows(focus, card, answer) for card, answer in answers if not _is_ranked(focus, card)]
-    ask.prefetch(
-        focus.context, [focus.in_days(query, days) for query in queries for days in focus.other_days]
     )
 
 
@@ -349,7 +315,10 @@ def card_query(page_focus: Focus, card: Card) -> AudienceQuery:
     direction: Direction = "desc" if is_far or card.by == "change" else card.direction
     changes = {
         "split_by": (card.name,),
-        "filters": (*filters.other_filters(page_focus.query, card.name), *_found_by(card)),
+        "filters": (
+            *filters.other_filters(page_focus.query, card.name),
+            *values.searching(card.name, card.find),
+        ),
         "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
         "limit": FAR_LIMIT if is_far or _brings_others(page_focus, card) else LIMIT,
@@ -412,15 +381,6 @@ def _containing(focus: Focus, card: Card, answer: Audience, most: int) -> Audien
     return replace(split_levels.take(answer, places[:most]), total=total)
 
 
-def _found_by(card: Card) -> tuple[Filter, ...]:
-    if not card.find:
-        return ()
-    filter_ = Filter(
-        name=card.name, value=(card.find,), match="contains", case_insensitive=1, search_mappings=1
-    )
-    return (filter_,)
-
-
 def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     """The total of all values, ignoring the search text."""
     if not card.find:
@@ -436,11 +396,7 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     whole = (
         compared_answers.of_whole(focus, filters.other_filters(focus.query, card.name)) if has_rest else None
     )
-    today = ask.today(focus.context, focus.query)
-    is_chosen = bool(focus.view.data_filters)
-    return SplitRows(
-        answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
-    )
+    return SplitRows.of(focus, answer, both, whole, bool(focus.view.data_filters))
 
 
 def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
@@ -475,12 +431,9 @@ def _by_label(card: Card, split: SplitRows) -> list[int]:
 
 def _by_change(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """Places sorted by change, with unknown changes last."""
-    sizes = [_size(focus, change) for change in split_rows.changes(split)]
+    changes, is_amount = split_rows.changes(split), focus.view.changes == "amount"
+    sizes = [change.amount if is_amount else change.ratio for change in changes]
     sign = -1 if card.direction == "desc" else 1
     return sorted(
         range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
     )
-
-
-def _size(focus: Focus, change: Change) -> float | None:
-    return change.amount if focus.view.changes == "amount" else change.ratio

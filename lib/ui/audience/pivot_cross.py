@@ -130,8 +130,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     if key not in focus.query.split_by or len(focus.query.split_by) < 2:
         return None
     top = ask.estimate(focus.context, _columns_query(focus, key))
-    today = ask.today(focus.context, focus.query)
-    split = SplitRows(top, None, focus.field, focus.slicer, focus.period, today, zone=focus.zone)
+    split = SplitRows.of(focus, top)
     codes = top.names[key].astype(str).tolist()
     labels = dict(zip(codes, split_rows.labels(split)[key].tolist(), strict=True))
     figures: dict[Path, dict[str, float]] = defaultdict(dict)
@@ -184,7 +183,7 @@ def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
 
 def _cells_query(focus: Focus, level: Level, key: str, codes: Sequence[str]) -> AudienceQuery:
     keys = tuple(level.split.keys)
-    within = split_levels.within((*keys, key), [*_columns_of(level.paths), codes])
+    within = split_levels.within((*keys, key), [*zip(*level.paths, strict=True), codes])
     changes = {
         "split_by": (*keys, key),
         "filters": (*focus.query.filters, *within),
@@ -193,7 +192,3 @@ def _cells_query(focus: Focus, level: Level, key: str, codes: Sequence[str]) -> 
         "limit": None,
     }
     return focus.rows().model_copy(update=changes)
-
-
-def _columns_of(paths: Sequence[Path]) -> list[tuple[str, ...]]:
-    return [*zip(*paths, strict=True)]

@@ -4,7 +4,7 @@ Those behind a pivot are one per level of its rows, so that every subtotal is th
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -21,24 +21,22 @@ from lib.ui.query.view_parts import Path
 
 ACROSS, DOWN = 14, 20
 FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")
-Rows = pd.DataFrame | pd.Series
 MOST_FIRST, MOST_BELOW = 100, 5000
 MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 
 
-def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
-    """The answer's rows on the days compared; None for splits over time, whose values differ."""
-    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(focus.query.split_by)
+def both_sides(focus: Focus, query: AudienceQuery, answer: Audience) -> ComparedAnswers | None:
+    """An answer's rows on the days compared; None for splits over time, whose values differ."""
+    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by)
     if focus.comparison is None or not len(answer) or is_over_time:
         return None
-    rows_query = focus.rows()
-    row_filters = [_only(str(name), answer.names[name].unique().tolist()) for name in answer.names]
     narrow = {
-        "filters": (*rows_query.filters, *row_filters),
+        "filters": (*focus.query.filters, *within(query.split_by, zip(*paths(answer), strict=True))),
         "limit": None,
+        "order_by": (),
         "data_fields": focus.compared_fields,
     }
-    return compared_answers.fetch(focus, rows_query.model_copy(update=narrow), answer)
+    return compared_answers.fetch(focus, query.model_copy(update=narrow), answer)
 
 
 def grid(page_focus: Focus) -> Audience:
@@ -95,12 +93,22 @@ def _only(name: str, values: Sequence[str]) -> Filter:
 
 def take(answer: Audience, places: Sequence[int]) -> Audience:
     """The rows at these places, in this order."""
-    return _map_changes(answer, lambda name: _at(getattr(answer, name), places))
+    rows: dict[str, Any] = {
+        name: frame.iloc[list(places)].reset_index(drop=True)
+        for name in FRAMES
+        if (frame := getattr(answer, name)) is not None
+    }
+    return replace(answer, **rows)
 
 
 def with_rows(answer: Audience, more: Audience) -> Audience:
-    """The rows of both."""
-    return _map_changes(answer, lambda name: _both(getattr(answer, name), getattr(more, name)))
+    """The rows of both; without what either lacks, as a frame has a row per row of the answer."""
+    rows: dict[str, Any] = {}
+    for name in FRAMES:
+        frames = [getattr(answer, name), getattr(more, name)]
+        is_whole = all(frame is not None for frame in frames)
+        rows[name] = pd.concat(frames, ignore_index=True) if is_whole else None
+    return replace(answer, **rows)
 
 
 def without_volume(answer: Audience) -> Audience:
@@ -108,23 +116,6 @@ def without_volume(answer: Audience) -> Audience:
     figures = ("values", "percents", "low", "high")
     nothing = {name: frame * 0.0 for name in figures if (frame := getattr(answer, name)) is not None}
     return replace(answer, **nothing)
-
-
-def _map_changes(answer: Audience, change: Callable[[str], Rows | None]) -> Audience:
-    return replace(answer, **{name: change(name) for name in FRAMES})  # type: ignore[arg-type]
-
-
-def _at(rows: Rows | None, places: Sequence[int]) -> Rows | None:
-    return None if rows is None else rows.iloc[list(places)].reset_index(drop=True)
-
-
-def _both(first: Rows | None, more: Rows | None) -> Rows | None:
-    """The rows of both frames; None if either is missing, as a frame has a row per row of the answer."""
-    if first is None or more is None:
-        return None
-    parts: list[Any] = [first, more]
-    both: Rows = pd.concat(parts, ignore_index=True)
-    return both
 
 
 @dataclass(frozen=True)
@@ -219,14 +210,12 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
             if counts[path[:-1]] <= most:
                 places.append(place)
     audience = take(answer, places)
-    both = _before(focus, query, audience)
-    today = ask.today(focus.context, focus.query)
+    both = both_sides(focus, query, audience)
     whole = compared_answers.of_whole(focus) if both is not None and above == [()] else None
-    split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole, zone=focus.zone)
-    is_cut = answer.total.records_found > len(answer)
     if above == [()]:
         counts[()] = answer.total.records_found
-    return Level(split, counts, is_cut)
+    split = SplitRows.of(focus, audience, both, whole)
+    return Level(split, counts, answer.total.records_found > len(answer))
 
 
 def _most(focus: Focus, above: Sequence[Path]) -> int:
@@ -249,19 +238,6 @@ def note(focus: Focus, levels: Sequence[Level]) -> str:
                 "the rest is in Others. Close some rows to see more of the others."
             )
     return ""
-
-
-def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedAnswers | None:
-    """The same rows on the days compared; none over time, whose values are others."""
-    if focus.comparison is None or not len(audience) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
-        return None
-    narrow = {
-        "filters": (*focus.query.filters, *within(query.split_by, zip(*paths(audience), strict=True))),
-        "limit": None,
-        "order_by": (),
-        "data_fields": focus.compared_fields,
-    }
-    return compared_answers.fetch(focus, query.model_copy(update=narrow), audience)
 
 
 def _rebase(answer: Audience, whole: Values) -> Audience:

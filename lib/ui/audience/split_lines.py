@@ -37,9 +37,7 @@ def fetch_over_time(focus: Focus, name: str) -> LinesOverTime:
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
     query = focus.passing_rows().model_copy(update=changes)
     top = ask.estimate(focus.context, query)
-    split = SplitRows(
-        top, None, focus.field, focus.slicer, focus.period, ask.today(focus.context, focus.query)
-    )
+    split = SplitRows.of(focus, top)
     values = tuple(map(str, top.names[name]))
     if not values:
         return LinesOverTime(split, top, [])

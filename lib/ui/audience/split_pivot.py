@@ -17,11 +17,10 @@ from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
 from lib.ui.query.export_menu import FileColumn
-from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.split_rows import Bar, SplitRows
 from lib.ui.query.state import ComparedColumn
 from lib.ui.query.view_parts import Expansion, Path
 
-Bar = tuple[float, float, float]
 STEP, LEAST_REST = " › ", 1e-9
 
 
@@ -31,7 +30,7 @@ def board(
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
     marks = included_values(query)
-    bars = lengths(split, split.answer.total.values.get(split.field.name))
+    bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
             _split_board_cells(cells, place + 1, bars[place]),
@@ -89,23 +88,6 @@ def _values(split: SplitRows) -> list[Values]:
     """The values of the rows' key fields, as in filters."""
     rows = split.answer.names.itertuples(index=False, name=None)
     return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
-
-
-def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
-    """Each row's bar with the ends of its range, as shares of the whole; none where values are below zero.
-
-    A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
-    """
-    name, answer = split.field.name, split.answer
-    values = answer.values[name]
-    if not split.is_additive or not values.max() > 0 or values.min() < 0:
-        return [None] * len(values)
-    is_sampled = answer.low is not None and answer.high is not None and name in answer.low
-    low = answer.low[name] if is_sampled and answer.low is not None else values
-    high = answer.high[name] if is_sampled and answer.high is not None else values
-    sides = pd.DataFrame({"value": values, "low": low, "high": high})
-    shares = sides.div(whole or values.sum()).clip(0, 1)
-    return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
 
 
 @dataclass(frozen=True)
@@ -168,7 +150,7 @@ class Pivot:
     def bars(self) -> list[list[Bar | None]]:
         """The bars of each level's rows: a full one is the whole question's total."""
         whole = self.levels[0].split.answer.total.values.get(self.front.name)
-        return [lengths(level.split, whole) for level in self.levels]
+        return [split_rows.bars(level.split, whole) for level in self.levels]
 
     @cached_property
     def labels(self) -> list[list[str]]:

@@ -147,14 +147,9 @@ def compared_name(column: str, name: ComparedColumn) -> str:
     return f"{column}:{name}"
 
 
-def _amount_text(figures: Numbers, data_field: DataField, amount: float) -> str:
-    text = figures.plain(amount, data_field)
-    return f"+{text}" if amount > 0 and text.strip("0.,") else text
-
-
 COMPARED_TEXTS: Mapping[ComparedColumn, Callable[[Numbers, DataField, float], str]] = {
     "previous": lambda figures, data_field, value: figures.plain(value, data_field),
-    "amount": _amount_text,
+    "amount": lambda figures, data_field, value: numbers.plus(value, figures.plain(value, data_field)),
 }
 
 

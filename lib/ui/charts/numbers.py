@@ -55,6 +55,12 @@ class Numbers:
             return f"{sign}{self.number(minutes // 60)}:{minutes % 60:02}:{seconds:02}"
         return self.number(value, field.display_precision)
 
+    def brief(self, value: float | None, field: DataField) -> str:
+        """A value without its unit, cut to three figures from a million on."""
+        if value is not None and math.isfinite(value) and abs(value) >= LONGEST:
+            return self.rough(value)
+        return self.plain(value, field)
+
     def full(self, value: float | None, field: DataField) -> str:
         """A value with its unit: `$3,874.00`."""
         return _format_pattern(self.plain(value, field), field)
@@ -85,15 +91,19 @@ class Numbers:
     def signed(self, amount: float, field: DataField) -> str:
         """A difference in the field's unit: `+1.20 M`; of percentages in points: `+0.31 points`."""
         if unit(field) == "%":
-            return f"{_plus(amount, self.plain(amount, field))} points"
-        return _plus(amount, self.short(amount, field))
+            return f"{plus(amount, self.plain(amount, field))} points"
+        return plus(amount, self.short(amount, field))
 
     def change(self, ratio: float | None) -> str:
         """A relative change, signed: `+12.3 %`."""
         if ratio is None or not math.isfinite(ratio):
             return NOTHING
-        text = self.percent(100 * ratio)
-        return f"+{text}" if ratio > 0 and text.strip("0., %") else text
+        return plus(ratio, self.percent(100 * ratio))
+
+
+def plus(value: float, text: str) -> str:
+    """A difference's text, with its sign where it is above zero, as it is written too."""
+    return f"+{text}" if value > 0 and text.strip("0.,$ %") else text
 
 
 def is_rate(field: DataField) -> bool:
@@ -144,10 +154,6 @@ def days(first: date, last: date) -> str:
 def span(first: date, last: date, year: int | None = None) -> str:
     """A range of days in short, for a label: `14–20 Nov`; with the year if it is not `year`."""
     return days(first, last).removesuffix(f" {year or last.year}")
-
-
-def _plus(value: float, text: str) -> str:
-    return f"+{text}" if value > 0 and text.strip("0.,$") else text
 
 
 def _format_pattern(text: str, field: DataField) -> str:

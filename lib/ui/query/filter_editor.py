@@ -15,7 +15,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
-from lib.ui.charts.numbers import LONGEST, NOT_SET, NOTHING, Numbers, title
+from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers, title
 from lib.ui.kit import problems, reader, rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -151,8 +151,7 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
         return []
     if value is None:
         return [Cell(NOTHING, is_faint=True, about="No data for the other filters and days")]
-    text = numbers.rough(value) if abs(value) >= LONGEST else numbers.plain(value, field)
-    return [Cell(text, about=numbers.full(value, field))]
+    return [Cell(numbers.brief(value, field), about=numbers.full(value, field))]
 
 
 def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:

@@ -1,6 +1,6 @@
 """The form of one filter on a key field, of any match, and of a group of filters of which any holds."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -69,8 +69,8 @@ def draw_alternative(
     context: PageContext, query: AudienceQuery, key: str, add: Callable[[Filter], None], label: str
 ) -> None:
     """Draw the form for a filter of a group."""
-    names = [field.name for field in context.slicer.key_fields]
-    draw_filter_form(context, key, names, query, add, label)
+    labels = {field.name: filters.field(field.name, context.slicer) for field in context.slicer.key_fields}
+    draw_filter_form(key, labels, partial(frequent_values, context, query), add, label)
 
 
 def draw_or(context: PageContext, query: AudienceQuery, key: str, own_filters: Iterable[Filter]) -> None:
@@ -127,27 +127,26 @@ def _change(context: PageContext, group: Group, new_group: Group) -> None:
 
 
 def draw_filter_form(
-    context: PageContext,
     prefix: str,
-    names: Iterable[str],
-    query: AudienceQuery | None,
+    fields: Mapping[str, str],
+    values_of: Callable[[str], Mapping[str, str]],
     add: Callable[[Filter], None],
     label: str = "Add filter",
 ) -> None:
-    """Draw the form for a filter on one of these key fields; `add` is called with it by the button `label`.
+    """Draw the form for a filter on one of these key `fields`, each with its label.
 
-    Offered are the most frequent values on the days of `query`; without one there are none, and where the
-    service fails: they can be typed. `prefix` makes the keys of the widgets unique.
+    `values_of` gives the values of a field that are offered, with their descriptions; others can be typed.
+    `add` is called with the filter by the button `label`. `prefix` makes the keys of the widgets unique.
     """
     with st.container(horizontal=True):
         name = st.selectbox(
-            "Key field", list(names), format_func=lambda name: filters.field(name, context.slicer),
-            key=f"{prefix}_{FIELD}", width=200, filter_mode="contains",
+            "Key field", fields, format_func=fields.__getitem__, key=f"{prefix}_{FIELD}", width=200,
+            filter_mode="contains",
         )  # fmt: skip
         st.selectbox(
             "Match", MATCHES, format_func=lambda match: RULES[match].words, key=f"{prefix}_{MATCH}", width=160
         )
-    labels = _frequent_values(context, name, query)
+    labels = values_of(name)
     st.multiselect(
         "Values", list(labels), format_func=lambda code: filters.both(code, labels.get(code)),
         key=f"{prefix}_{VALUES}", accept_new_options=True, placeholder="Choose or type values",
@@ -158,11 +157,10 @@ def draw_filter_form(
     st.button(label, icon=":material/add:", key=f"{prefix}_add", on_click=_hand_over, args=(prefix, add))
 
 
-def _frequent_values(context: PageContext, name: str, query: AudienceQuery | None) -> dict[str, str]:
-    if query is None:
-        return {}
+def frequent_values(context: PageContext, query: AudienceQuery | None, name: str) -> dict[str, str]:
+    """The most frequent values on the days of `query`; none without one, and where the service fails."""
     try:
-        return values.value_options(context, query, name).descriptions
+        return {} if query is None else values.value_options(context, query, name).descriptions
     except TrancheError:
         return {}
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +19,16 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import filters, history
+from lib.ui.query import ask, filters, history
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import both
+from lib.ui.query.focus import Focus
 from lib.ui.query.precision import LEAST_RANGE, half_range
 from lib.wire.errors import BadRequest
 
 SPLIT = "split_fields"
+Bar = tuple[float, float, float]
+"""The length of a bar, and the ends of its range, from 0 to 1."""
 FEW, LEAST_MISSING = 30, 0.001
 
 
@@ -80,6 +84,21 @@ class SplitRows:
     against: str = ""
     zone: Zone = 0
 
+    @classmethod
+    def of(
+        cls,
+        focus: Focus,
+        answer: Audience,
+        pair: ComparedAnswers | None = None,
+        whole: ComparedAnswers | None = None,
+        is_chosen: bool = False,
+    ) -> Self:
+        """The rows of an answer to a question of the page."""
+        today = ask.today(focus.context, focus.query)
+        return cls(
+            answer, pair, focus.field, focus.slicer, focus.period, today, whole, is_chosen, zone=focus.zone
+        )
+
     @property
     def comparisons(self) -> "tuple[SplitRows, ...]":
         """The same rows per comparison."""
@@ -104,6 +123,22 @@ class SplitRows:
     def segmented(self) -> list[str]:
         """The key fields with several values per record."""
         return [name for name in self.keys if self.slicer.key_field(name).is_segmented]
+
+
+def bars(split: SplitRows, whole: float | None) -> list[Bar | None]:
+    """Each row's bar with the ends of its range, as shares of the whole; none where values are below zero.
+
+    A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
+    """
+    name, answer = split.field.name, split.answer
+    values = answer.values[name]
+    if not split.is_additive or not values.max() > 0 or values.min() < 0:
+        return [None] * len(values)
+    is_sampled = answer.low is not None and answer.high is not None and name in answer.low
+    low = answer.low[name] if is_sampled and answer.low is not None else values
+    high = answer.high[name] if is_sampled and answer.high is not None else values
+    shares = pd.DataFrame({"value": values, "low": low, "high": high}).div(whole or values.sum()).clip(0, 1)
+    return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
 
 
 def labels(split: SplitRows) -> pd.DataFrame:
@@ -170,8 +205,11 @@ def ranks(split: SplitRows) -> list[str]:
     least = np.nanmin(values, initial=np.inf)
     is_open = [is_cut and bool(bottom <= least) for bottom in low]
     is_finite = np.isfinite(low) & np.isfinite(high)
-    rank_texts = [_rank(*row) for row in zip(first, last, is_open, strict=True)]
-    return [rank if is_known else "" for rank, is_known in zip(rank_texts, is_finite, strict=True)]
+    texts = [
+        f"{rank}+" if may_be_lower else str(rank) if rank >= end else f"{rank}–{end}"
+        for rank, end, may_be_lower in zip(first, last, is_open, strict=True)
+    ]
+    return [text if is_known else "" for text, is_known in zip(texts, is_finite, strict=True)]
 
 
 def few(split: SplitRows) -> npt.NDArray[np.bool_]:
@@ -216,12 +254,6 @@ def others(split: SplitRows) -> float | None:
         return None
     whole = total.values.get(split.field.name)
     return None if whole is None else max(0.0, whole - float(split.answer.values[split.field.name].sum()))
-
-
-def _rank(first: int, last: int, is_open: bool) -> str:
-    if is_open:
-        return f"{first}+"
-    return str(first) if first >= last else f"{first}–{last}"
 
 
 def doubts(split: SplitRows, numbers: Numbers) -> list[str]:

@@ -3,27 +3,26 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from lib.reporting import links, named_days
 from lib.reporting.links import join_texts, split_texts
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import OWN_PARAM
-from lib.ui.charts import numbers
-from lib.ui.kit import problems, slicer_info
+from lib.ui.kit import slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import dates_picker, filters, periods, values
+from lib.ui.query import dates_picker, filter_form, filters, periods
 from lib.views import Board
-from lib.wire.filters import BY_CODE, rule
+from lib.wire.filters import BY_CODE
 
 Params = Mapping[str, str]
 Pair = tuple[str, str]
 OWN, CUSTOM = "Each view's own", "Custom range"
-CODES = {"is": "is", "not": "is not"}
 PARAMS = "board_params"
 """The key of the parameters of each board in this tab."""
 
@@ -68,8 +67,7 @@ def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
         "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun", type="tertiary"
     ) as menu:
         if menu.open:
-            with problems.report_errors("The values"):
-                _draw_filter_form(context, board, params, pairs, slicers)
+            _draw_filter_form(context, board, params, pairs, slicers)
     for name in filter(links.FILTER.fullmatch, params):
         st.button(
             f"{plain(sentence(name, params[name], slicers))} ✕",
@@ -86,11 +84,9 @@ def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
     if match is None:
         return name
     _, code, *_, key = match.groups()
-    field = next((filters.field(key, slicer) for slicer in slicers if key in _keys(slicer)), key)
-    texts = split_texts(text)
-    rest = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
-    names = ", ".join(value or numbers.NOT_SET for value in texts[:2])
-    return f"{field} {rule(BY_CODE[code]).words} {names}{rest}"
+    nameless = Slicer(key_fields=(KeyField(name=key),))
+    slicer = next((slicer for slicer in slicers if key in _keys(slicer)), nameless)
+    return filters.sentence(Filter(name=key, value=split_texts(text), match=BY_CODE[code]), slicer)
 
 
 def days_text(params: Params, slicer: Slicer) -> str:
@@ -185,52 +181,34 @@ def _draw_filter_form(
 ) -> None:
     """The fields that all slicers of the board have come first; a filter applies where its field is."""
     counts = Counter(name for slicer in slicers for name in _keys(slicer))
-    names = [name for name, _ in counts.most_common()]
-    prefix = f"board_filter_{board.id}"
-    field = st.selectbox(
-        "Field",
-        names,
-        index=None,
-        format_func=lambda name: _field_label(name, slicers, counts[name]),
-        key=f"{prefix}_field",
-        filter_mode="contains",
-    )
-    if field is None:
-        return
-    pair, slicer = next((p, s) for p, s in zip(pairs, slicers, strict=True) if field in _keys(s))
-    code = st.segmented_control(
-        "Filter", list(CODES), default="is", format_func=CODES.__getitem__, key=f"{prefix}_code",
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    name = f"{code}.{field}"
-    own_context = replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
-    query = _query(params).model_copy(update={"project_name": pair[0], "slicer_name": pair[1]})
-    labels = values.value_options(own_context, query, field).descriptions
-    before = [value for value in split_texts(params[name]) if value] if name in params else []
-    values_key = f"{prefix}_values_{name}"
-    st.multiselect(
-        "Values",
-        list(dict.fromkeys([*labels, *before])),
-        default=before,
-        format_func=lambda value: filters.value_label(value, labels),
-        key=values_key,
-        accept_new_options=True,
-        filter_mode="contains",
-        select_all=False,
-    )
-    st.button("Apply", type="primary", on_click=_apply, args=(board, name, values_key, prefix))
+    owners = {
+        name: (pair, slicer)
+        for pair, slicer in reversed([*zip(pairs, slicers, strict=True)])
+        for name in _keys(slicer)
+    }
+    labels = {}
+    for name, count in counts.most_common():
+        some = "" if count == len(slicers) else f" ({count} of {len(slicers)} slicers)"
+        labels[name] = filters.field(name, owners[name][1]) + some
+
+    def values_of(name: str) -> Mapping[str, str]:
+        (project, slicer_name), slicer = owners[name]
+        own_context = replace(context, project=project, slicer_name=slicer_name, slicer=slicer)
+        names = {"project_name": project, "slicer_name": slicer_name}
+        return filter_form.frequent_values(own_context, _query(params).model_copy(update=names), name)
+
+    filter_form.draw_filter_form(f"board_filter_{board.id}", labels, values_of, partial(_add, board))
 
 
-def _field_label(name: str, slicers: Sequence[Slicer], count: int) -> str:
-    label = next(filters.field(name, slicer) for slicer in slicers if name in _keys(slicer))
-    return label if count == len(slicers) else f"{label} ({count} of {len(slicers)} slicers)"
-
-
-def _apply(board: Board, name: str, values_key: str, prefix: str) -> None:
-    selection, params = st.session_state[values_key], dict(of_board(board))
-    params.pop(name, None)
-    st.session_state[prefix] = False
-    change(board, params | ({name: join_texts(selection)} if selection else {}))
+def _add(board: Board, filter_: Filter) -> None:
+    """Add a filter to the board; its values join those of one of the same kind. A callback."""
+    params = of_board(board)
+    added = links.to_params(_query(params).model_copy(update={"filters": (filter_,)}))
+    for name in filter(links.FILTER.fullmatch, added):
+        before = split_texts(params[name]) if name in params else ()
+        params = params | {name: join_texts(dict.fromkeys((*before, *filter_.value)))}
+    st.session_state[f"board_filter_{board.id}"] = False
+    change(board, params)
 
 
 def _remove(board: Board, name: str) -> None:
