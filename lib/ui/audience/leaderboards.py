@@ -165,7 +165,7 @@ def _row(
     code: str,
     label: str,
     value: float,
-    bar: Bar | None,
+    bar: split_rows.Bar | None,
     changes: Sequence[Change],
     more: Sequence[float],
 ) -> Row:
