@@ -81,7 +81,14 @@ def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     if not focus.value_lines or focus.grain is None:
         return []
     name, *values = focus.value_lines
-    query, colors = _values_query(focus), line_colors(focus.value_lines)
+    exact = Filter(name=name, value=tuple(values), match="equals")
+    changes = {
+        "split_by": (time_key_field(focus.grain), name),
+        "filters": (*other_filters(focus.query, name), exact),
+        "data_fields": (focus.field.name,),
+    }
+    query = focus.over_time().model_copy(update=changes)
+    colors = line_colors(focus.value_lines)
     _begin_lines(focus, query)
     now = ask.estimate(focus.context, query)
     labels = {value: _label(now, name, value) for value in values}
@@ -101,7 +108,9 @@ def fetch_lines(
             label=label,
             color=colors[value],
             now=_course(focus, now, value, focus.period, None),
-            before=_earlier(focus, before, value, other),
+            before=None
+            if before is None or focus.compared_days is None
+            else _course(focus, before, value, focus.compared_days, other),
         )
         for value, label in labels.items()
     ]
@@ -111,22 +120,6 @@ def _begin_lines(focus: Focus, query: AudienceQuery) -> None:
     """Start both queries of the comparison in parallel."""
     earlier = [focus.in_days(query, focus.comparison.before)] if focus.comparison else []
     ask.prefetch(focus.context, [query, *earlier])
-
-
-def _values_query(focus: Focus) -> AudienceQuery:
-    """The question about each value over time, without filters on their key field."""
-    name, *values = focus.value_lines
-    exact = Filter(name=name, value=tuple(values), match="equals")
-    time = time_key_field(focus.grain or "day")
-    filters = (*other_filters(focus.query, name), exact)
-    changes = {"split_by": (time, name), "filters": filters, "data_fields": (focus.field.name,)}
-    return focus.over_time().model_copy(update=changes)
-
-
-def _earlier(focus: Focus, answer: Audience | None, value: str, days: Days | None) -> Series | None:
-    if answer is None or focus.compared_days is None:
-        return None
-    return _course(focus, answer, value, focus.compared_days, days)
 
 
 def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
@@ -166,16 +159,12 @@ def _totals(focus: Focus) -> list[ChartLine]:
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))
 
 
-def _lines(value_lines: Sequence[ValueLine]) -> list[ChartLine]:
-    """The lines of values, for the table."""
-    return [ChartLine(line.label, line.now) for line in value_lines]
-
-
 def alternative(focus: Focus, values: Sequence[ValueLine] = ()) -> str:
     """The chart in words, for screen readers, wherever it is shown: without the notes of colleagues."""
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
-    return f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
+    names = f" of {', '.join(line.label for line in values)}" if values else ""
+    return f"{_title(focus)}{names}{beside}, {numbers.days(*focus.period)}"
 
 
 def draw_line_choices(focus: Focus) -> None:
@@ -206,9 +195,10 @@ def draw_values(focus: Focus) -> None:
     with problems.report_errors("The values"):
         query = focus.over_time()
         now = ask.estimate(focus.context, query)
-        values = fetch_value_lines(focus)
+        values = value_trends(focus, fetch_value_lines(focus), now)
         comparisons = compared_answers.fetch_each(focus, query, now)
-        data = _lines(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
+        data = [ChartLine(line.label, line.now) for line in values]
+        data = data or trends(focus, lines(focus, now, comparisons), now)
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
         if (other := second(focus)) is not None:
             label = title(other, now)
@@ -232,10 +222,6 @@ def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:
     for line in all_lines:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
     return pd.DataFrame(columns)
-
-
-def _of(values: Sequence[ValueLine]) -> str:
-    return f" of {', '.join(line.label for line in values)}" if values else ""
 
 
 def title(focus: Focus, now: Audience) -> str:

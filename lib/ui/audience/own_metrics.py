@@ -39,7 +39,7 @@ def draw(context: PageContext) -> None:
                 plain(metric.name),
                 icon=":material/group:" if metric.is_shared else ":material/function:",
                 key=f"own_metric_{metric.id}",
-                disabled=not _may_change(context, metric),
+                disabled=not (metric.is_mine or (metric.is_shared and context.person.role in MANAGERS)),
                 help=plain(f"{metric.formula} · by {metric.owner}{fits}"),
                 on_click=_open,
                 args=(metric,),
@@ -77,10 +77,6 @@ def _open(metric: OwnMetric | None) -> None:
 
 def _close() -> None:
     st.session_state.pop(OPEN, None)
-
-
-def _may_change(context: PageContext, metric: OwnMetric) -> bool:
-    return metric.is_mine or (metric.is_shared and context.person.role in MANAGERS)
 
 
 def _dialog(context: PageContext, metric: OwnMetric | None) -> None:

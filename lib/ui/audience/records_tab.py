@@ -76,14 +76,9 @@ def _draw(focus: Focus) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="records_tools"):
         st.markdown(plain(whose(focus)), width="stretch")
         if focus.view.records.values:
-            widgets.icon_button(
-                "All rows",
-                "close",
-                "records_all",
-                _show_all,
-                focus.context,
-                help="Show the rows of the whole question",
-            )
+            show_all = partial(history.change_view, focus.context, records=RecordsOf())
+            help = "Show the rows of the whole question"
+            widgets.icon_button("All rows", "close", "records_all", show_all, help)
         available = _available(focus)
         columns, order = _columns(focus, available), _order(focus, available)
         query = records_query(focus, columns, order)
@@ -120,13 +115,12 @@ def count_sentence(focus: Focus, records: RecordTable) -> str:
 
 def shown_frame(records: RecordTable) -> pd.DataFrame:
     """The frame with texts as screens show them."""
-    texts = [column for column in records.columns if column.kind != "number"]
-    columns = {column.name: records.frame[column.name].map(_straighten) for column in texts}
-    return records.frame.assign(**columns)
 
+    def straighten_cell(cell: str | list[str]) -> str | list[str]:
+        return straight(cell) if isinstance(cell, str) else [straight(text) for text in cell]
 
-def _straighten(cell: str | list[str]) -> str | list[str]:
-    return straight(cell) if isinstance(cell, str) else [straight(text) for text in cell]
+    texts = [column.name for column in records.columns if column.kind != "number"]
+    return records.frame.assign(**{name: records.frame[name].map(straighten_cell) for name in texts})
 
 
 def _config(column: RecordColumn) -> Any:
@@ -211,7 +205,3 @@ def _download(focus: Focus, query: RecordsQuery) -> None:
 def _file(focus: Focus, query: RecordsQuery) -> bytes:
     with focus.context.reporting.records_file(query, focus.slicer).content as content:
         return content.read()
-
-
-def _show_all(context: PageContext) -> None:
-    history.push(history.current(context).with_view(records=RecordsOf()))

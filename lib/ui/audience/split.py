@@ -156,8 +156,8 @@ def _chart_picker(focus: Focus) -> None:
         key=CHART,
         required=True,
         label_visibility="collapsed",
-        on_change=_look_chart,
-        args=(focus.context,),
+        on_change=_change_view,
+        args=(focus.context, "chart", CHART),
     )
 
 
@@ -172,13 +172,9 @@ def _cross_picker(focus: Focus) -> None:
         key=CROSS,
         label_visibility="collapsed",
         width=200,
-        on_change=_look_cross,
-        args=(focus.context,),
+        on_change=_change_view,
+        args=(focus.context, "cross", CROSS),
     )
-
-
-def _look_cross(context: PageContext) -> None:
-    history.change_view(context, cross=st.session_state[CROSS])
 
 
 def _fold_buttons(focus: Focus) -> None:
@@ -186,21 +182,11 @@ def _fold_buttons(focus: Focus) -> None:
     keys = focus.view.pivot_keys(focus.query.split_by)
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
         expansion = Expansion.whole(keys, opens)
-        widgets.icon_button(
-            label,
-            icon,
-            f"split_{icon}",
-            _expand,
-            focus.context,
-            expansion,
-            help=label,
-            disabled=focus.view.expansion == expansion,
-        )
+        expand = partial(history.change_view, focus.context, expansion=expansion)
+        is_so = focus.view.expansion == expansion
+        widgets.icon_button(label, icon, f"split_{icon}", expand, help=label, disabled=is_so)
 
 
-def _expand(context: PageContext, expansion: Expansion) -> None:
-    history.change_view(context, expansion=expansion)
-
-
-def _look_chart(context: PageContext) -> None:
-    history.change_view(context, chart=st.session_state[CHART])
+def _change_view(context: PageContext, name: str, key: str) -> None:
+    """Change this field of the view to what the widget of that key has. A callback."""
+    history.change_view(context, **{name: st.session_state[key]})

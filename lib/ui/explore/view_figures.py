@@ -1,6 +1,7 @@
 """The saved views of a slicer with their first figures; one opens on Audience with a click."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -63,15 +64,9 @@ def question(focus: Focus) -> AudienceQuery:
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
     """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
     with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
-        widgets.icon_button(
-            plain(view.name),
-            "group" if view.is_shared else "bookmark",
-            f"{CARD}_open_{view.id}",
-            saved.go,
-            True,
-            view,
-            help=f"Open {plain(view.name)} on Audience",
-        )
+        icon, open_view = "group" if view.is_shared else "bookmark", partial(saved.go, True, view)
+        help = f"Open {plain(view.name)} on Audience"
+        widgets.icon_button(plain(view.name), icon, f"{CARD}_open_{view.id}", open_view, help)
         if left_out:
             st.caption(plain(" ".join(left_out)))
         else:

@@ -6,6 +6,7 @@ is lost to a run that breaks off, none is applied twice, and each says what is t
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -149,9 +150,8 @@ def draw_pager(
         return
 
     def button(label: str, icon: str, to: int) -> None:
-        widgets.icon_button(
-            label, icon, f"{key}_{icon}", turn, to, disabled=to == page or not 0 <= to <= last
-        )
+        act = partial(turn, to)
+        widgets.icon_button(label, icon, f"{key}_{icon}", act, disabled=to == page or not 0 <= to <= last)
 
     first = page * size
     span = f"{number(first + 1)}–{number(min(count, first + size))}"

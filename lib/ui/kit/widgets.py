@@ -19,16 +19,9 @@ def set_value(key: str, value: object) -> None:
 
 
 def icon_button(
-    label: str,
-    icon: str,
-    key: str,
-    on_click: Callable[..., Any],
-    *args: Any,
-    help: str | None = None,
-    disabled: bool = False,
+    label: str, icon: str, key: str, act: Callable[[], Any], help: str | None = None, disabled: bool = False
 ) -> None:
-    """Draw a button without a frame, with one of Material's icons; a click calls `on_click` with `args`."""
+    """Draw a button without a frame, with one of Material's icons; `act` is its callback."""
     st.button(
-        label, icon=f":material/{icon}:", type="tertiary", key=key, help=help, disabled=disabled,
-        on_click=on_click, args=args,
-    )  # fmt: skip
+        label, icon=f":material/{icon}:", type="tertiary", key=key, help=help, disabled=disabled, on_click=act
+    )

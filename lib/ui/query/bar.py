@@ -87,9 +87,8 @@ def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
         for draw_pill in pills[hidden_count:]:
             draw_pill()
     if pills:
-        widgets.icon_button(
-            "Clear all", "filter_alt_off", "filters_clear", _clear, context, help="Clear all filters"
-        )
+        act = partial(_clear, context)
+        widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
@@ -269,9 +268,8 @@ def _draw_reset(context: PageContext) -> None:
 
 
 def _button(context: PageContext, label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
-    widgets.icon_button(
-        label, icon, f"question_{label.lower()}", _step, context, act, help=label, disabled=not is_possible
-    )
+    act = partial(_step, context, act)
+    widgets.icon_button(label, icon, f"question_{label.lower()}", act, help=label, disabled=not is_possible)
 
 
 def _step(context: PageContext, act: Callable[[], None]) -> None:

@@ -84,7 +84,7 @@ class ComparedAnswers:
         """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
         if field.name in self.now.percents and self.now_days != self.before_days:
             result = change(now, before.times(self.now_days / self.before_days))
-        elif self.now_days == self.before_days or _is_ratio(field):
+        elif self.now_days == self.before_days or (field.formula is not None and "/" in field.formula):
             result = change(now, before)
         else:
             result = Change(None)
@@ -166,10 +166,6 @@ def _rest(
     if not any(part.side for part in (total, *parts)):
         return Estimate(rest)
     return Estimate(rest, math.nan, math.nan) if rest else None
-
-
-def _is_ratio(field: DataField) -> bool:
-    return field.formula is not None and "/" in field.formula
 
 
 def _keys(audience: Audience) -> list[Key]:

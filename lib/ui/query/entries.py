@@ -113,19 +113,12 @@ def row(
     icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
         with st.container(gap=None, width="stretch"):
-            widgets.icon_button(
-                plain(entry.name),
-                icon,
-                f"view_open_{shelf.key}{entry.id}",
-                opens,
-                entry,
-                help=f"Open {plain(entry.name)}",
-            )
+            key, help = f"view_open_{shelf.key}{entry.id}", f"Open {plain(entry.name)}"
+            widgets.icon_button(plain(entry.name), icon, key, partial(opens, entry), help)
             st.caption(about(entry) + more)
         for name, symbol, label, act in actions:
-            widgets.icon_button(
-                plain(label), symbol, f"view_do_{shelf.key}{name}_{entry.id}", act, help=plain(label)
-            )
+            key = f"view_do_{shelf.key}{name}_{entry.id}"
+            widgets.icon_button(plain(label), symbol, key, act, plain(label))
 
 
 def changes(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> Iterator[Action]:

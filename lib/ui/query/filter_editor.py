@@ -183,16 +183,9 @@ def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Fi
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
     _flags(context, prefix, name, partial(_flag, context, prefix, name))
     with st.container(horizontal=True, gap="xsmall"):
-        widgets.icon_button(
-            "Swap",
-            "swap_horiz",
-            f"{prefix}_swap",
-            _ask,
-            context,
-            name,
-            filters.swap,
-            help="Exclude what is included, and include what is excluded",
-        )
+        act = partial(_ask, context, name, filters.swap)
+        about = "Exclude what is included, and include what is excluded"
+        widgets.icon_button("Swap", "swap_horiz", f"{prefix}_swap", act, help=about)
         draw_removal(prefix, partial(_ask, context, name, filters.clear))
 
 

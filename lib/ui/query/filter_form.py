@@ -44,16 +44,9 @@ def draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
                 descriptions = _descriptions(context, query, filter_)
                 text = filters.sentence(filter_, context.slicer, descriptions, most=len(filter_.value))
                 st.markdown(f"{'or ' if number else ''}{plain(text)}", width="stretch")
-                widgets.icon_button(
-                    "Remove",
-                    "close",
-                    f"{key}_remove_{number}",
-                    _change,
-                    context,
-                    group,
-                    (*group[:number], *group[number + 1 :]),
-                    help=plain(f"Remove “{text}”"),
-                )
+                remove = partial(_change, context, group, (*group[:number], *group[number + 1 :]))
+                help = plain(f"Remove “{text}”")
+                widgets.icon_button("Remove", "close", f"{key}_remove_{number}", remove, help)
         if len(group) < MOST_ALTERNATIVES:
             draw_alternative(context, query, key, partial(_add, context, group), "Or")
 
@@ -77,16 +70,8 @@ def draw_or(context: PageContext, query: AudienceQuery, key: str, own_filters: I
     """Draw the button that makes a group of one filter, in the popover of its pill."""
     single = tuple(own_filters)
     if len(single) == 1 and is_offered(context, query):
-        widgets.icon_button(
-            "Or…",
-            "call_split",
-            f"{key}_or",
-            _join,
-            context,
-            key,
-            single[0],
-            help="Keep rows for which this filter or another one holds",
-        )
+        help = "Keep rows for which this filter or another one holds"
+        widgets.icon_button("Or…", "call_split", f"{key}_or", partial(_join, context, key, single[0]), help)
 
 
 def _descriptions(context: PageContext, query: AudienceQuery, filter_: Filter) -> dict[str, str]:

@@ -6,6 +6,7 @@ Their texts are shown as characters, never as Markdown. Owners and administrator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -89,15 +90,9 @@ def _row(context: PageContext, place: NotePlace, note: Note) -> None:
         st.caption(_about(place, note), width="stretch")
         if note.is_mine or context.person.role == "admin":
             for name, icon, state in (("Edit", "edit", "edited"), ("Delete", "delete", "deleted")):
-                widgets.icon_button(
-                    name,
-                    icon,
-                    f"{place.key}_{icon}_{note.id}",
-                    place.choose,
-                    state,
-                    note.id,
-                    help=f"{name} the {place.noun}: {plain(note.text)}",
-                )
+                act = partial(place.choose, state, note.id)
+                about = f"{name} the {place.noun}: {plain(note.text)}"
+                widgets.icon_button(name, icon, f"{place.key}_{icon}_{note.id}", act, help=about)
 
 
 def _about(place: NotePlace, note: Note) -> str:

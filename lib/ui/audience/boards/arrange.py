@@ -1,6 +1,6 @@
 """Arranging a board: cells are added, moved, made wider or narrower, and removed, with mouse or keyboard."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -37,12 +37,9 @@ def draw_buttons(context: PageContext, board: Board) -> None:
             on_click=_store, args=(context, board, None, params),
         )  # fmt: skip
     is_arranging = is_on(context, board)
-    widgets.icon_button(
-        "Done" if is_arranging else "Arrange",
-        "check" if is_arranging else "dashboard_customize",
-        "board_arrange",
-        partial(st.session_state.__setitem__, ARRANGING, None if is_arranging else board.id),
-    )
+    label, icon = ("Done", "check") if is_arranging else ("Arrange", "dashboard_customize")
+    switch = partial(st.session_state.__setitem__, ARRANGING, None if is_arranging else board.id)
+    widgets.icon_button(label, icon, "board_arrange", switch)
 
 
 def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, place: int) -> None:
@@ -66,21 +63,12 @@ def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, plac
         if cell.part == "leaderboard" and not item.is_missing:
             _draw_card_picker(context, board, place, split_texts(item.params.get("cards", "")))
         for label, icon, is_possible, cells in (
-            ("Move earlier", "arrow_back", place > 0, partial(swap, board.cells, place - 1)),
-            ("Move later", "arrow_forward", place < count - 1, partial(swap, board.cells, place)),
-            ("Remove", "close", True, partial(without, board.cells, place)),
+            ("Move earlier", "arrow_back", place > 0, swap(board.cells, place - 1)),
+            ("Move later", "arrow_forward", place < count - 1, swap(board.cells, place)),
+            ("Remove", "close", True, without(board.cells, place)),
         ):
-            widgets.icon_button(
-                f"{label}: {name}",
-                icon,
-                f"{prefix}_{icon}",
-                _rearrange,
-                context,
-                board,
-                cells,
-                help=label,
-                disabled=not is_possible,
-            )
+            act, is_disabled = partial(_store, context, board, cells, None), not is_possible
+            widgets.icon_button(f"{label}: {name}", icon, f"{prefix}_{icon}", act, label, is_disabled)
 
 
 def _draw_card_picker(context: PageContext, board: Board, place: int, texts: Sequence[str]) -> None:
@@ -122,7 +110,9 @@ def draw_addition(context: PageContext, board: Board) -> None:
 
 
 def swap(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
-    """The cells with this one and the next in each other's place."""
+    """The cells with this one and the next in each other's place; as they are where one of them is none."""
+    if not 0 <= place < len(cells) - 1:
+        return [*cells]
     return [*cells[:place], cells[place + 1], cells[place], *cells[place + 2 :]]
 
 
@@ -133,10 +123,6 @@ def without(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
 
 def _width_label(width: int) -> str:
     return "Whole width" if width == COLUMNS else f"{width} of {COLUMNS} columns"
-
-
-def _rearrange(context: PageContext, board: Board, cells: Callable[[], list[BoardCell]]) -> None:
-    _store(context, board, cells(), None)
 
 
 def _change(context: PageContext, board: Board, place: int, name: str, key: str) -> None:
