@@ -164,7 +164,7 @@ def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]
     for number, *act in lists(message.get("list")):
         if isinstance(number, int) and number > last:
             last = number
-            acts.append(act)
+            acts += [act] if act else []
     return acts, (by, last) if last else receipt
 
 
