@@ -170,7 +170,6 @@ class BoardRoute:
         self._clicks, self._ahead = Throttle(A_MINUTE), Throttle(AHEAD_A_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] != PATH:
             await self._app(scope, receive, send)
             return

@@ -76,7 +76,6 @@ class DeskRoutes:
         self._app, self._has_company = app, has_company
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] == "websocket" and scope["path"] != SOCKET:
             await receive()
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
@@ -120,7 +119,6 @@ class DeskSocket:
         self._person_limiter = Limiter(PERSON_MESSAGES, PERSON_MESSAGES_PER_ADDRESS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return

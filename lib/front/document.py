@@ -75,7 +75,6 @@ class DeskDocument:
         self._added = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
         elif scope["path"].endswith(f"/{FILE}"):
@@ -106,7 +105,6 @@ class _Rewriter:
         self._body = b""
 
     async def __call__(self, message: Message) -> None:
-        """One message of the answer."""
         if message["type"] == "http.response.start" and _is_document(message):
             self._start = message
         elif self._start is None:
@@ -126,7 +124,6 @@ class _Rewriter:
 
 
 def _is_screen(scope: Scope) -> bool:
-    """Whether a browser asks for a document."""
     return "text/html" in Headers(scope=scope).get("accept", "")
 
 

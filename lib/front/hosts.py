@@ -33,7 +33,6 @@ class SameOrigin:
         self._app, self._origins = app, frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] == "websocket":
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
@@ -80,7 +79,6 @@ class OwnHosts:
         self._takes_addresses = not is_loopback(_plain(host))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] == "lifespan" or self._is_ours(Headers(scope=scope).get("host", "")):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

@@ -31,7 +31,6 @@ class ProcessMetrics:
         self._app, self._process = app, process
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] != PATH:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)

@@ -133,7 +133,6 @@ class _Worker(server.Server):
             self._process.channel.send(REPORT.pack(self._tabs, self._taken))
 
     def _count_tabs(self, change: int) -> None:
-        """A tab was opened or closed."""
         self._tabs += change
         self._report()
 
@@ -145,7 +144,6 @@ class _Tabs:
         self._app, self._count_tabs = app, count_tabs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "websocket":
             return await self._app(scope, receive, send)
         self._count_tabs(1)
@@ -168,7 +166,6 @@ class _Connection:
         self._app, self._number, self._closes, self._is_first = app, str(number), closes, True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         is_first, self._is_first = self._is_first, False
         headers = Headers(scope=scope)
         number = cookie_parser("; ".join(headers.getlist("cookie"))).get(COOKIE)
@@ -416,5 +413,4 @@ async def _readable(connection: socket.socket) -> None:
 
 
 def _how(status: int) -> str:
-    """How a process ended."""
     return signal.Signals(-status).name if status < 0 else f"exit status {status}"

@@ -36,7 +36,6 @@ class RequestPace:
         self._paces: dict[str, Pace] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         headers = Headers(raw=scope.get("headers", []))
         cookie = "; ".join(headers.getlist("cookie"))
         if scope["type"] == "lifespan" or (cookie and self._is_signed(cookie)):

@@ -76,7 +76,6 @@ class WholeRequests:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "lifespan" and {"content-length", "transfer-encoding"} <= {*Headers(scope=scope)}:
             answer = problem(scope["path"], BadRequest(TWO_LENGTHS))
             answer.headers["Connection"] = "close"

@@ -95,7 +95,6 @@ class SharedRoute:
         self._forms = Throttle(forms_a_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
@@ -197,7 +196,6 @@ class MailRoute:
         self._requests = Throttle(STOPS_A_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] != PATH:
             await self._app(scope, receive, send)
             return

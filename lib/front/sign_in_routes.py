@@ -74,7 +74,6 @@ class SignInRoutes:
         self._app, self._cookies, self._may_read, self._origins = app, cookies, may_read, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         path = scope["path"] if scope["type"] == "http" else ""
         if scope["type"] == "websocket":
             await self._app(self._with_browser(scope), receive, send)
@@ -212,7 +211,6 @@ class CompanyRoutes:
         self._attributes = f"Max-Age={int(seconds)}{'; Secure' if address.startswith('https:') else ''}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
             await self._app(scope, receive, send)
         elif scope["path"] == LOGIN and (url := self._same_machine(scope)):
@@ -264,7 +262,6 @@ class _StartSender:
         self._routes, self._scope, self._send = routes, scope, send
 
     async def __call__(self, message: Message) -> None:
-        """One message of the answer."""
         if message["type"] == "http.response.start":
             self._routes.lead(self._scope, message)
             MutableHeaders(raw=message["headers"])["content-length"] = "0"

@@ -226,7 +226,6 @@ def _beside(blocks: Sequence[Block], step: float) -> Block:
 
 
 def _card(table: SnapshotTable, width: float) -> Block:
-    """A leaderboard as one block."""
     return _below([*_table(table, width)])
 
 

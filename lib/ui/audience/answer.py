@@ -4,7 +4,7 @@
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from typing import Any
@@ -17,7 +17,6 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
-from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.series import EACH, TRENDS, Series, bucket_words
 from lib.ui.charts.time_chart import ChartLine, ValueLine
@@ -25,7 +24,6 @@ from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, periods, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
-from lib.views import Note
 from lib.wire.text import straight
 
 FEWEST_POINTS, MOST_POINTS = 2, 400
@@ -41,27 +39,38 @@ def head(focus: Focus, params: Params) -> Json:
     now = ask.estimate(focus.context, query)
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
-        return _about(focus) | _nothing(headline.no_data(focus), params)
+        return _about(focus) | _nothing(focus, params)
     values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
-    notes = over_time.notes_of(focus).notes
+    notes, _ = over_time.notes_of(focus)
     lines = {name: over_time.lines(_showing(focus, name), now, comparisons) for name in focus.headline}
-    other = headline.other_precision(focus, now)
+    front = lines[focus.field.name]
     return _about(focus) | {
         "metrics": list(focus.metrics),
-        "figures": [_figure(_showing(focus, name), now, comparisons, lines[name]) for name in focus.headline],
+        "figures": [
+            headline.figure(_showing(focus, name), now, comparisons, [line.series for line in lines[name]])
+            for name in focus.headline
+        ],
         "nothing": None,
         "fields": {
             name: _field(_showing(focus, name), lines[name], now, comparisons, values)
             for name in focus.headline
         },
-        "other_precision": other and {"limit": other.limit, "help": straight(other.help)},
-        **_buckets(lines[focus.field.name]),
-        "values": [_value_line(focus, now, line) for line in values],
+        "other_precision": headline.other_precision(focus, now),
+        **_buckets(front),
+        "values": [
+            {
+                "label": straight(line.label),
+                "color": line.color,
+                "now": _line(line.now, focus, now),
+                "before": line.before and _line(line.before, focus, now),
+            }
+            for line in values
+        ],
         "second": _second(focus, now),
         "alt_end": straight(f"; its values are in More, above the figures{time_chart.notes_text(notes)}"),
         "date_notes": [
-            *_date_notes(notes, lines[focus.field.name]),
-            *_clock_marks(focus, lines[focus.field.name]),
+            *(_mark(note.day, note.text, note.owner, front) for note in notes),
+            *_clock_marks(focus, front),
         ],
     }
 
@@ -83,7 +92,6 @@ def _showing(focus: Focus, name: str) -> Focus:
 
 
 def _second(focus: Focus, now: Audience) -> Json | None:
-    """The line of the data field on an axis of its own."""
     second = over_time.second(focus)
     if second is None:
         return None
@@ -97,7 +105,6 @@ def _second(focus: Focus, now: Audience) -> Json | None:
 
 
 def _about(focus: Focus) -> Json:
-    """What the figures are about, whatever they are."""
     year = focus.period[1].year
     return {
         "field": focus.field.name,
@@ -128,16 +135,16 @@ def _days(days: Days, year: int | None = None) -> Json:
     return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days, year)}
 
 
-def _nothing(nothing: NoData, params: Params) -> Json:
+def _nothing(focus: Focus, params: Params) -> Json:
     """A head without figures, and the question that leads on."""
-    extra = {name: text for name, text in params.items() if name in state.VIEW_PARAMS}
-    query = nothing.query
-    sentences = {
-        "sentence": straight(nothing.sentence),
-        "label": straight(nothing.label) if query else None,
-        "params": state.query_params(query) | extra if query else None,
+    sentence, label, query = headline.no_data(focus)
+    view = {name: text for name, text in params.items() if name in state.VIEW_PARAMS}
+    way_on = {
+        "sentence": straight(sentence),
+        "label": straight(label) if query else None,
+        "params": state.query_params(query) | view if query else None,
     }
-    return _empty() | {"nothing": sentences}
+    return _empty() | {"nothing": way_on}
 
 
 def _empty() -> Json:
@@ -160,24 +167,6 @@ def of_nothing(name: str) -> Json | list[Json]:
         "nothing": sentences,
     }
     return about | _empty() | more
-
-
-def _figure(
-    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[ChartLine]
-) -> Json:
-    figure = headline.figure(focus, now, comparisons, [line.series for line in lines])
-    return {
-        "name": focus.field.name,
-        "title": straight(figure.title),
-        "text": figure.text,
-        "delta": figure.delta,
-        "color": figure.style.color,
-        "arrow": figure.style.arrow,
-        "range": figure.range_text,
-        "is_noise": figure.is_noise,
-        "help": straight(figure.help),
-        "spark": straight(figure.spark_text(focus)),
-    }
 
 
 def _field(
@@ -243,15 +232,6 @@ def _plain(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _value_line(focus: Focus, now: Audience, line: ValueLine) -> Json:
-    return {
-        "label": straight(line.label),
-        "color": line.color,
-        "now": _line(line.now, focus, now),
-        "before": None if line.before is None else _line(line.before, focus, now),
-    }
-
-
 def _buckets(lines: Sequence[ChartLine]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
@@ -270,11 +250,6 @@ def _buckets(lines: Sequence[ChartLine]) -> Json:
     return {"buckets": buckets, "buckets_before": before}
 
 
-def _date_notes(notes: Iterable[Note], lines: Sequence[ChartLine]) -> list[Json]:
-    """The notes, each with the place of its bucket (-1 without a chart)."""
-    return [_mark(note.day, note.text, note.owner, lines) for note in notes]
-
-
 def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:
     """A mark like that of a note on each day that has 23 or 25 hours."""
     days = zones.odd_days(focus.zone, focus.period)
@@ -284,7 +259,7 @@ def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:
 
 def _mark(day: date, text: str, owner: str, lines: Sequence[ChartLine]) -> Json:
     starts = lines[0].series.starts if lines else ()
-    place = bisect_right(starts, datetime.combine(day, time())) - 1
+    place = bisect_right(starts, datetime.combine(day, time())) - 1  # -1 without a chart
     return {"day": day.isoformat(), "text": straight(text), "owner": straight(owner), "place": place}
 
 

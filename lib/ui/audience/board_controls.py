@@ -74,7 +74,6 @@ def _ask_compared_columns(context: PageContext, key: str) -> None:
 
 
 def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
-    """Draw a choice of several fields by their titles."""
     st.multiselect(
         label, list(titles), format_func=titles.__getitem__, key=key, max_selections=most,
         filter_mode="contains", select_all=False, width=380, on_change=change,

@@ -123,14 +123,12 @@ def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
 
 
 def _ask_rows(focus: Focus) -> ChartData:
-    """The rows, and the same rows on the days compared."""
     answer = ask.estimate(focus.context, focus.passing_rows())
     first, *others = (_compared_rows(side, answer) for side in focus.comparisons)
     return ChartData(replace(first, also=next(iter(others), None)), answer)
 
 
 def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
-    """The rows of the answer, compared with the days of the focus."""
     both = split_levels.both_sides(focus, focus.rows(), answer)
     whole = None if both is None else compared_answers.of_whole(focus)
     against = numbers.span(*focus.comparison.before, focus.period[1].year) if focus.comparison else ""

@@ -2,76 +2,54 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lib.reporting import dates
-from lib.reporting.answers import Audience, Precision
+from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filters, periods, precision, values
-from lib.ui.query.compared_answers import ComparedAnswers, Style
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
+from lib.wire.text import straight
 
 MOST_FILTERS = 6
 Clause = tuple[Filter, ...]
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
-class HeadlineFigure:
-    """A figure of the headline: the total of a data field, with its change, and the range of an estimate.
-
-    `delta` is None without a comparison, `range_text` for exact figures; `course` is the sparkline. A change
-    `is_noise` where single days differ by as much.
-    """
-
-    field: DataField
-    title: str
-    text: str
-    delta: str | None
-    style: Style
-    range_text: str | None
-    help: str
-    course: Series | None
-    is_noise: bool
-
-    def spark_text(self, focus: Focus) -> str:
-        """The sparkline in words; empty without one."""
-        if self.course is None or focus.grain is None:
-            return ""
-        return time_chart.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
-
-
 def figure(
     focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Series] = ()
-) -> HeadlineFigure:
-    """The figure of the focus's data field. `lines` are its values over time, and those compared."""
+) -> dict[str, Any]:
+    """The total of the focus's data field, with its change, its range, and its sparkline in words.
+
+    As lib/front/board_route.py describes it. `lines` are the field's values over time, and those compared.
+    """
     field = focus.field
     value = now.total.values.get(field.name)
     changes = [Change(None) if answers is None else answers.total(field) for answers in comparisons]
     change, sides = changes[0], [line.without_parts.values for line in lines[:2]]
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
-    return HeadlineFigure(
-        field=field,
-        title=numbers.title(field),
-        text=focus.numbers.short(value, field),
-        delta=compared_answers.delta(focus, field, change),
-        style=compared_answers.style(field, change, is_noise),
-        range_text=compared_answers.range_text(focus, field, now),
-        help=" · ".join([_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]),
-        course=_course(lines),
-        is_noise=is_noise or not change.is_certain,
-    )
-
-
-def _course(lines: Sequence[Series]) -> Series | None:
-    """The whole buckets of the field, if two of them have values."""
-    course = lines[0].without_parts if lines else None
-    return course if course is not None and time_chart.has_course(course) else None
+    style = compared_answers.style(field, change, is_noise)
+    about = [_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]
+    course, spark = lines[0].without_parts if lines else None, ""
+    if course is not None and focus.grain is not None and time_chart.has_course(course):
+        spark = time_chart.text(course, field, focus.grain, focus.period, focus.numbers)
+    return {
+        "name": field.name,
+        "title": straight(numbers.title(field)),
+        "text": focus.numbers.short(value, field),
+        "delta": compared_answers.delta(focus, field, change),
+        "color": style.color,
+        "arrow": style.arrow,
+        "range": compared_answers.range_text(focus, field, now),
+        "is_noise": is_noise or not change.is_certain,
+        "help": straight(" · ".join(about)),
+        "spark": straight(spark),
+    }
 
 
 def _help(focus: Focus, field: DataField, value: float | None, change: Change, is_noise: bool) -> str:
@@ -95,44 +73,35 @@ def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterat
             yield f"Against {numbers.days(*side.comparison.before)}: {text}"
 
 
-@dataclass(frozen=True)
-class NoData:
-    """Why there are no results, and a button that leads on: its label, icon and question (None: none)."""
-
-    sentence: str
-    label: str = ""
-    query: AudienceQuery | None = None
-
-
 def is_there(audience: Audience) -> bool:
     """Whether the answer has any records."""
     return audience.total.records_found > 0 and len(audience) > 0
 
 
-def no_data(focus: Focus) -> NoData:
-    """Why the question has no results: the days, or the filter that leaves out the largest volume."""
+def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
+    """Why the question has no results: the days, or the filter that leaves out the largest volume.
+
+    A sentence, and the label and query of a button that leads on (empty and None without one).
+    """
     days = numbers.days(*focus.period)
-    if not (focus.query.filters or focus.query.any_of) or not _has_data(focus):
-        first, last = focus.slicer.first_date, focus.slicer.last_date
+    first, last = focus.slicer.first_date, focus.slicer.last_date
+    has_data = (
+        first is None
+        or last is None
+        or (focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first)
+    )
+    if not (focus.query.filters or focus.query.any_of) or not has_data:
         span = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
         coverage = f" The data covers {span}." if span else ""
         start, end = dates.default_days(focus.slicer, ask.today(focus.context, focus.query))
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
-        return NoData(f"There is no data for {days}.{coverage}", "Show the last days with data", query)
+        return f"There is no data for {days}.{coverage}", "Show the last days with data", query
     text = f"Nothing matches these filters for {days}."
     obstacle, rest, most = _most_in_the_way(focus)
     if rest is None:
-        return NoData(f"{text} Remove filters, or choose other days.")
+        return f"{text} Remove filters, or choose other days.", "", None
     words = _words(focus, obstacle)
-    return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest)
-
-
-def _has_data(focus: Focus) -> bool:
-    """Whether the slicer has data on any of the question's days, as far as it says so."""
-    first, last = focus.slicer.first_date, focus.slicer.last_date
-    if first is None or last is None:
-        return True
-    return focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first
+    return f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest
 
 
 def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
@@ -198,30 +167,18 @@ def fields_in_sight(focus: Focus) -> list[DataField]:
     return [focus.slicer.data_field(name) for name in focus.fields]
 
 
-@dataclass(frozen=True)
-class OtherPrecision:
-    """How many records to read for another precision (`limit`), and what that means."""
-
-    limit: int
-    help: str
-
-
-def other_precision(focus: Focus, answer: Audience) -> OtherPrecision | None:
+def other_precision(focus: Focus, answer: Audience) -> dict[str, Any] | None:
     """The other precision that a click gives: all records, or the usual sample; None without another.
 
-    All records are not offered where the period has more than one query may read (specification, Limits), nor
-    to somebody who sees some rows only: their figures are exact.
+    `limit` is how many records to read for it, `help` what that means. All records are not offered where the
+    period has more than one query may read (specification, Limits), nor to somebody who sees some rows only:
+    their figures are exact.
     """
     limit, read = focus.query.audience_rows_limit, answer.precision
     if limit == ROWS_LIMITS[1]:
-        return OtherPrecision(API_ROWS_LIMIT, "Go back to quick estimates")
+        return {"limit": API_ROWS_LIMIT, "help": "Go back to quick estimates"}
     if read is None or focus.slicer.restrictions or not limit < read.records_in_range <= ROWS_LIMITS[1]:
         return None
-    records = focus.numbers.number(read.records_in_range)
-    return OtherPrecision(ROWS_LIMITS[1], f"Make it exact: reads all {records} records{_takes(read)}")
-
-
-def _takes(read: Precision) -> str:
-    """The expected time, where the service gives one."""
-    expected = read.exact_milliseconds
-    return "" if expected is None else f"; about {max(1, round(expected / 1000))} s"
+    expected, records = read.exact_milliseconds, focus.numbers.number(read.records_in_range)
+    takes = "" if expected is None else f"; about {max(1, round(expected / 1000))} s"
+    return {"limit": ROWS_LIMITS[1], "help": straight(f"Make it exact: reads all {records} records{takes}")}

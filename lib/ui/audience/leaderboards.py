@@ -85,7 +85,6 @@ def _table(focus: Focus, board: Leaderboard) -> Table:
 
 
 def _failed_table(focus: Focus, card: Card, why: str) -> Table:
-    """The card of a leaderboard that could not be loaded."""
     title = filters.field(card.name, focus.slicer)
     return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
 

@@ -238,7 +238,6 @@ def draw(context: PageContext) -> None:
 
 
 def _draw(focus: Focus, movers: Moved) -> None:
-    """Draw a sentence on the total, the ranked values, and notes."""
     values = rank(movers)
     can_part = any(mover.mix is not None for _, mover in values)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
@@ -259,7 +258,6 @@ def _draw(focus: Focus, movers: Moved) -> None:
 
 
 def _download(focus: Focus, movers: Moved) -> None:
-    """Draw the values as a file, and a link to Export."""
     menu = export_menu.open_menu(BLOCK)
     if menu is not None:
         with menu:

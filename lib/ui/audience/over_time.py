@@ -1,7 +1,7 @@
 """The field over time: its lines, in words and as a table; and notes on its days."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -247,30 +247,24 @@ def _plain(focus: Focus, now: Audience) -> Any:
     return lambda value: focus.numbers.plain(value, focus.field)
 
 
-@dataclass(frozen=True)
-class DayNotes:
-    """The notes on the days on screen, in the order of days; `trouble` if they can't be read."""
+def notes_of(focus: Focus) -> tuple[Sequence[Note], TrancheError | None]:
+    """The notes on the question's days, in the order of days, and why they can't be read, if they can't.
 
-    notes: tuple[Note, ...] = ()
-    trouble: TrancheError | None = None
-
-
-def notes_of(focus: Focus) -> DayNotes:
-    """The notes on the question's days; if the database fails, the chart is drawn without notes."""
+    If the database fails, the chart is drawn without notes.
+    """
     context = focus.context
     try:
-        return DayNotes(
-            tuple(context.clients.view_store.notes.of(context.project, context.slicer_name, *focus.period))
-        )
+        notes = context.clients.view_store.notes.of(context.project, context.slicer_name, *focus.period)
     except TrancheError as error:
-        return DayNotes(trouble=error)
+        return (), error
+    return notes, None
 
 
 def draw_notes(focus: Focus) -> None:
     """Draw the notes on the question's days, and a form for another one."""
-    day_notes, context = notes_of(focus), focus.context
-    if day_notes.trouble is not None:
-        problems.show(day_notes.trouble, "The notes", "Your question is kept.")
+    (notes, trouble), context = notes_of(focus), focus.context
+    if trouble is not None:
+        problems.show(trouble, "The notes", "Your question is kept.")
         return
     place = NotePlace(
         "date",
@@ -282,7 +276,7 @@ def draw_notes(focus: Focus) -> None:
         focus.period[1],
         partial(_saved_text, focus),
     )
-    note_list.draw(context, place, day_notes.notes, f"No notes on {numbers.days(*focus.period)}.")
+    note_list.draw(context, place, notes, f"No notes on {numbers.days(*focus.period)}.")
 
 
 def _saved_text(focus: Focus, day: date) -> str:

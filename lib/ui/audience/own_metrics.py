@@ -80,7 +80,6 @@ def _close() -> None:
 
 
 def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
-    """The form of a metric, or of a new one."""
     name = st.text_input("Name", max_chars=LONGEST_NAME, key=NAME) or ""
     formula = st.text_input("Formula", max_chars=LONGEST_FORMULA, key=FORMULA, help=HELP, live=True) or ""
     own = {field.name for field in context.slicer.own_fields}

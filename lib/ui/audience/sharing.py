@@ -116,7 +116,6 @@ def _forget() -> None:
 
 
 def _make(context: PageContext, pair: tuple[str, str], choices: Mapping[str, Params], whose: str) -> None:
-    """Make the link. A callback."""
     state = st.session_state
     params = choices[state[f"share_link_days{whose}"]]
     try:

@@ -161,7 +161,6 @@ def _line(label: str, line: Json, color: str = "", **more: Any) -> SnapshotLine:
 
 
 def _movers(focus: Focus) -> Iterator[SnapshotTable]:
-    """What moved, where days are compared."""
     if focus.comparison is None:
         return
     movers = moved.compute(focus)

@@ -133,7 +133,6 @@ def few_cells(split: SplitRows) -> pd.DataFrame:
 
 
 def _order(split: SplitRows, key: str) -> list[str]:
-    """A key field's codes: the largest first, or by time."""
     codes = split.answer.names[key]
     if key in TIME_KEY_FIELDS:
         return sorted(codes.unique())

@@ -75,7 +75,6 @@ def overlap(page_focus: Focus, segmented: str) -> float | None:
 
 
 def _top(page_focus: Focus, name: str, count: int) -> Audience:
-    """A key field's top values."""
     volume = focus.volume(page_focus.slicer, page_focus.field)
     changes = {
         "split_by": (name,),

@@ -65,7 +65,6 @@ def draw(focus: Focus, lines: LinesOverTime, title: str) -> None:
 
 
 def _over_time(focus: Focus, name: str, values: tuple[str, ...]) -> AudienceQuery:
-    """The field over time by value, of these values."""
     only = Filter(name=name, value=values, match="equals")
     changes = {
         "split_by": (time_key_field(focus.grain or "day"), name),

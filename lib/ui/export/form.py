@@ -103,7 +103,6 @@ def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
 
 
 def _full_digits(context: PageContext, export_format: ExportFormat) -> bool:
-    """Draw the switch for all digits, which csv and tsv have."""
     if not context.slicer.knows("full_digits") or export_format not in ("csv", "tsv"):
         return False
     return st.toggle(

@@ -183,7 +183,6 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
 
 
 def _receipt(context: PageContext, file: Preview) -> None:
-    """Draw the comparison of the split on Audience with the file."""
     query = focus.current(context).rows()
     comparison = receipt.receipt(
         lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer

@@ -108,7 +108,6 @@ def draw(
 
 
 def _step(context: PageContext, job: Job, number: Callable[[int], str], after: Callable[[], None]) -> None:
-    """Do the next step, and draw how far the job is."""
     verb = job.verb
     if job.is_running:
         job.step(context.deals)
@@ -120,6 +119,5 @@ def _step(context: PageContext, job: Job, number: Callable[[int], str], after: C
 
 
 def _stop(job: Job, after: Callable[[], None]) -> None:
-    """Stop after the current step. A callback."""
     job.stop()
     after()

@@ -130,7 +130,6 @@ def _first_check() -> str:
 
 
 def _set_alert(context: PageContext, view: SavedView) -> None:
-    """Set the alert of the form. A callback."""
     # What was typed may come with the click, after the run that drew the button: the session has it.
     form = {part: st.session_state.get(f"view_alert_{part}_{view.id}") for part in ("field", "rule", "bound")}
     field = context.slicer.data_field(str(form["field"]))

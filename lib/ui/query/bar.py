@@ -228,7 +228,6 @@ def _ask(context: PageContext, old: Filter | DataFilter | None, new: Filter | Da
 
 
 def _clear(context: PageContext) -> None:
-    """Clear all filters, in one step."""
     history.show(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
 
 

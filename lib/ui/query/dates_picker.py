@@ -138,7 +138,6 @@ def draw_comparison(context: PageContext) -> None:
 
 
 def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], days: Days | None) -> None:
-    """The kinds of days to compare with, and the dates of a range."""
     kind = compare[0] if len(compare) == 1 else "range" if compare else NONE
     key = followed_key(f"{name}_kind", kind)
     st.pills(

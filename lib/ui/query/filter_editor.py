@@ -135,7 +135,6 @@ def _add_missing(
 
 
 def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
-    """The data field of the page."""
     names = (history.current(context).view.field, *(query.data_fields or focus.usual_metrics(context.slicer)))
     return next((context.slicer.data_field(name) for name in names if name), None)
 

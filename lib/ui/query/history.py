@@ -233,7 +233,6 @@ def _params() -> Params:
 
 
 def _in_url() -> dict[str, str]:
-    """The state's parameters in the URL."""
     # Streamlit keeps a removed parameter, without values, until the next run.
     return {
         name: text

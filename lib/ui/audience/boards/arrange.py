@@ -72,7 +72,6 @@ def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, plac
 
 
 def _draw_card_picker(context: PageContext, board: Board, place: int, texts: Sequence[str]) -> None:
-    """Draw the choice among the view's leaderboards."""
     cell = board.cells[place]
     names = [text.partition("!")[0] for text in texts if text]
     options = list(dict.fromkeys(["", *names, cell.card]))

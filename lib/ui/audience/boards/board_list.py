@@ -90,6 +90,5 @@ def _save(context: PageContext, name: str, is_shared: bool) -> None:
 
 
 def _go(board: Board) -> None:
-    """Open a board. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = board.id, False
     question.write_address(board, question.last_params(board))
