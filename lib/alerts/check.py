@@ -1,13 +1,28 @@
 """One alert, checked: its view's query in its owner's name, judged by lib/reporting/watched.py."""
 
+from dataclasses import dataclass
+
 from lib import connect
-from lib.alerts.message import Verdict
 from lib.reporting import links, watched
 from lib.reporting.models import InfoQuery
 from lib.reporting.watched import FigureUnavailable
 from lib.settings import Settings
-from lib.views import Alert, SavedView
+from lib.views import Alert, AlertState, SavedView
 from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, TrancheError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`state` is None where it is unknown, and `problem` says why; the alert's state then stays.
+
+    `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`.
+    """
+
+    state: AlertState | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    problem: str = ""
 
 
 def check(alert: Alert, settings: Settings) -> Verdict:

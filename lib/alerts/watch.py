@@ -6,21 +6,21 @@ Messages go to the webhook of the settings. Its address may have a token in its 
 password: neither it nor the secret reach a log.
 """
 
+import json
 import logging
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import httpx
 from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
 
 from lib import connect, database
-from lib.alerts.check import check
-from lib.alerts.message import Verdict, body
+from lib.alerts.check import Verdict, check
 from lib.database import DatabaseScope
 from lib.settings import Settings
 from lib.views import Alert
@@ -112,6 +112,37 @@ class AlertStore(DatabaseScope):
         """Try again then."""
         values = {"attempts": message.attempts + 1, "due": due}
         self.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
+
+
+def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:
+    """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
+
+    An owner who lost access gets no figure.
+    """
+    link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
+    message = {
+        "id": number,
+        "event": "fired" if verdict.state == "firing" else "cleared",
+        "at": now.isoformat(timespec="seconds"),
+        "reason": verdict.problem or None,
+        "alert": {
+            "id": alert.id,
+            "owner": alert.owner,
+            "project": alert.project,
+            "slicer": alert.slicer,
+            "view": alert.view_name,
+            "field": alert.field,
+            "rule": alert.rule,
+            "bound": alert.bound,
+            "value": verdict.value,
+            "usual_low": verdict.low,
+            "usual_high": verdict.high,
+            "link": f"{origin}/audience?{link}",
+        },
+    }
+    if verdict.state == "lost":
+        message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
+    return json.dumps(message, ensure_ascii=False)
 
 
 def _is_due(now: datetime) -> ColumnElement[bool]:

@@ -15,7 +15,7 @@ from statements import NOISES, alert_rates
 from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up, webhook
 
 from lib import connect
-from lib.alerts.message import Verdict
+from lib.alerts.check import Verdict
 from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.reporting import noise, watched

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.definition import DataFieldDefinition
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import records_tab
-from lib.ui.kit import rows as board_rows
 from lib.ui.query import clicks
 
 COUNTRY, CAMPAIGN, DAY = "geo.country", "campaign_id", "granularity_day"
@@ -104,12 +103,6 @@ def test_a_link_and_undo_keep_whose_rows(visit: Visit) -> None:
     assert "Rows of this question" in captions(desk)
     desk.button(key="question_undo").click().run()
     assert "Rows of Country Germany" in captions(desk)
-
-
-@pytest.mark.parametrize("act", [["records", COUNTRY], ["records", 1, []], ["records", COUNTRY, "x"]])
-def test_acts_that_can_not_be_read(act: list[Any]) -> None:
-    """A click that is no click on rows is passed over."""
-    assert not [*board_rows.parse(act)]
 
 
 def test_rows_of_a_field_that_is_gone(visit: Visit) -> None:

@@ -62,6 +62,9 @@ def test_another_browser_counts_separately() -> None:
         sent([1, "zoom_out"]),
         sent([1, "read", 17]),
         sent([1, "records", "split", [["secret", "x"]]]),
+        sent([1, "records", "geo.country"]),
+        sent([1, "records", 1, []]),
+        sent([1, "records", "geo.country", "x"]),
         sent([1, "lower", "upper"]),
     ],
 )

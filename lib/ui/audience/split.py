@@ -1,4 +1,4 @@
-"""The split, as one of the kinds of chart or a workbook; a click on a value drills down.."""
+"""The tab Split: its controls, its kind of chart, and the pivot as a workbook."""
 
 from functools import partial
 

@@ -80,7 +80,7 @@ def bars(focus: Focus, split: SplitRows) -> None:
     st.plotly_chart(
         bar_chart.figure(bars, focus.field, focus.numbers),
         key=key,
-        on_select=lambda: _bar(focus, split, key),
+        on_select=partial(_keep_bar, focus, split, key),
         selection_mode="points",
         config=export_menu.config(focus, "split_bars"),
         alt=alternative(focus, split.keys),
@@ -106,7 +106,7 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
     st.plotly_chart(
         figure,
         key=key,
-        on_select=lambda: _square(focus, split, grid, key),
+        on_select=partial(_keep_square, focus, split, grid, key),
         selection_mode="points",
         config=export_menu.config(focus, "split_heatmap"),
         alt=alternative(focus, split.keys),
@@ -146,24 +146,20 @@ def alternative(focus: Focus, keys: Sequence[str]) -> str:
     return f"{numbers.title(focus.field)} by {fields}, {numbers.days(*focus.period)}"
 
 
-def _bar(focus: Focus, split: SplitRows, key: str) -> None:
-    points = _points(key)
-    if points:
-        _drill(focus, split, round(points[0]["y"]), split.keys)
+def _keep_bar(focus: Focus, split: SplitRows, key: str) -> None:
+    for point in _points(key):
+        row = split.answer.names.iloc[round(point["y"])]
+        clicks.into(focus.context, [(name, str(row[name])) for name in split.keys])
 
 
-def _square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
-    points = _points(key)
-    if points:
+def _keep_square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
+    for point in _points(key):
         down, across = split.keys
-        row, column = round(points[0]["y"]), round(points[0]["x"])
-        clicks.into(focus.context, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+        row, column = str(grid.index[round(point["y"])]), str(grid.columns[round(point["x"])])
+        clicks.into(focus.context, [(down, row), (across, column)])
 
 
 def _points(key: str) -> list[Any]:
+    """The point that was clicked, if one was."""
     points: list[Any] = st.session_state[key].selection.points
-    return points
-
-
-def _drill(focus: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
-    clicks.into(focus.context, [(key, str(split.answer.names[key].iloc[row])) for key in keys])
+    return points[:1]

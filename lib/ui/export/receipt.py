@@ -178,10 +178,9 @@ def _by_name(answer: Audience) -> Exact:
 
 def _passes(values: Values, query: ExportQuery) -> bool:
     """Whether a row of these values passes the file's data filters."""
-    pairs = [(values.get(data_filter.name), data_filter) for data_filter in query.data_filters]
     return all(
-        value is not None and COMPARE[data_filter.match](value, data_filter.value)
-        for value, data_filter in pairs
+        (value := values.get(filter_.name)) is not None and COMPARE[filter_.match](value, filter_.value)
+        for filter_ in query.data_filters
     )
 
 

@@ -1,7 +1,5 @@
 """The right side of Export: preview, download with progress, receipt, and the request for scripts.
 
-The download button, and the messages while the file is made and afterwards.
-
 The file is made by a thread of its own, while the button turns. Why a file failed Streamlit does not say: the
 thread notes it, and the screen looks for the note. It looks by itself where making takes long (and only
 there: each look also clears away finished downloads), otherwise with the next thing that is done on it.
@@ -9,9 +7,9 @@ there: each look also clears away finished downloads), otherwise with the next t
 
 import time
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import Literal
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -25,7 +23,7 @@ from lib.ui.export.preview import Export, Preview, summary
 from lib.ui.kit import problems, reader, sign_in, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, precision
+from lib.ui.query import ask, focus, precision, share
 from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
@@ -141,12 +139,8 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     with problems.report_errors("The preview"), waiting.speaking("The preview", query, context.slicer):
         try:
-            file = preview.preview(
-                lambda q: ask.audience(context, q),
-                _exporter(context),
-                query,
-                context.slicer,
-            )
+            audience = partial(ask.audience, context)
+            file = preview.preview(audience, _exporter(context), query, context.slicer)
         except BadRequest as error:
             st.error(
                 f"{plain(error.reason)}. Your choices are kept: change them on the left.",
@@ -157,7 +151,7 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
             if context.slicer.data_fields:
                 _receipt(context, file)
     with st.expander("For a script", icon=":material/terminal:"):
-        tables.request(query, context.clients.reporting_address or _own_address())
+        tables.request(query, context.clients.reporting_address or share.own_address())
 
 
 def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
@@ -183,10 +177,8 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
 
 
 def _receipt(context: PageContext, file: Preview) -> None:
-    query = focus.current(context).rows()
-    comparison = receipt.receipt(
-        lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer
-    )
+    audience, query = partial(ask.audience, context), focus.current(context).rows()
+    comparison = receipt.receipt(audience, _exporter(context), query, file, context.slicer)
     with st.expander(RECEIPT, expanded=bool(comparison.differing), icon=":material/receipt_long:"):
         tables.receipt(comparison, Numbers.of(reader.locale()))
 
@@ -198,9 +190,3 @@ def _exporter(context: PageContext) -> Export:
         return reporting.export(query, context.slicer).content.read()
 
     return lambda query: BytesIO(waiting.call(query, lambda: export(query)))
-
-
-def _own_address() -> str:
-    """The address of this desk, which also serves the API."""
-    context = urlsplit(st.context.url or "")
-    return f"{context.scheme}://{context.netloc}"

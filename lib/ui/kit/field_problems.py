@@ -50,19 +50,13 @@ class FieldProblems:
 
     def at(self, *path: str | int) -> list[str]:
         """The messages at this place, and inside of it."""
-        return [
-            text
-            for where, sentences in self.messages.items()
-            if where[: len(path)] == path
-            for text in sentences
-        ]
+        return [text for sentences in self.inside(*path).messages.values() for text in sentences]
 
     def with_names(self, *path: str | int) -> list[str]:
         """The messages inside of this place, each after the name of its field."""
         return [
-            f"{_words(where[len(path) :]).capitalize()}: {text}" if len(where) > len(path) else text
-            for where, sentences in self.messages.items()
-            if where[: len(path)] == path
+            f"{_words(where).capitalize()}: {text}" if where else text
+            for where, sentences in self.inside(*path).messages.items()
             for text in sentences
         ]
 

@@ -1,6 +1,6 @@
 """Scripts of the page: a question before unsaved work is left, a button that keys press, readers' choices."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -77,7 +77,6 @@ export default function ({ data }) {
 """,
 )
 
-
 # Cookies, which the server reads with the next page (lib/ui/kit/reader.py).
 _READER = st.components.v2.component(
     "chosen_by_reader",
@@ -100,8 +99,7 @@ def close_after_choice() -> None:
 
 def ask_before(is_unsaved: bool) -> None:
     """Turn the confirmation on or off for this page."""
-    with st.container(key="unsaved_work", height=1, border=False):
-        _GUARD(data={"unsaved": is_unsaved}, key="unsaved_work_guard", height=0)
+    _run(_GUARD, "unsaved_work", {"unsaved": is_unsaved})
 
 
 def press_by_keys(key: str, field: str = "") -> None:
@@ -110,17 +108,20 @@ def press_by_keys(key: str, field: str = "") -> None:
     In a `field` of that key, Enter alone does. The run that reads its text may not have drawn the button yet:
     it is waited for, two seconds.
     """
-    with st.container(key="press_by_keys", height=1, border=False):
-        _KEYS(data={"key": key, "field": field}, key="pressed_by_keys", height=0)
+    _run(_KEYS, "press_by_keys", {"key": key, "field": field})
 
 
 def set_theme(theme: str) -> None:
     """Load the desk anew in this theme, `Light` or `Dark`, on all screens; without one, in the system's."""
-    with st.container(key="chosen_theme", height=1, border=False):
-        _THEME(data={"theme": theme, "screens": screens.NAMES}, key="chosen_theme_script", height=0)
+    _run(_THEME, "chosen_theme", {"theme": theme, "screens": screens.NAMES})
 
 
 def set_cookies(values: Mapping[str, str]) -> None:
     """Load the desk anew with what the reader chose, by cookie; an empty value forgets the choice."""
-    with st.container(key="chosen_by_reader", height=1, border=False):
-        _READER(data=dict(values), key="chosen_by_reader_now", height=0)
+    _run(_READER, "chosen_by_reader", dict(values))
+
+
+def _run(script: Callable[..., object], key: str, data: Mapping[str, object]) -> None:
+    """Run a script in the page, in a place of its own that nobody sees."""
+    with st.container(key=key, height=1, border=False):
+        script(data=data, key=f"{key}_script", height=0)

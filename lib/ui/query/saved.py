@@ -159,9 +159,8 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send
         return
     whole = history.current(context).params
     current = _current(views, whole)
-    popover = st.popover(
-        _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
-    )
+    label = "Views" if current is None else entries.label(current, dict(current.params) != whole)
+    popover = st.popover(label, icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun")
     if popover.open:
         with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
             _content(context, page, views, current, whole, partial(go, is_elsewhere), send)
@@ -194,10 +193,6 @@ def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
     """The view that was opened last, or one with exactly this question."""
     saved_view = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
     return saved_view or next((view for view in views if dict(view.params) == whole), None)
-
-
-def _label(current: SavedView | None, whole: dict[str, str]) -> str:
-    return "Views" if current is None else entries.label(current, dict(current.params) != whole)
 
 
 def _draw_change(context: PageContext, view: SavedView, whole: dict[str, str], opens: Opens) -> None:

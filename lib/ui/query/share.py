@@ -41,8 +41,13 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
 
 def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     """The whole address of a screen of this desk, as this browser reaches it."""
-    context = urlsplit(st.context.url or "")
-    return f"{context.scheme}://{context.netloc}/{links.href(page, params)}"
+    return f"{own_address()}/{links.href(page, params)}"
+
+
+def own_address() -> str:
+    """The address of this desk, which also serves the APIs, as this browser reaches it."""
+    url = urlsplit(st.context.url or "")
+    return f"{url.scheme}://{url.netloc}"
 
 
 def draw_recipient(key: str) -> None:
