@@ -98,10 +98,10 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
         margin = (starts[-1] - starts[0]) / 60 or 1.0
         axes.set_xlim(starts[0] - margin, starts[-1] + margin)
     top = axes.get_xaxis_transform()
-    for place, sentence in chart.marks.items():
-        axes.axvline(starts[place], color=GRAY, lw=1, ls=(0, (1, 3)))
+    for index, sentence in chart.marks.items():
+        axes.axvline(starts[index], color=GRAY, lw=1, ls=(0, (1, 3)))
         hours = sentence.partition(":")[0]
-        axes.text(starts[place], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
+        axes.text(starts[index], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
     ticks = _ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
     axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)

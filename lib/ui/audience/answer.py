@@ -259,8 +259,8 @@ def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:
 
 def _mark(day: date, text: str, owner: str, lines: Sequence[ChartLine]) -> Json:
     starts = lines[0].series.starts if lines else ()
-    place = bisect_right(starts, datetime.combine(day, time())) - 1  # -1 without a chart
-    return {"day": day.isoformat(), "text": straight(text), "owner": straight(owner), "place": place}
+    index = bisect_right(starts, datetime.combine(day, time())) - 1  # -1 without a chart
+    return {"day": day.isoformat(), "text": straight(text), "owner": straight(owner), "place": index}
 
 
 PARTS: Mapping[str, Make] = {

@@ -281,12 +281,12 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     keys = list(pivot.levels[-1].split.keys)
     answer = reduce(split_levels.with_rows, _alike([_fill(level, keys) for level in pivot.levels]))
     starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
-    places = [starts[len(path) - 1] + pivot.rows[path][1] for path in split_pivot.visible_paths(pivot, ())]
+    indices = [starts[len(path) - 1] + pivot.rows[path][1] for path in split_pivot.visible_paths(pivot, ())]
     read = [level.split.answer.precision for level in pivot.levels]
     sampled = next((answer for answer in read if answer is not None and answer.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
-    audience = replace(split_levels.take(answer, places), precision=sampled, total=total)
+    audience = replace(split_levels.take(answer, indices), precision=sampled, total=total)
     return replace(pivot.levels[0].split, answer=audience, pair=None)
 
 

@@ -46,7 +46,7 @@ class Digest:
         if snapshot.nothing:
             parts.append(snapshot.nothing)
         else:
-            parts.append(FigureTable([_row(one) for one in snapshot.figures]))
+            parts.append(FigureTable([*map(_row, snapshot.figures)]))
         if png is not None and snapshot.chart is not None:
             parts.append(Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
         parts += _movers(snapshot)
@@ -81,8 +81,8 @@ class Digest:
         count = f"{len(starts)} alert{'' if len(starts) == 1 else 's'}"
         subject = f"{count} fired" if starts else f"{len(ends)} alert{'' if len(ends) == 1 else 's'} cleared"
         if len(starts) + len(ends) == 1:
-            (one,) = (*starts, *ends)
-            subject = f"Alert {'fired' if starts else 'cleared'}: {_name(one)}"
+            (alert,) = (*starts, *ends)
+            subject = f"Alert {'fired' if starts else 'cleared'}: {_name(alert)}"
         parts: list[Part] = []
         for title, alerts in (("Fired", starts), ("Cleared", ends)):
             if alerts:
@@ -136,7 +136,7 @@ def _row(figure: SnapshotFigure) -> FigureRow:
 
 def _table_rows(table: SnapshotTable) -> Iterator[FigureRow]:
     """The first rows of a table: names, the first figure, and its change where the table has one."""
-    changes = [place for place, title in enumerate(table.columns) if title.endswith("hange, %")]
+    changes = [index for index, title in enumerate(table.columns) if title.endswith("hange, %")]
     for row in table.rows[:MOST_ROWS]:
         texts = [cell.text for cell in row.cells]
         name = " · ".join(filter(None, texts[: table.keys]))

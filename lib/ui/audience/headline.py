@@ -119,18 +119,18 @@ def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
 def _without_each(query: AudienceQuery) -> list[tuple[Clause, AudienceQuery]]:
     """Each filter, and each group of which any holds, with the question without it; a few of them."""
     single = [
-        ((filter_,), query.model_copy(update={"filters": _without(query.filters, place)}))
-        for place, filter_ in enumerate(query.filters)
+        ((filter_,), query.model_copy(update={"filters": _without(query.filters, index)}))
+        for index, filter_ in enumerate(query.filters)
     ]
     groups = [
-        (group, query.model_copy(update={"any_of": _without(query.any_of, place)}))
-        for place, group in enumerate(query.any_of)
+        (group, query.model_copy(update={"any_of": _without(query.any_of, index)}))
+        for index, group in enumerate(query.any_of)
     ]
     return [*single, *groups][:MOST_FILTERS]
 
 
-def _without(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
-    return (*items[:place], *items[place + 1 :])
+def _without(items: tuple[Item, ...], index: int) -> tuple[Item, ...]:
+    return (*items[:index], *items[index + 1 :])
 
 
 def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:

@@ -375,9 +375,9 @@ def _containing(focus: Focus, card: Card, answer: Audience, most: int) -> Audien
     if not _brings_others(focus, card):
         return answer
     names = values.matching(focus.context, answer, card.name, card.find)
-    places = [place for place, name in enumerate(answer.names[card.name]) if name in names]
-    total = replace(answer.total, records_found=len(places))
-    return replace(split_levels.take(answer, places[:most]), total=total)
+    indices = [index for index, name in enumerate(answer.names[card.name]) if name in names]
+    total = replace(answer.total, records_found=len(indices))
+    return replace(split_levels.take(answer, indices[:most]), total=total)
 
 
 def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
@@ -409,8 +409,8 @@ def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
     if focus.field.name not in answer.percents or not is_whole or both.now is not answer:
         return answer, both
     row_keys = set(map(tuple, answer.names.to_numpy()))
-    places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in row_keys]
-    old_rows = split_levels.without_volume(split_levels.take(both.before, places))
+    indices = [index for index, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in row_keys]
+    old_rows = split_levels.without_volume(split_levels.take(both.before, indices))
     now = split_levels.with_rows(answer, old_rows)
     return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
 
@@ -420,7 +420,7 @@ def _visible_places(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     order = _by_label(card, split) if card.by == "name" else _by_change(focus, card, split)
     first, choices = order[:LIMIT], set(_chosen_values(focus, card.name))
     names = split.answer.names[card.name].tolist()
-    return [*first, *(place for place in order[LIMIT:] if names[place] in choices)]
+    return [*first, *(index for index in order[LIMIT:] if names[index] in choices)]
 
 
 def _by_label(card: Card, split: SplitRows) -> list[int]:
@@ -434,5 +434,5 @@ def _by_change(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     sizes = [change.amount if is_amount else change.ratio for change in changes]
     sign = -1 if card.direction == "desc" else 1
     return sorted(
-        range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
+        range(len(sizes)), key=lambda index: (sizes[index] is None, sign * (sizes[index] or 0.0), index)
     )

@@ -123,8 +123,8 @@ def _begin_lines(focus: Focus, query: AudienceQuery) -> None:
 
 
 def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
-    places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
-    rows = split_levels.take(answer, places)
+    indices = [index for index, code in enumerate(answer.names.iloc[:, 1]) if code == value]
+    rows = split_levels.take(answer, indices)
     today = ask.today(focus.context, focus.query)
     return series.over(rows, focus.field.name, focus.grain or "day", period, today, days, focus.zone)
 
@@ -266,7 +266,7 @@ def draw_notes(focus: Focus) -> None:
     if trouble is not None:
         problems.show(trouble, "The notes", "Your question is kept.")
         return
-    place = NotePlace(
+    index = NotePlace(
         "date",
         "note",
         "What happened",
@@ -276,7 +276,7 @@ def draw_notes(focus: Focus) -> None:
         focus.period[1],
         partial(_saved_text, focus),
     )
-    note_list.draw(context, place, notes, f"No notes on {numbers.days(*focus.period)}.")
+    note_list.draw(context, index, notes, f"No notes on {numbers.days(*focus.period)}.")
 
 
 def _saved_text(focus: Focus, day: date) -> str:

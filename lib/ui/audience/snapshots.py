@@ -80,7 +80,7 @@ def _snapshot(focus: Focus, parts: Mapping[str, Any], title: str, address: str, 
         title=straight(title or usual),
         facts=tuple(_facts(focus, head, field)),
         address=address,
-        figures=tuple(snapshot_figure(one) for one in head["figures"]),
+        figures=tuple(map(snapshot_figure, head["figures"])),
         chart=snapshot_chart(head, field) if field and field["now"] else None,
         notes=tuple(field.get("notes", ())),
         cards=tuple(snapshot_table(table, focus.numbers) for table in parts["cards"]),
@@ -95,7 +95,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     yield "Days", numbers.days(*focus.period)
     if (zone := focus.query.timezone) is not None:
         yield "Time zone", zones.title(zone)
-    against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
+    against = [numbers.days(*side.comparison.before) for side in focus.comparisons if side.comparison]
     if against:
         yield "Compared with", "; ".join(against)
     yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer))) or "None"
@@ -109,29 +109,29 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
 
 
-def snapshot_figure(one: Json) -> SnapshotFigure:
+def snapshot_figure(figure: Json) -> SnapshotFigure:
     """A figure of the headline, as the board's route returns it."""
-    return SnapshotFigure(
-        one["title"], one["text"], one["delta"], one["color"], one["range"], one["help"], one["is_noise"]
-    )
+    parts = ("title", "text", "delta", "color", "range", "help", "is_noise")
+    return SnapshotFigure(*(figure[part] for part in parts))
 
 
 def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
     """The lines as the board draws them: of values, or of the period and those compared."""
     sides, buckets = field["drawn"] or field, head["buckets"]
     if head["values"]:
-        lines = [_line(one["label"], one["now"], one["color"]) for one in head["values"]]
+        values = head["values"]
+        lines = [_line(value["label"], value["now"], value["color"]) for value in values]
         lines += [
-            _line(f"{one['label']}, before", one["before"], one["color"], is_before=True)
-            for one in head["values"]
-            if one["before"]
+            _line(f"{value['label']}, before", value["before"], value["color"], is_before=True)
+            for value in values
+            if value["before"]
         ]
     else:
         lines = [_line(head["period"]["label"], sides["now"])]
         before = zip(head["before"], sides["before"], head["buckets_before"], strict=False)
         lines += [
-            _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(of["names"]))
-            for days, line, of in before
+            _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(earlier["names"]))
+            for days, line, earlier in before
         ]
     if (second := head["second"]) is not None:
         lines.append(_line(second["label"], second, second["color"], is_beside=True))
@@ -188,13 +188,13 @@ def _row(row: Json, keys: int, reader: Numbers) -> SnapshotRow:
     cells = [
         SnapshotCell(
             cell["text"],
-            None if place < keys else number_of(cell, reader),
+            None if index < keys else number_of(cell, reader),
             cell["is_faint"],
             cell["bar"],
             cell["has_sides"],
             cell["about"],
         )
-        for place, cell in enumerate(row["cells"])
+        for index, cell in enumerate(row["cells"])
     ]
     return SnapshotRow(cells, row["kind"], row["level"])
 

@@ -90,10 +90,10 @@ def _only(name: str, values: Sequence[str]) -> Filter:
     return Filter(name=name, value=tuple(values), match="equals")
 
 
-def take(answer: Audience, places: Sequence[int]) -> Audience:
+def take(answer: Audience, indices: Sequence[int]) -> Audience:
     """The rows at these places, in this order."""
     rows: dict[str, Any] = {
-        name: frame.iloc[list(places)].reset_index(drop=True)
+        name: frame.iloc[list(indices)].reset_index(drop=True)
         for name in FRAMES
         if (frame := getattr(answer, name)) is not None
     }
@@ -202,13 +202,13 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
     """The rows below these rows, as many of each as are shown."""
     parents, most = set(above), _most(focus, above)
     counts: Counter[Path] = Counter()
-    places = []
-    for place, path in enumerate(paths(answer)):
+    indices = []
+    for index, path in enumerate(paths(answer)):
         if path[:-1] in parents:
             counts[path[:-1]] += 1
             if counts[path[:-1]] <= most:
-                places.append(place)
-    audience = take(answer, places)
+                indices.append(index)
+    audience = take(answer, indices)
     both = both_sides(focus, query, audience)
     whole = compared_answers.of_whole(focus) if both is not None and above == [()] else None
     if above == [()]:

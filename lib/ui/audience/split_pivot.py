@@ -33,24 +33,24 @@ def board(
     bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
-            _split_board_cells(cells, place + 1, bars[place]),
+            _split_board_cells(cells, index + 1, bars[index]),
             values,
             tuple(value in marks for value in values),
         )
-        for place, values in enumerate(_values(split))
+        for index, values in enumerate(_values(split))
     ]
     rest = [Row(_split_board_cells(cells, -1), kind="rest")] if cells.has_rest else []
-    columns = [_column(cells, place, now) for place in range(len(cells.columns))]
+    columns = [_column(cells, index, now) for index in range(len(cells.columns))]
     total = Row(_split_board_cells(cells, 0), kind="total")
     has_records = split.slicer.knows("records")
     return Table("split", label, columns, [total, *rows, *rest], has_records=has_records)
 
 
-def _column(cells: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
-    column, is_key = cells.columns[place], place < len(cells.keys)
+def _column(cells: split_table.SplitTable, index: int, now: dict[str, Direction]) -> Column:
+    column, is_key = cells.columns[index], index < len(cells.keys)
     first: Direction = "asc" if is_key else "desc"
     return Column(
-        id=column.order or (cells.keys[place] if is_key else column.title),
+        id=column.order or (cells.keys[index] if is_key else column.title),
         title=column.title,
         is_key=is_key,
         order=first if column.order else None,
@@ -62,12 +62,12 @@ def _column(cells: split_table.SplitTable, place: int, now: dict[str, Direction]
 def _split_board_cells(table_cells: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
     """The cells of a row by its place: 0 is the total, -1 the rest."""
     front, cells = len(table_cells.keys), []
-    for place, column in enumerate(table_cells.columns):
+    for index, column in enumerate(table_cells.columns):
         value = [column.total, *column.rows, column.rest][row]
-        if place < front and value is not None:
+        if index < front and value is not None:
             cells.append(Cell(column.write(value)))
         else:
-            cells.append(figure(column, value, column.is_vague(row), bar if place == front else None))
+            cells.append(figure(column, value, column.is_vague(row), bar if index == front else None))
     return cells
 
 
@@ -105,7 +105,7 @@ class Pivot:
     @cached_property
     def rows(self) -> dict[Path, tuple[Level, int]]:
         """Where each row is: its level and its place there."""
-        return {path: (level, place) for level in self.levels for place, path in enumerate(level.paths)}
+        return {path: (level, index) for level in self.levels for index, path in enumerate(level.paths)}
 
     @cached_property
     def below(self) -> dict[Path, list[Path]]:
@@ -246,8 +246,8 @@ def lines(pivot: Pivot) -> Iterator[PivotLine]:
 
 def _below(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     for path in pivot.below.get(above, []):
-        _, place = pivot.rows[path]
-        yield _line(pivot, path, "row", pivot.labels[len(path) - 1][place], place + 1)
+        _, index = pivot.rows[path]
+        yield _line(pivot, path, "row", pivot.labels[len(path) - 1][index], index + 1)
         if pivot.is_open(path):
             yield from _below(pivot, path)
     yield from _other_lines(pivot, above)

@@ -154,14 +154,14 @@ COMPARED_TEXTS: Mapping[ComparedColumn, Callable[[Numbers, DataField, float], st
 
 
 def _keys(split: SplitRows) -> Iterator[SplitColumn]:
-    for place, (key, texts) in enumerate(split_rows.labels(split).items()):
+    for index, (key, texts) in enumerate(split_rows.labels(split).items()):
         field = split.slicer.key_field(str(key))
         in_words = bool(field.mapping) and split.answer.descriptions is not None
         yield SplitColumn(
             title=field.description or field.name,
-            total="" if place else TOTAL,
+            total="" if index else TOTAL,
             rows=texts.tolist(),
-            rest="" if place else OTHERS,
+            rest="" if index else OTHERS,
             order=None if in_words else field.name,
         )
 

@@ -227,29 +227,23 @@ class RequestContext(PageContext):
 
     @property
     def reporting(self) -> Reporting:
-        """The client of the reporting API."""
         return self.drawn_with.reporting
 
     @property
     def clients(self) -> connect.Clients:
-        """The clients of the person."""
         return self.drawn_with
 
     def now(self) -> Person:
-        """The person of the request."""
         return self.person
 
     @property
     def locale(self) -> str | None:
-        """The language in which numbers are written for the reader, such as `de-CH`."""
         return self.language
 
     @property
     def own_zone(self) -> str:
-        """The time zone in which the reader's new questions ask; empty: in the slicer's."""
         return reader.read_zone(self.chosen_zone)
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
-        """What is cached under this name for the request; `make` creates it empty."""
         cached: Cache = self.caches.setdefault(name, make())
         return cached

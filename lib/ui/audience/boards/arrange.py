@@ -42,44 +42,44 @@ def draw_buttons(context: PageContext, board: Board) -> None:
     widgets.icon_button(label, icon, "board_arrange", switch)
 
 
-def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, place: int) -> None:
+def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, index: int) -> None:
     """Draw the controls of a cell: its part, its width, its place, and its removal."""
-    cell, item, count = board.cells[place], copy.items[place], len(board.cells)
+    cell, item, count = board.cells[index], copy.items[index], len(board.cells)
     name = plain(item.name or "this cell")
-    prefix = f"board_{board.id}_{place}_{cell.view_id}"
+    prefix = f"board_{board.id}_{index}_{cell.view_id}"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         part_key = f"{prefix}_part_{cell.part}"
         st.selectbox(
             f"Show {name} as", BOARD_PARTS, BOARD_PARTS.index(cell.part), format_func=PART_NAMES.__getitem__,
             key=part_key, label_visibility="collapsed", width=140,
-            on_change=_change, args=(context, board, place, "part", part_key),
+            on_change=_change, args=(context, board, index, "part", part_key),
         )  # fmt: skip
         width_key = f"{prefix}_width_{cell.width}"
         st.selectbox(
             f"Width of {name}", range(1, COLUMNS + 1), cell.width - 1, format_func=_width_label,
             key=width_key, label_visibility="collapsed", width=130,
-            on_change=_change, args=(context, board, place, "width", width_key),
+            on_change=_change, args=(context, board, index, "width", width_key),
         )  # fmt: skip
         if cell.part == "leaderboard" and not item.is_missing:
-            _draw_card_picker(context, board, place, split_texts(item.params.get("cards", "")))
+            _draw_card_picker(context, board, index, split_texts(item.params.get("cards", "")))
         for label, icon, is_possible, cells in (
-            ("Move earlier", "arrow_back", place > 0, swap(board.cells, place - 1)),
-            ("Move later", "arrow_forward", place < count - 1, swap(board.cells, place)),
-            ("Remove", "close", True, without(board.cells, place)),
+            ("Move earlier", "arrow_back", index > 0, swap(board.cells, index - 1)),
+            ("Move later", "arrow_forward", index < count - 1, swap(board.cells, index)),
+            ("Remove", "close", True, without(board.cells, index)),
         ):
             act, is_disabled = partial(_store, context, board, cells, None), not is_possible
             widgets.icon_button(f"{label}: {name}", icon, f"{prefix}_{icon}", act, label, is_disabled)
 
 
-def _draw_card_picker(context: PageContext, board: Board, place: int, texts: Sequence[str]) -> None:
-    cell = board.cells[place]
+def _draw_card_picker(context: PageContext, board: Board, index: int, texts: Sequence[str]) -> None:
+    cell = board.cells[index]
     names = [text.partition("!")[0] for text in texts if text]
     options = list(dict.fromkeys(["", *names, cell.card]))
-    key = f"board_{board.id}_{place}_{cell.view_id}_card_{cell.card}"
+    key = f"board_{board.id}_{index}_{cell.view_id}_card_{cell.card}"
     st.selectbox(
         "Leaderboard", options, options.index(cell.card), format_func=lambda name: name or FIRST_CARD,
         key=key, label_visibility="collapsed", width=160,
-        on_change=_change, args=(context, board, place, "card", key),
+        on_change=_change, args=(context, board, index, "card", key),
     )  # fmt: skip
 
 
@@ -108,25 +108,25 @@ def draw_addition(context: PageContext, board: Board) -> None:
         )
 
 
-def swap(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
+def swap(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
     """The cells with this one and the next in each other's place; as they are where one of them is none."""
-    if not 0 <= place < len(cells) - 1:
+    if not 0 <= index < len(cells) - 1:
         return [*cells]
-    return [*cells[:place], cells[place + 1], cells[place], *cells[place + 2 :]]
+    return [*cells[:index], cells[index + 1], cells[index], *cells[index + 2 :]]
 
 
-def without(cells: Sequence[BoardCell], place: int) -> list[BoardCell]:
+def without(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
     """The cells without this one."""
-    return [*cells[:place], *cells[place + 1 :]]
+    return [*cells[:index], *cells[index + 1 :]]
 
 
 def _width_label(width: int) -> str:
     return "Whole width" if width == COLUMNS else f"{width} of {COLUMNS} columns"
 
 
-def _change(context: PageContext, board: Board, place: int, name: str, key: str) -> None:
-    cell = replace(board.cells[place], **{name: st.session_state[key]})
-    _store(context, board, [*board.cells[:place], cell, *board.cells[place + 1 :]], None)
+def _change(context: PageContext, board: Board, index: int, name: str, key: str) -> None:
+    cell = replace(board.cells[index], **{name: st.session_state[key]})
+    _store(context, board, [*board.cells[:index], cell, *board.cells[index + 1 :]], None)
 
 
 def _add(context: PageContext, board: Board, view_key: str, part_key: str) -> None:

@@ -70,14 +70,14 @@ def _draw_beginning(count: int) -> None:
 def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
     is_arranging = arrange.is_on(context, board)
     for row in rows_of(copy.items):
-        widths = [copy.items[place].width for place in row]
+        widths = [copy.items[index].width for index in row]
         spare = COLUMNS - sum(widths)
-        for place, column in zip(row, st.columns([*widths, *([spare] if spare else [])]), strict=False):
-            key = f"board_cell_{copy.items[place].part}_{place}"  # by which its height is reserved
+        for index, column in zip(row, st.columns([*widths, *([spare] if spare else [])]), strict=False):
+            key = f"board_cell_{copy.items[index].part}_{index}"  # by which its height is reserved
             with column, st.container(border=is_arranging, gap="xsmall", key=key):
                 if is_arranging:
-                    arrange.draw_cell_controls(context, board, copy, place)
-                _draw_cell(context, copy.items[place], copy.params, f"{board.id}_{place}")
+                    arrange.draw_cell_controls(context, board, copy, index)
+                _draw_cell(context, copy.items[index], copy.params, f"{board.id}_{index}")
     if is_arranging:
         arrange.draw_addition(context, board)
     elif not copy.items:
@@ -88,11 +88,11 @@ def rows_of(items: Sequence[BoardItem]) -> list[list[int]]:
     """The places of the cells row by row, as many in each as the four columns hold."""
     rows: list[list[int]] = []
     room = 0
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if item.width > room:
             rows.append([])
             room = COLUMNS
-        rows[-1].append(place)
+        rows[-1].append(index)
         room -= item.width
     return rows
 
