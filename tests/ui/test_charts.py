@@ -7,12 +7,11 @@ import plotly.graph_objects as go
 import pytest
 
 from lib.reporting.models import DataField
-from lib.ui.charts import bars, heatmap, theme, time_chart
+from lib.ui.charts import bars, heatmap, series, theme, time_chart
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import Series
-from lib.ui.charts.time_chart import ChartLine
+from lib.ui.charts.series import ChartLine, Series
 
 IMPS = DataField(name="imps", description="Impressions")
 CTR = DataField(name="ctr", description="CTR", formula="100 * clicks / imps", display_precision=2)
@@ -85,7 +84,7 @@ def test_ticks_are_at_the_weeks_starts() -> None:
     assert list(axis.tickvals) == [datetime(2026, 11, 9), datetime(2026, 11, 16)]  # noqa: DTZ001
     assert list(axis.ticktext) == ["9 Nov", "16 Nov"]
     many = time_chart.over_time([ChartLine("now", weeks([7] * 60))], IMPS, ENGLISH).layout.xaxis
-    assert len(many.tickvals) <= time_chart.MOST_TICKS
+    assert len(many.tickvals) <= series.MOST_TICKS
     assert {start.weekday() for start in many.tickvals} == {0}
 
 

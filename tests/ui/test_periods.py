@@ -11,7 +11,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery, Granularity, Slicer
 from lib.ui.audience import over_time
 from lib.ui.charts import numbers, series
-from lib.ui.charts.time_chart import ChartLine
+from lib.ui.charts.series import ChartLine
 from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 

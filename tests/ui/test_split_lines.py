@@ -17,8 +17,7 @@ from lib.reporting.models import DataField
 from lib.ui.charts import panels
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.panels import Panel
-from lib.ui.charts.series import Series, buckets, start
-from lib.ui.charts.time_chart import ValueLine
+from lib.ui.charts.series import Series, ValueLine, buckets, start
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 ENGLISH, IMPS = Numbers.of("en"), DataField(name="imps", description="Impressions")

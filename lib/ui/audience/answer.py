@@ -17,16 +17,16 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
-from lib.ui.charts import numbers, series, theme, time_chart
-from lib.ui.charts.series import EACH, TRENDS, Series, bucket_words
-from lib.ui.charts.time_chart import ChartLine, ValueLine
+from lib.ui.charts import numbers, series, theme
+from lib.ui.charts.series import EACH, TRENDS, ChartLine, Series, ValueLine, bucket_words
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, periods, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
+from lib.views import Note
 from lib.wire.text import straight
 
-FEWEST_POINTS, MOST_POINTS = 2, 400
+FEWEST_POINTS, MOST_POINTS, MOST_NOTES = 2, 400, 20
 Json = dict[str, Any]
 Params = Mapping[str, str]
 Make = Callable[[Focus, Params], Json | list[Json]]
@@ -67,7 +67,7 @@ def head(focus: Focus, params: Params) -> Json:
             for line in values
         ],
         "second": _second(focus, now),
-        "alt_end": straight(f"; its values are in More, above the figures{time_chart.notes_text(notes)}"),
+        "alt_end": straight(f"; its values are in More, above the figures{_notes_text(notes)}"),
         "date_notes": [
             *(_mark(note.day, note.text, note.owner, front) for note in notes),
             *_clock_marks(focus, front),
@@ -241,13 +241,20 @@ def _buckets(lines: Sequence[ChartLine]) -> Json:
         "names": [bucket_words(name) for name in now.names],
         "starts": [start.isoformat() for start in now.starts],
         "parts": list(now.parts),
-        "ticks": time_chart.ticks(now),
+        "ticks": series.ticks(now),
     }
     before = [
         {"names": [bucket_words(name) for name in line.series.names], "parts": list(line.series.parts)}
         for line in lines[1:]
     ]
     return {"buckets": buckets, "buckets_before": before}
+
+
+def _notes_text(notes: Sequence[Note]) -> str:
+    """The notes as the end of the chart's alternative text; empty without notes."""
+    texts = [f"{numbers.days(note.day, note.day)}: {note.text}" for note in notes[:MOST_NOTES]]
+    more = f"; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
+    return f". Noted: {'; '.join(texts)}{more}" if texts else ""
 
 
 def _clock_marks(focus: Focus, lines: Sequence[ChartLine]) -> list[Json]:

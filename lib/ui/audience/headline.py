@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, time_chart
+from lib.ui.charts import numbers, series
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filters, periods, precision, values
@@ -36,8 +36,8 @@ def figure(
     style = compared_answers.style(field, change, is_noise)
     about = [_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]
     course, spark = lines[0].without_parts if lines else None, ""
-    if course is not None and focus.grain is not None and time_chart.has_course(course):
-        spark = time_chart.text(course, field, focus.grain, focus.period, focus.numbers)
+    if course is not None and focus.grain is not None and series.has_course(course):
+        spark = series.text(course, field, focus.grain, focus.period, focus.numbers)
     return {
         "name": field.name,
         "title": straight(numbers.title(field)),

@@ -15,8 +15,7 @@ from lib.reporting.models import AudienceQuery, Filter, time_key_field
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers, series
 from lib.ui.charts.numbers import NOT_SET
-from lib.ui.charts.series import EACH, TRENDS, Series
-from lib.ui.charts.time_chart import ChartLine, ValueLine
+from lib.ui.charts.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import straighten

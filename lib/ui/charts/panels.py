@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import ChartLine, ValueLine
+from lib.ui.charts.series import ChartLine, ValueLine
 
 ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06

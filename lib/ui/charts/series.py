@@ -17,8 +17,9 @@ from lib.reporting.models import DataField, Granularity, time_key_field
 from lib.reporting.zones import Zone
 from lib.ui.charts import numbers
 
-Numbers = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64]
 HOURS_TO, DAYS_TO, WEEKS_TO = 3, 100, 400
+MOST_TICKS, MOST_LABELS = 13, 31
 SHARE_DIGITS = 1
 EACH = "each"
 
@@ -33,9 +34,9 @@ class Series:
 
     names: tuple[str, ...]
     starts: tuple[datetime, ...]
-    values: Numbers
-    low: Numbers | None = None
-    high: Numbers | None = None
+    values: Values
+    low: Values | None = None
+    high: Values | None = None
     parts: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
 
@@ -55,6 +56,24 @@ class Series:
     def without_parts(self) -> "Series":
         """The same with only the values of whole buckets."""
         return replace(self, values=np.where(self.is_whole, self.values, np.nan))
+
+
+@dataclass(frozen=True)
+class ChartLine:
+    """A series and its name on the chart."""
+
+    label: str
+    series: Series
+
+
+@dataclass(frozen=True)
+class ValueLine:
+    """A value over time, its color, and the same value on the days compared."""
+
+    label: str
+    color: str
+    now: Series
+    before: Series | None = None
 
 
 def usual_grain(period: Days, grains: Sequence[Granularity]) -> Granularity:
@@ -188,10 +207,48 @@ def _cover(grain: Granularity, day: date) -> list[str]:
     return buckets(grain, (day, day))
 
 
-def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Numbers:
+def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Values:
     if not len(values):
         return np.full(len(rows), np.nan)
     return np.where(rows >= 0, values[rows], np.nan)
+
+
+def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None:
+    """Places and labels of ticks, at the starts of weeks and longer buckets; None for hours and days."""
+    if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
+        return None
+    indices = range(0, len(times), -(-len(times) // most))
+    return [(index, _tick(times.names[index], times.starts[index])) for index in indices]
+
+
+def _tick(name: str, start: datetime) -> str:
+    if "W" in name:
+        return f"{start.day} {start:%b}"
+    return f"{start:%b %Y}" if len(name) == len("2026-11") else name
+
+
+def has_course(course: Series) -> bool:
+    """Whether there are two known values, between which a line can be drawn."""
+    return bool(np.isfinite(course.values).sum() >= 2)
+
+
+def text(course: Series, field: DataField, grain: Granularity, period: Days, reader: numbers.Numbers) -> str:
+    """The alternative text: every value, or of many the first, the least, the greatest and the last."""
+    indices = np.flatnonzero(np.isfinite(course.values))
+    head = f"{numbers.title(field)} by {grain}, {numbers.days(*period)}"
+    if len(course) <= MOST_LABELS:
+        return f"{head}: {', '.join(reader.full(value, field) for value in course.values.tolist())}"
+    points: Sequence[tuple[str, int]] = (
+        ("first", indices[0]),
+        ("least", indices[int(np.argmin(course.values[indices]))]),
+        ("greatest", indices[int(np.argmax(course.values[indices]))]),
+        ("last", indices[-1]),
+    )
+    parts = [
+        f"{word} {reader.full(course.values[at], field)} ({bucket_words(course.names[at])})"
+        for word, at in points
+    ]
+    return f"{head}: {', '.join(parts) or numbers.NOTHING}"
 
 
 @dataclass(frozen=True)

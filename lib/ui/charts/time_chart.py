@@ -1,8 +1,6 @@
 """Charts over time, as pure functions: the large one, and the small one without axes."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -11,52 +9,19 @@ import streamlit as st
 
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity
-from lib.ui.charts import numbers, theme
-from lib.ui.charts.numbers import NOTHING, Numbers, days, title
-from lib.ui.charts.series import Series, bucket_words
-from lib.views import Note
+from lib.ui.charts import series, theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.series import ChartLine, Series, bucket_words
 
-MOST_NOTES = 20
 WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
-MOST_LABELS = 31
 KEY = "sparkline"
-TIME_HEIGHT, MOST_TICKS, LABEL_SPACE = 168, 13, 96
+TIME_HEIGHT, LABEL_SPACE = 168, 96
 SCALE_SPACE, DATES_SPACE = 52, 44
 TICK_FORMATS = [
     {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%-d %b"},
     {"dtickrange": [86_400_000, None], "value": "%-d %b"},
 ]
 """Of ticks less than a day (in milliseconds) apart, and of others."""
-
-
-def notes_text(notes: Sequence[Note]) -> str:
-    """The notes as the end of a chart's alternative text; empty without notes."""
-    if not notes:
-        return ""
-    more = f"; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
-    return f". Noted: {'; '.join(_note_text(note) for note in notes[:MOST_NOTES])}{more}"
-
-
-def _note_text(note: Note) -> str:
-    return f"{numbers.days(note.day, note.day)}: {note.text}"
-
-
-@dataclass(frozen=True)
-class ChartLine:
-    """A series and its name on the chart."""
-
-    label: str
-    series: Series
-
-
-@dataclass(frozen=True)
-class ValueLine:
-    """A value over time, its color, and the same value on the days compared."""
-
-    label: str
-    color: str
-    now: Series
-    before: Series | None = None
 
 
 def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) -> go.Figure:
@@ -91,7 +56,7 @@ def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
     return figure
 
 
-def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
+def time_axis(times: Series, most: int = series.MOST_TICKS) -> dict[str, object]:
     """The range of an axis with these times, and at most so many ticks."""
     return {"range": _edges(times), **_ticks(times, most)}
 
@@ -168,35 +133,21 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     ]
 
 
-def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None:
-    """Places and labels of ticks, at the starts of weeks and longer buckets; None for hours and days."""
-    if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
-        return None
-    indices = range(0, len(times), -(-len(times) // most))
-    return [(index, _tick(times.names[index], times.starts[index])) for index in indices]
-
-
 def _ticks(times: Series, most: int) -> dict[str, object]:
     """The ticks of weeks and longer buckets; those of hours and days are where the chart has them."""
-    if (marks := ticks(times, most)) is None:
+    if (marks := series.ticks(times, most)) is None:
         return {"tickformatstops": TICK_FORMATS}
     values = [times.starts[index] for index, _ in marks]
     return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
 
 
-def _tick(name: str, start: datetime) -> str:
-    if "W" in name:
-        return f"{start.day} {start:%b}"
-    return f"{start:%b %Y}" if len(name) == len("2026-11") else name
-
-
-def band(series: Series) -> list[go.Scatter]:
+def band(line: Series) -> list[go.Scatter]:
     """The 95 % range, where there is one: its lower edge, and the upper one filled down to it."""
-    if series.low is None or series.high is None or not np.any(series.high > series.low):
+    if line.low is None or line.high is None or not np.any(line.high > line.low):
         return []
-    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": series.starts}
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": line.starts}
     fill = {"fill": "tonexty", "fillcolor": theme.BAND}
-    return [go.Scatter(y=series.low, **edge), go.Scatter(y=series.high, **fill, **edge)]
+    return [go.Scatter(y=line.low, **edge), go.Scatter(y=line.high, **fill, **edge)]
 
 
 def _edges(times: Series) -> list[datetime]:
@@ -233,15 +184,12 @@ def draw_sparkline(
     course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers
 ) -> None:
     """Draw the sparkline; nothing with fewer than two known values."""
-    if not has_course(course):
+    if not series.has_course(course):
         return
     with st.container(key=f"{KEY}_{field.name}"):
-        st.image(picture(course.values), width="stretch", alt=text(course, field, grain, period, numbers))
-
-
-def has_course(course: Series) -> bool:
-    """Whether there are two known values, between which a line can be drawn."""
-    return bool(np.isfinite(course.values).sum() >= 2)
+        st.image(
+            picture(course.values), width="stretch", alt=series.text(course, field, grain, period, numbers)
+        )
 
 
 def picture(values: np.ndarray) -> str:
@@ -262,22 +210,3 @@ def picture(values: np.ndarray) -> str:
         f'<path d="{" ".join(steps)}" fill="none" stroke="{theme.ACCENT}" stroke-width="2" '
         'stroke-linejoin="round" stroke-linecap="round" vector-effect="non-scaling-stroke"/></svg>'
     )
-
-
-def text(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> str:
-    """The alternative text: every value, or of many the first, the least, the greatest and the last."""
-    indices = np.flatnonzero(np.isfinite(course.values))
-    head = f"{title(field)} by {grain}, {days(*period)}"
-    if len(course) <= MOST_LABELS:
-        return f"{head}: {', '.join(numbers.full(value, field) for value in course.values.tolist())}"
-    points: Sequence[tuple[str, int]] = (
-        ("first", indices[0]),
-        ("least", indices[int(np.argmin(course.values[indices]))]),
-        ("greatest", indices[int(np.argmax(course.values[indices]))]),
-        ("last", indices[-1]),
-    )
-    parts = [
-        f"{word} {numbers.full(course.values[at], field)} ({bucket_words(course.names[at])})"
-        for word, at in points
-    ]
-    return f"{head}: {', '.join(parts) or NOTHING}"

@@ -17,8 +17,7 @@ from lib.settings import Settings
 from lib.snapshot.models import SnapshotTable
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import Series
-from lib.ui.charts.time_chart import ChartLine
+from lib.ui.charts.series import ChartLine, Series
 from lib.ui.deals import field_text
 from lib.ui.deals.buyers import dossier
 from lib.ui.deals.counts import count_label

@@ -16,7 +16,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import ChartLine
+from lib.ui.charts.series import ChartLine
 from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.field_text import USUAL, Prices
