@@ -20,7 +20,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.front import streamlit_parts as parts
-from lib.front.request_timeout import RESIZE
+from lib.front.hosts import refuse_socket
+from lib.front.request_timeout import POLICY_VIOLATION, RESIZE
 from lib.front.socket_messages import (
     HEADER,
     RERUN,
@@ -46,7 +47,6 @@ from lib.wire.network import client_network
 PRIVATE = (parts.CORE, parts.FRAMES, parts.APP_FILES)
 OPEN = (parts.HEALTH, parts.HOST_CONFIG, parts.COMPONENTS)
 METHODS = ("GET", "HEAD")
-POLICY_VIOLATION = 1008
 CLOSE = {"Connection": "close"}
 COMPANY = (LOGIN, CALLBACK, LOGOUT)
 TRY_LATER, NO_CODE, UNKNOWN_SESSION = 1013, 1005, 4404
@@ -77,8 +77,7 @@ class DeskRoutes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] != SOCKET:
-            await receive()
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            await refuse_socket(receive, send)
         elif scope["type"] == "http" and (refusal := self._refusal(scope["method"], scope["path"])):
             await refusal(scope, receive, send)
         else:

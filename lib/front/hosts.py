@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib.front.request_timeout import WholeRequests
+from lib.front.request_timeout import POLICY_VIOLATION, WholeRequests
 from lib.wire.errors import BadRequest
 from lib.wire.network import Network, is_loopback
 from lib.wire.policy import SecurityHeaders
@@ -16,7 +16,7 @@ from lib.wire.problems import problem
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
-MISDIRECTED_REQUEST, POLICY_VIOLATION = 421, 1008
+MISDIRECTED_REQUEST = 421
 REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
 
 
@@ -37,13 +37,18 @@ class SameOrigin:
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
             if origin is not None and not _is_own(origin, scope, self._origins):
-                await receive()
-                await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+                await refuse_socket(receive, send)
                 return
             if origin is not None and origin.partition("://")[2] != host:
                 scope = {**scope, "headers": [*scope["headers"]]}
                 MutableHeaders(scope=scope)["origin"] = f"{scope['scheme']}://{host}"
         await self._app(scope, receive, send)
+
+
+async def refuse_socket(receive: Receive, send: Send) -> None:
+    """Answer the handshake of a WebSocket by closing it (RFC 6455, 7.4.1)."""
+    await receive()
+    await send({"type": "websocket.close", "code": POLICY_VIOLATION})
 
 
 def is_from_own_page(scope: Scope, origins: Collection[str]) -> bool:
@@ -79,19 +84,16 @@ class OwnHosts:
         self._takes_addresses = not is_loopback(_plain(host))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self._is_ours(Headers(scope=scope).get("host", "")):
+        name = _name(Headers(raw=scope.get("headers", [])).get("host", ""))
+        is_ours = name in self._names or (self._takes_addresses and _is_address(name))
+        if scope["type"] == "lifespan" or is_ours:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            await refuse_socket(receive, send)
         else:
             answer = problem(scope["path"], BadRequest(REASON), MISDIRECTED_REQUEST)
             answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
-
-    def _is_ours(self, host: str) -> bool:
-        name = _name(host)
-        return name in self._names or (self._takes_addresses and _is_address(name))
 
 
 def _name(host: str) -> str:

@@ -91,7 +91,9 @@ def of_figures(
     """The same without the key fields; titles may be there twice."""
     columns = [*_front(split, figures), *_changes(split, figures)]
     columns += compared_columns(split, split.field, column_kinds, figures)
-    columns += _ranks(split) if is_ranked else []
+    if is_ranked and (ranks := split_rows.ranks(split)):
+        about = f"Rows whose {LEVEL} ranges overlap share ranks: the sample can't tell their order"
+        columns.append(SplitColumn(RANK, None, [rank or None for rank in ranks], about=about))
     for data_field in more:
         columns.append(_figures(split, data_field, figures))
         columns += compared_columns(split, data_field, column_kinds, figures)
@@ -168,12 +170,14 @@ def _keys(split: SplitRows) -> Iterator[SplitColumn]:
 
 def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     """The main field: its values, and where meaningful their share and range."""
-    name, rest = split.field.name, split_rows.others(split)
+    name, rest, write = split.field.name, split_rows.others(split), partial(figures.number, decimals=1)
     whole = split.answer.total.values.get(name)
     yield _figures(split, split.field, figures, rest)
     if split.has_share and whole:
         share = None if rest is None else 100 * rest / whole
-        yield SplitColumn(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
+        yield SplitColumn(
+            SHARE, 100.0, split.answer.percents[name].tolist(), share, partial(figures.number, decimals=1)
+        )
     half_ranges = split_rows.half_ranges(split)
     if (half_ranges >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)
@@ -182,7 +186,7 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
             total,
             half_ranges.tolist(),
             None,
-            _one_place(figures),
+            write,
             f"{LEVEL} confidence interval: how far off the figure may be",
         )
 
@@ -200,7 +204,7 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
             total,
             percents,
             rest,
-            _change_format(figures),
+            lambda value: figures.change(None if value is None else value / 100).removesuffix(" %"),
             GRAY,
             changes=changes,
         )
@@ -209,12 +213,6 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
 def in_percent(change: Change) -> float | None:
     """A relative change in percent."""
     return None if change.ratio is None else 100 * change.ratio
-
-
-def _ranks(split: SplitRows) -> list[SplitColumn]:
-    ranks = split_rows.ranks(split)
-    about = f"Rows whose {LEVEL} ranges overlap share ranks: the sample can't tell their order"
-    return [SplitColumn(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
 
 
 def _figures(
@@ -241,11 +239,3 @@ def _distinct(columns: Sequence[SplitColumn]) -> list[SplitColumn]:
         title = column.title if count == 1 else f"{column.title} ({count})"
         distinct.append(replace(column, title=title))
     return distinct
-
-
-def _one_place(figures: Numbers) -> Callable[[Any], str]:
-    return lambda value: figures.number(value, 1)
-
-
-def _change_format(figures: Numbers) -> Callable[[Any], str]:
-    return lambda value: figures.change(None if value is None else value / 100).removesuffix(" %")

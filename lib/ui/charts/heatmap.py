@@ -63,15 +63,18 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GRAY
 
 def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go.Heatmap:
     solid = grid.solid[~np.isnan(grid.solid)]
-    least = 0.0 if field.formula is None or not len(solid) else float(solid.min())
+    is_ratio = field.formula is not None and len(solid) > 0
+    least = float(solid.min()) if is_ratio else 0.0
+    # A ratio's scale ends below its extremes, which are those of the smallest cells.
+    most = float(np.quantile(solid, 0.95)) if is_ratio else None
     return go.Heatmap(
         z=np.where(np.isnan(grid.solid) & ~np.isnan(grid.values), least, grid.values),
         x=list(range(len(grid.across))),
         y=list(range(len(grid.down))),
         colorscale=theme.SCALE,
         showscale=False,
-        zmin=0 if field.formula is None else least,
-        zmax=_darkest(solid, field),
+        zmin=least,
+        zmax=most,
         xgap=2,
         ygap=2,
         text=texts,
@@ -110,8 +113,3 @@ def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )
-
-
-def _darkest(solid: np.ndarray, field: DataField) -> float | None:
-    """The end of the color scale; for a ratio below the extremes, which are those of the smallest cells."""
-    return float(np.quantile(solid, 0.95)) if len(solid) and field.formula is not None else None

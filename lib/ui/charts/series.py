@@ -113,9 +113,8 @@ def over(
     rows = np.array([row_of_name.get(name, -1) for name in names])
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
-        with_data = {
-            name for text in audience.total.dates for name in _cover(grain, date.fromisoformat(text))
-        }
+        days_with_data = map(date.fromisoformat, audience.total.dates)
+        with_data = {name for day in days_with_data for name in buckets(grain, (day, day))}
         values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
     sampled = audience.low is not None and audience.high is not None and field in audience.low
     return Series(
@@ -201,10 +200,6 @@ def start(grain: Granularity, name: str) -> datetime:
     first = dates.bounds(grain, name)[0]
     hour = int(name[11:13]) if grain == "hour" else 0
     return datetime(first.year, first.month, first.day, hour)  # noqa: DTZ001
-
-
-def _cover(grain: Granularity, day: date) -> list[str]:
-    return buckets(grain, (day, day))
 
 
 def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Values:

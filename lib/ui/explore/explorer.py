@@ -240,7 +240,10 @@ def _answer(context: PageContext, fields: Exploration) -> None:
         sentence = plain(precision.summary(top.answer, top.columns, numbers))
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
-        _table(top, receipt)
+        if top.values:
+            rows.draw(BOARD, [board(top, numbers)], receipt, follow)
+        else:
+            st.info("No data in these days.", icon=":material/info:")
         ask.refine("top_values")
 
 
@@ -258,11 +261,3 @@ def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues)
             f"Ordered by {plain(title(top.order))}: {plain(title(data))} is a formula, and formulas "
             "are highest in the smallest groups."
         )
-
-
-def _table(top: TopValues, receipt: ActReceipt) -> None:
-    if not top.values:
-        st.info("No data in these days.", icon=":material/info:")
-        return
-    table = board(top, Numbers.of(reader.locale()))
-    rows.draw(BOARD, [table], receipt, follow)

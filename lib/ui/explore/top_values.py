@@ -89,8 +89,10 @@ def frame(top: TopValues) -> pd.DataFrame:
     name, its `share:…` in percent, and `off:…`, how far off it may be in percent, where records were sampled.
     """
     answer = top.answer
-    columns: dict[str, object] = {"value": _descriptions(top)}
-    if top.answer.descriptions is not None and top.key_field.mapping:
+    descriptions = answer.descriptions
+    texts = top.values if descriptions is None else descriptions[top.key_field.name]
+    columns: dict[str, object] = {"value": [text or NOT_SET for text in texts]}
+    if descriptions is not None and top.key_field.mapping:
         columns["id"] = [value or NOTHING for value in top.values]
     for field in top.columns:
         columns[field.name] = answer.values[field.name]
@@ -109,9 +111,3 @@ def count_label(top: TopValues, numbers: Numbers) -> str:
     number = ("" if top.is_counted else "At least ") + numbers.number(top.count)
     rest = f", the top {len(top.values)}" if len(top.values) < top.count else ""
     return f"{number} value{'' if top.count == 1 else 's'}{rest}"
-
-
-def _descriptions(top: TopValues) -> list[str]:
-    frame = top.answer.descriptions
-    texts = top.values if frame is None else list(frame[top.key_field.name])
-    return [text or NOT_SET for text in texts]

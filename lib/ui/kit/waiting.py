@@ -1,9 +1,9 @@
 """While a database works on an answer: from the first second on words and Cancel, as on the board.
 
 A block draws from the answers that it gets within `speaking`. One that is not there within a second ends the
-block with NotYet, in whose place `draw` says what is computed by which database, for how long so far, and how
-long that took lately; once the answer is there, the screen is run again. Cancel abandons the calls of the
-block, and with them their statements.
+block with NotReady, in whose place `draw` says what is computed by which database, for how long so far, and
+how long that took lately; once the answer is there, the screen is run again. Cancel abandons the calls of
+the block, and with them their statements.
 """
 
 import time
@@ -87,7 +87,7 @@ class Wait:
         return self._calls[key]
 
     def result(self, future: Future[Value]) -> Value:
-        """The result of a call under way, if it comes soon; otherwise NotYet."""
+        """The result of a call under way, if it comes soon; otherwise NotReady."""
         if not future.done():
             self._future, self.has_waited = future, True
             futures.wait([future], max(0.0, SPEAK_SECONDS - self.seconds))
@@ -113,8 +113,8 @@ def speaking(
     """
     is_first = height > 0 and (not widget or widget not in st.session_state)
     with st.skeleton(height=height) if is_first else nullcontext(st.empty()):
-        engine = _engine(slicer)
-        if not engine:
+        engine = slicer.engine or IMPORT_ENGINE
+        if engine == IMPORT_ENGINE:
             yield
             return
         key, latest = _key(what), _latest[query.project_name, query.slicer_name, what]
@@ -139,11 +139,6 @@ def speaking(
         latest.append(wait.seconds)
 
 
-def _engine(slicer: Slicer) -> str:
-    """What computes answers, if it may take long."""
-    return "" if slicer.engine is None or slicer.engine == IMPORT_ENGINE else slicer.engine
-
-
 def track(fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
     """The same call, as one of the block that this thread is in, if that speaks."""
     wait = _current.get()
@@ -151,14 +146,14 @@ def track(fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
 
 
 def cached(cache: SessionCache[Value], key: Key, fetch: Callable[[], Value]) -> Value:
-    """A value from a cache, or else from a call. NotYet within a block that speaks, if that takes long."""
+    """A value from a cache, or else from a call. NotReady within a block that speaks, if that takes long."""
     if (wait := _current.get()) is None:
         return cache.get(key, fetch)
     return wait.result(cache.begin(key, wait.track(fetch))[0])
 
 
 def call(key: Hashable, fetch: Callable[[], Value]) -> Value:
-    """What a call returns. NotYet within a block that speaks, if that takes long."""
+    """What a call returns. NotReady within a block that speaks, if that takes long."""
     wait = _current.get()
     return fetch() if wait is None else wait.result(wait.begin(key, fetch))
 
