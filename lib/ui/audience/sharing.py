@@ -84,7 +84,9 @@ def draw_form(
     if of_params == params:
         st.caption("Your share link. It is shown only now: copy it.")
         st.code(share.address(path, {}), language=None, wrap_lines=True)
-        st.button("Make another", key=f"share_link_another{whose}", on_click=_forget)
+        st.button(
+            "Make another", key=f"share_link_another{whose}", on_click=st.session_state.pop, args=(NEW, None)
+        )
         return
     st.caption(
         "A share link opens these figures, and nothing else, without an account: for everybody who has it, "
@@ -109,10 +111,6 @@ def draw_form(
         )
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
-
-
-def _forget() -> None:
-    st.session_state.pop(NEW, None)
 
 
 def _make(context: PageContext, pair: tuple[str, str], choices: Mapping[str, Params], whose: str) -> None:

@@ -76,7 +76,11 @@ def _draw_form(context: PageContext, view: SavedView, alert: Alert | None) -> No
     # Below the button: it may not move under the click that also ends the typing of a threshold.
     if history is not None:
         st.caption(plain(past_sentence(history, rule, bound)))
-    st.caption(plain(_first_check()))
+    if Settings.current().alerts:
+        often = f"then after each import and every {CHECK_MINUTES} minutes"
+        st.caption(f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}.")
+    else:
+        st.caption("This desk checks no alerts (setting alerts).")
 
 
 def _watch(context: PageContext, view: SavedView, field: DataField) -> tuple[FigureHistory | None, str]:
@@ -119,14 +123,6 @@ def past_sentence(history: FigureHistory, rule: AlertRule, bound: float | None) 
         return f"Would not have fired {preposition} any of {among}."
     last_time = f"last {preposition} {numbers.days(*alarms[-1])}"
     return f"Would have fired {preposition} {len(alarms)} of {among}, {last_time}."
-
-
-def _first_check() -> str:
-    """When an alert that is set now is checked."""
-    if not Settings.current().alerts:
-        return "This desk checks no alerts (setting alerts)."
-    often = f"then after each import and every {CHECK_MINUTES} minutes"
-    return f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}."
 
 
 def _set_alert(context: PageContext, view: SavedView) -> None:

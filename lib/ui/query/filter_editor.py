@@ -41,7 +41,7 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         table = _table(
             context, history.current(context).query, name, st.session_state.get(_found_by(key, name), "")
         )
-        rows.draw(key, [table], history.receipt(key), partial(_follow, context, key, name))
+        rows.draw(key, [table], history.receipt(key), partial(catch_up, context, key, name))
         ask.refine(key)
 
 
@@ -57,10 +57,6 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
         clicks.take(context, choices, {key: latest})
         if choices:
             st.rerun()
-
-
-def _follow(context: PageContext, key: str, name: str) -> None:
-    catch_up(context, key, name)
 
 
 def _found_by(key: str, name: str) -> str:
@@ -180,17 +176,17 @@ def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
 def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
     st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in own_filters)
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
-    _flags(context, prefix, name, partial(_flag, context, prefix, name))
+
+    def change() -> None:
+        flags = _read_flags(prefix)
+        _ask(context, name, partial(filters.change, work=lambda filter_: filter_.model_copy(update=flags)))
+
+    _flags(context, prefix, name, change)
     with st.container(horizontal=True, gap="xsmall"):
         act = partial(_ask, context, name, filters.swap)
         about = "Exclude what is included, and include what is excluded"
         widgets.icon_button("Swap", "swap_horiz", f"{prefix}_swap", act, help=about)
         draw_removal(prefix, partial(_ask, context, name, filters.clear))
-
-
-def _flag(context: PageContext, prefix: str, name: str) -> None:
-    flags = _read_flags(prefix)
-    _ask(context, name, partial(filters.change, work=lambda f: f.model_copy(update=flags)))
 
 
 def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:

@@ -69,7 +69,8 @@ def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
         return Preset(label + of_data, *dates.last_days(slicer, today, count))
     if is_fresh:
         return Preset(label, f"-{count}{unit}_first", f"-1{unit}_last")
-    return _before(label, unit, count, _next(slicer, today))
+    last_date = date.fromisoformat(slicer.last_date) if slicer.last_date else today - DAY
+    return _before(label, unit, count, min(last_date + DAY, today))
 
 
 def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
@@ -80,12 +81,6 @@ def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | Non
         return preset
     preset = parse_last(back[1] + back[2], slicer, today)
     return preset if (preset.start, preset.end) == (start, end) else None
-
-
-def _next(slicer: Slicer, today: date) -> date:
-    """The day after the last complete one with data."""
-    last_date = date.fromisoformat(slicer.last_date) if slicer.last_date else today - DAY
-    return min(last_date + DAY, today)
 
 
 def _before(label: str, unit: str, count: int, day: date) -> Preset:
