@@ -1,5 +1,6 @@
 """The rows of a split as displayed: labels, shares, changes, and the rest that is not shown."""
 
+import math
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -131,14 +132,15 @@ def bars(split: SplitRows, whole: float | None) -> list[Bar | None]:
     A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
     """
     name, answer = split.field.name, split.answer
-    values = answer.values[name]
-    if not split.is_additive or not values.max() > 0 or values.min() < 0:
+    values = answer.values[name].to_numpy(dtype=float)
+    if not split.is_additive or not np.nanmax(values, initial=0) > 0 or np.nanmin(values, initial=0) < 0:
         return [None] * len(values)
-    is_sampled = answer.low is not None and answer.high is not None and name in answer.low
-    low = answer.low[name] if is_sampled and answer.low is not None else values
-    high = answer.high[name] if is_sampled and answer.high is not None else values
-    shares = pd.DataFrame({"value": values, "low": low, "high": high}).div(whole or values.sum()).clip(0, 1)
-    return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
+    low = high = values
+    if answer.low is not None and answer.high is not None and name in answer.low:
+        low, high = (side[name].to_numpy(dtype=float) for side in (answer.low, answer.high))
+    # In one array: a frame of a few rows takes a hundred times as long, for every card of every answer.
+    shares = np.clip(np.column_stack([values, low, high]) / (whole or np.nansum(values)), 0, 1)
+    return [None if any(map(math.isnan, row)) else (row[0], row[1], row[2]) for row in shares.tolist()]
 
 
 def labels(split: SplitRows) -> pd.DataFrame:
