@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import headline, leaderboards, over_time, own_metrics, split_table
+from lib.ui.audience import headline, over_time, own_metrics, split_table
+from lib.ui.audience.leaderboards import CardSource
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -116,11 +117,12 @@ def draw_leaderboard_csv(focus: Focus) -> None:
 
 
 def _files(focus: Focus, card: Card) -> None:
-    board = leaderboards.fetch_board(focus, card, leaderboards.fetch_rows(focus, card))
+    source = CardSource(focus, card)
+    board = source.board(source.rows())
     whole = focus.query.model_copy(
         update={
             "split_by": (card.name,),
-            "filters": leaderboards.card_query(focus, card).filters,
+            "filters": source.query.filters,
             "order_by": (),
         }
     )
