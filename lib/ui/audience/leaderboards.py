@@ -261,8 +261,8 @@ class Leaderboard:
             for name in self._compared_columns:
                 columns.append(Column(name, numbers.compared_title(name, field), about=on_days, rank=3))
         for rank, column in enumerate(focus.columns, 4):
-            name, title = FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
-            columns.append(Column(name, title, False, "desc", self._direction(name), rank=rank))
+            order, title = FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
+            columns.append(Column(order, title, False, "desc", self._direction(order), rank=rank))
         return columns
 
     def _change_columns(self) -> Iterator[Column]:
@@ -310,11 +310,9 @@ class Leaderboard:
             zip(*changes, strict=True) if self._compared_rows else [()] * len(split.answer),
         )
         for code, label, bar, row_figures, row_changes in zip(*columns, strict=True):
+            named = Cell(label, bar=bar, about=filters.both(code, label))
             yield Row(
-                [
-                    Cell(label, bar=bar, about=filters.both(code, label)),
-                    *self._cells(row_figures, row_changes),
-                ],
+                [named, *self._cells(row_figures, row_changes)],
                 ((name, code),),
                 included=(code in included,),
                 excluded=(code in excluded,),
