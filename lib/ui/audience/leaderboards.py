@@ -35,12 +35,12 @@ def tables(focus: Focus) -> list[Table]:
     sources = [CardSource(focus, card) for card in focus.cards]
     ask.prefetch(focus.context, [query for source in sources for query in source.first_queries()])
     answers: dict[Card, Audience] = {}
-    drawn: dict[Card, Table] = {}
+    card_tables: dict[Card, Table] = {}
     for source in sources:
         try:
             answers[source.card] = source.rows()
         except TrancheError as error:
-            drawn[source.card] = source.failure(problems.sentence(error))
+            card_tables[source.card] = source.failure(problems.sentence(error))
     queries = [
         source.query_of_rows(answers[source.card])
         for source in sources
@@ -52,10 +52,10 @@ def tables(focus: Focus) -> list[Table]:
     for source in sources:
         try:
             if source.card in answers:
-                drawn[source.card] = source.board(answers[source.card]).table()
+                card_tables[source.card] = source.board(answers[source.card]).table()
         except TrancheError as error:
-            drawn[source.card] = source.failure(problems.sentence(error))
-    return [drawn[card] for card in focus.cards]
+            card_tables[source.card] = source.failure(problems.sentence(error))
+    return [card_tables[card] for card in focus.cards]
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class CardSource:
 
     def query_of_rows(self, answer: Audience) -> AudienceQuery:
         """The question about the rows shown, on other days."""
-        shown = Filter(name=self.card.name, value=tuple(answer.names[self.card.name]), match="equals")
+        only = Filter(name=self.card.name, value=tuple(answer.names[self.card.name]), match="equals")
         changes = {
-            "filters": (*self.other_filters, shown) if len(answer) else self.query.filters,
+            "filters": (*self.other_filters, only) if len(answer) else self.query.filters,
             "limit": None,
             "data_fields": (self.focus.field.name,),
             "order_by": (),
@@ -146,7 +146,7 @@ class CardSource:
 
     def board(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of these rows, with the same rows on all days compared."""
-        board = self._ranked(answer) if self.is_ranked else self._ordered(answer)
+        board = self._sort_here(answer) if self.is_ranked else self._take_order(answer)
         for other in self.focus.comparisons[1:]:
             source, now = CardSource(other, self.card), board.split.answer
             both = compared_answers.fetch(other, source.query_of_rows(now), now)
@@ -159,12 +159,12 @@ class CardSource:
         header = rows.CardHeader(title, find=self.card.find, message=why)
         return Table(self.card.name, title, [], [], card=header)
 
-    def _ordered(self, answer: Audience) -> "Leaderboard":
+    def _take_order(self, answer: Audience) -> "Leaderboard":
         both = compared_answers.fetch(self.focus, self.query_of_rows(answer), answer)
         count = answer.total.records_found
         return Leaderboard(self.focus, self.card, self._split(answer, both), self._whole(answer), count)
 
-    def _ranked(self, answer: Audience) -> "Leaderboard":
+    def _sort_here(self, answer: Audience) -> "Leaderboard":
         """The leaderboard of the values that come first once all are sorted here."""
         all_values = self.query.model_copy(update={"data_filters": ()})
         both = compared_answers.fetch(self.focus, all_values, answer)
@@ -299,7 +299,7 @@ class Leaderboard:
 
     def _rows(self) -> Iterator[Row]:
         focus, split, name = self.focus, self.split, self.card.name
-        included, excluded = (filters.values(focus.query, name, kind) for kind in ("equals", "not equals"))
+        include, exclude = (filters.values(focus.query, name, kind) for kind in ("equals", "not equals"))
         changes, colors = map(split_rows.changes, self._compared_rows), line_colors(focus.value_lines)
         figures = [split.answer.values[field.name].tolist() for field in (focus.field, *focus.columns)]
         columns = (
@@ -310,12 +310,12 @@ class Leaderboard:
             zip(*changes, strict=True) if self._compared_rows else [()] * len(split.answer),
         )
         for code, label, bar, row_figures, row_changes in zip(*columns, strict=True):
-            named = Cell(label, bar=bar, about=filters.both(code, label))
+            name_cell = Cell(label, bar=bar, about=filters.both(code, label))
             yield Row(
-                [named, *self._cells(row_figures, row_changes)],
+                [name_cell, *self._cells(row_figures, row_changes)],
                 ((name, code),),
-                included=(code in included,),
-                excluded=(code in excluded,),
+                included=(code in include,),
+                excluded=(code in exclude,),
                 color=colors.get((name, code)),
             )
 

@@ -18,6 +18,10 @@ from lib.ui.query.state import ComparedColumn
 
 TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK, GRAY = "Rank", "Gray: smaller than its uncertainty"
+COMPARED_TEXTS: Mapping[ComparedColumn, Callable[[Numbers, DataField, float], str]] = {
+    "previous": lambda figures, data_field, value: figures.plain(value, data_field),
+    "amount": lambda figures, data_field, value: numbers.plus(value, figures.plain(value, data_field)),
+}
 
 
 @dataclass(frozen=True)
@@ -147,12 +151,6 @@ def compared_column(
 def compared_name(column: str, name: ComparedColumn) -> str:
     """What a column of the days compared is called, beside the column of this name."""
     return f"{column}:{name}"
-
-
-COMPARED_TEXTS: Mapping[ComparedColumn, Callable[[Numbers, DataField, float], str]] = {
-    "previous": lambda figures, data_field, value: figures.plain(value, data_field),
-    "amount": lambda figures, data_field, value: numbers.plus(value, figures.plain(value, data_field)),
-}
 
 
 def _keys(split: SplitRows) -> Iterator[SplitColumn]:

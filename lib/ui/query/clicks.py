@@ -43,20 +43,20 @@ def catch_up(context: PageContext) -> None:
     To be called before a screen reads the state.
     """
     # The callback that followed a click may have broken off, as any run that a newer click overtakes.
-    clicks = {name: rows.new_acts(_sent_by(name), history.receipt(name)) for name in COMPONENTS}
+    clicks = {name: rows.new_acts(_message_of(name), history.receipt(name)) for name in COMPONENTS}
     acts = [act for new_acts, _ in clicks.values() for act in new_acts]
     if acts:
         take(context, acts, {name: last for name, (_, last) in clicks.items()})
 
 
-def _sent_by(component: str) -> Mapping[str, Any]:
+def _message_of(component: str) -> Mapping[str, Any]:
     """What a component says was clicked; before it says anything, what the address has of it.
 
     That is of a page that was loaded again while its clicks were on their way (desk.js).
     """
-    sent = st.session_state.get(component)
-    if isinstance(sent, Mapping) and sent.get("acts"):
-        return sent
+    message = st.session_state.get(component)
+    if isinstance(message, Mapping) and message.get("acts"):
+        return message
     try:
         address = orjson.loads(st.query_params.get(history.ACTS, "{}"))
     except orjson.JSONDecodeError:

@@ -203,8 +203,8 @@ def _draw_filter_form(
 def _add(board: Board, filter_: Filter) -> None:
     """Add a filter to the board; its values join those of one of the same kind. A callback."""
     params = of_board(board)
-    added = links.to_params(_query(params).model_copy(update={"filters": (filter_,)}))
-    for name in filter(links.FILTER.fullmatch, added):
+    new_params = links.to_params(_query(params).model_copy(update={"filters": (filter_,)}))
+    for name in filter(links.FILTER.fullmatch, new_params):
         before = split_texts(params[name]) if name in params else ()
         params = params | {name: join_texts(dict.fromkeys((*before, *filter_.value)))}
     st.session_state[f"board_filter_{board.id}"] = False
