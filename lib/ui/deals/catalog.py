@@ -363,20 +363,17 @@ def meanings(context: PageContext, text: str) -> tuple[str, ...]:
     service's `meaning`: `france:country:FR`."""
     if context.slicer is slicer_info.NOTHING:
         return ()
-    fields = {kind.name: field for kind in KINDS if (field := _key_field(context, kind.name)) is not None}
+    fields = {
+        kind.name: field
+        for kind in KINDS
+        if not kind.is_list and (field := key_field(kind, context.slicer)) is not None and field.mapping
+    }
     return tuple(
         f"{word}:{name}:{code}"
         for word in search_words(text)
         for name, field in fields.items()
         for code in _codes(context, field, word)
     )
-
-
-def _key_field(context: PageContext, name: str) -> KeyField | None:
-    """The key field of a kind of targeting, if the report has descriptions for its values."""
-    kind = next(kind for kind in KINDS if kind.name == name)
-    field = None if kind.is_list else key_field(kind, context.slicer)
-    return field if field is not None and field.mapping else None
 
 
 def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:

@@ -192,7 +192,8 @@ def _set_active(context: PageContext, key: Key, is_active: bool, etag: str | Non
 
 def _draw_deletion(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the entities that depend on it; without any, the button that deletes it."""
-    if names := _dependants(entity):
+    deals = entity.demand_deals if isinstance(entity, SupplyPackage) else ()
+    if names := [f"{deal.name or 'Deal'} ({deal.id})" for deal in deals]:
         count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
         st.markdown(f"**{count} on this package.** It can be deleted once they are deleted or unlinked:")
         st.markdown("\n".join(f"- {plain(name)}" for name in names))
@@ -208,13 +209,6 @@ def _draw_deletion(context: PageContext, key: Key, entity: PackageOrDeal) -> Non
         on_click=_remove,
         args=(context, key, entity.etag),
     )
-
-
-def _dependants(entity: PackageOrDeal) -> list[str]:
-    """The entities that keep it from being deleted, by name and id."""
-    if isinstance(entity, DemandDeal):
-        return []
-    return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
 
 
 def _remove(context: PageContext, key: Key, etag: str | None) -> None:

@@ -108,7 +108,7 @@ class DrawerChange:
         wrong = faults.all if last_try.is_tried else faults.wrong
         refusals = last_try.problems.still(mine)
         problems = refusals.with_(wrong)
-        change_form.draw(form, problems)
+        change_form.draw(form, self.key, problems)
         with st.container():  # what comes and goes in it moves nothing else
             beside(problems.others((name,) for name in mine))
             if refusals or (last_try.is_tried and wrong):

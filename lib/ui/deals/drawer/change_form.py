@@ -62,7 +62,7 @@ def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[
     return [*confirmations.of_edit(form.context, key, base, readable), *slips]
 
 
-def draw(form: EntityForm, problems: FieldProblems) -> None:
+def draw(form: EntityForm, key: Key, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error; none for fields that the service does not return."""
     context, prefix = form.context, form.prefix
     names: frozenset[str] = st.session_state[prefix + NAMES]
@@ -72,7 +72,7 @@ def draw(form: EntityForm, problems: FieldProblems) -> None:
         TargetingPicker(context, f"{prefix}target").draw(problems, names)
         supply_path.draw_lists(context, form.targeting)
     else:
-        _draw_deal(form, names, problems)
+        _draw_deal(form, key[1], names, problems)
     link = LINKS[form.entity]
     if prefix + link in st.session_state:
         model = DemandDeal if form.entity == SUPPLY else SupplyPackage
@@ -80,12 +80,14 @@ def draw(form: EntityForm, problems: FieldProblems) -> None:
         beside(problems.at(link))
 
 
-def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems) -> None:
+def _draw_deal(form: EntityForm, deal: int, names: frozenset[str], problems: FieldProblems) -> None:
     context, prefix, state = form.context, form.prefix, st.session_state
     if "name" in names:
         form.draw_field("name", problems)
     if "seat" in names:
-        _draw_seat(form, problems)
+        with st.container():
+            draw_seat(catalog.seats(context), f"{prefix}seat")
+            beside(problems.at("seat"))
     amount, sync = st.columns(2, vertical_alignment="bottom")
     if "price" in names:
         with amount:
@@ -101,27 +103,15 @@ def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems)
         with st.container():  # what comes and goes in it moves no field below
             terms = (state.get(f"{prefix}{name}") for name in ("price_type", "currency"))
             of_seat = seat_guide.seat_price(context, price, *terms)
-            _draw_guides(context, _deal_of(prefix), seat, of_seat, packages)
+            _draw_guides(context, deal, seat, of_seat, packages)
     form.draw_terms(problems, [name for name in TERMS if name in names])
     for name in OTHERS:
         if name in names:
             form.draw_field(name, problems)
 
 
-def _draw_seat(form: EntityForm, problems: FieldProblems) -> None:
-    with st.container():
-        draw_seat(catalog.seats(form.context), f"{form.prefix}seat")
-        beside(problems.at("seat"))
-
-
-def _deal_of(prefix: str) -> int | None:
-    """The id of the deal that a form is of: the last number of its prefix."""
-    number = prefix.rstrip("-").rpartition("-")[2]
-    return int(number) if number.isdecimal() else None
-
-
 def _draw_guides(
-    context: PageContext, deal: int | None, seat: int | None, price: SeatPrice, packages: Sequence[int]
+    context: PageContext, deal: int, seat: int | None, price: SeatPrice, packages: Sequence[int]
 ) -> None:
     """Draw what wins cost in each package, with what it is computed from; nothing without packages.
 
@@ -131,7 +121,7 @@ def _draw_guides(
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
         sold_in = report.of_deals(context) or context
-        own = None if deal is None else next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
+        own = next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
         lists = catalog.list_entries(context)
         for number, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)

@@ -154,13 +154,22 @@ class EntityForm:
         has_fee = bool(fees) and FEE in names and FEE_TYPE in names
         if not has_fee:
             st.caption(NO_FEE_TYPE if fees else NO_FEES)
-        names, has_fee = [name for name in names if name not in apart], has_fee and FEE not in apart
+        names = [name for name in names if name not in apart]
+        self._draw_fee_and_contact(problems, fees if has_fee and FEE not in apart else (), EMAIL in names)
+        others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
+        if others:
+            self._draw_more_terms(problems, others, suffix)
+
+    def _draw_fee_and_contact(
+        self, problems: FieldProblems, fees: Collection[int], has_contact: bool
+    ) -> None:
+        """Draw a fee of one of these types beside the contact; without types the contact alone."""
         kind, size, contact = (
             st.columns([3, 2, 4], vertical_alignment="top")
-            if has_fee
+            if fees
             else (st.empty(), st.empty(), st.container())
         )
-        if has_fee:
+        if fees:
             fee_type = st.session_state.get(self.prefix + FEE_TYPE)
             label = field_text.prices_of(self.context).fee_title(fee_type)
             is_closed = self.is_closed or not has_amount(fee_type)
@@ -169,31 +178,24 @@ class EntityForm:
                 self.draw_field(FEE_TYPE, problems, Look(options=options, disabled=self.is_closed))
             with size:
                 self.draw_field(FEE, problems, Look(label, disabled=is_closed))
-        if EMAIL in names:
+        if has_contact:
             with contact:
                 self.draw_field(EMAIL, problems)
-        others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
-        if not others:
-            return
+
+    def _draw_more_terms(self, problems: FieldProblems, names: Collection[str], suffix: str) -> None:
         # Streamlit closes an expander whose `expanded` turns false: one that a fault opened stays open.
-        is_open = st.session_state.get(f"{self.prefix}more_terms", False) or any(map(problems.at, others))
+        is_open = st.session_state.get(f"{self.prefix}more_terms", False) or any(map(problems.at, names))
         st.session_state[f"{self.prefix}more_terms"] = is_open
         with (
             st.expander("More terms", expanded=is_open, icon=":material/tune:"),
             st.grid(2, min_column_width=TERM_WIDTH),
         ):
-            for name in others:
+            for name in names:
                 row = fields.BY_NAME[name]
                 word = (row.kind.choices or {}).get(self.context.clients.usual_terms.get(name), "")
-                self.draw_field(
-                    name,
-                    problems,
-                    Look(
-                        f"{row.form_label}{suffix if row.is_summed else ''}",
-                        placeholder=f"{inputs.capital(word)} (default)" if word else "",
-                        disabled=self.is_closed,
-                    ),
-                )
+                label = f"{row.form_label}{suffix if row.is_summed else ''}"
+                usual = f"{inputs.capital(word)} (default)" if word else ""
+                self.draw_field(name, problems, Look(label, placeholder=usual, disabled=self.is_closed))
 
 
 def fill(prefix: str, contents: FormValues, offset: int = 0, targeting: Targeting | None = None) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pandas as pd
 import streamlit as st
@@ -142,17 +142,12 @@ def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, text
     return [
         f"{what}, {whose}: "
         + "; ".join(
-            _sentence(field, forecast.forecast(daily, parts, _ahead(first, daily)), texts)
+            _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), texts)
             for field, daily in of
         )
         + "."
         for whose, of in phrases.items()
     ]
-
-
-def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
-    """How many days lie between the data and the first day of the period."""
-    return max((first - daily[-1].day).days - 1, 0)
 
 
 def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
