@@ -12,7 +12,7 @@ from lib.insight.filters import report_filters
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
-from lib.ui.deals.drawer import add_deals, change_form, clone, details, history
+from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
 from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.field_text import Prices
 from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
@@ -111,7 +111,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: add_deals.draw(context, entity),
         TARGETING: lambda: _draw_targeting(context, entity),
-        DELIVERY: lambda: history.draw_delivery(context, key, entity),
+        DELIVERY: lambda: delivery.draw(context, key, entity),
         CHANGE: lambda: change.draw(entity),
         HISTORY: lambda: history.draw(context, key),
     }

@@ -10,7 +10,6 @@ import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
-from lib.deals.values import COUNT
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
@@ -163,10 +162,9 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     state = st.session_state
     state.pop(f"{prefix}fault", None)
     try:
-        units = amounts.read((state.get(f"{prefix}{UNITS}") or "").replace(",", ""), COUNT)
         terms = OfferTerms(
             answers.read_price(state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""),
-            None if units is None else int(units),
+            answers.read_units(state.get(f"{prefix}{UNITS}") or ""),
             state.get(f"{prefix}{FIRST}"),
             state.get(f"{prefix}{LAST}"),
         )

@@ -87,10 +87,9 @@ def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
     word = value("word", lambda text: check_word(text, is_required=act == "declines"))
     terms = OfferTerms()
     if act == "proposes":
-        units = value("units", lambda text: amounts.read(text.replace(",", ""), COUNT))
         terms = OfferTerms(
             value("price", lambda text: read_price(text, currency)),
-            None if units is None else int(units),
+            value("units", read_units),
             value("first_day", lambda text: _day(text, today)),
             value("last_day", lambda text: _day(text, today)),
         )
@@ -108,6 +107,12 @@ def read_price(text: str, currency: str) -> Decimal | None:
             f"The price is in {currency}, and '{text.strip()}' in {code}: write it in {currency}."
         )
     return price
+
+
+def read_units(text: str) -> int | None:
+    """Typed impressions, with commas between thousands or without. ValueError, with a sentence."""
+    units = amounts.read(text.replace(",", ""), COUNT)
+    return None if units is None else int(units)
 
 
 def section(

@@ -1,4 +1,4 @@
-"""The past of a package or a deal: its delivery, who changed what, and figures before and after a change."""
+"""The history of a package or a deal: who changed what, and figures before and after a change."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,28 +8,23 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
-from lib.deals.models import DemandDeal, EntityChange, PackageOrDeal
+from lib.deals.models import EntityChange, PackageOrDeal
 from lib.insight import evidence
 from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
-from lib.reporting import links
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField
-from lib.ui.charts import numbers, series, theme, time_chart
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine
 from lib.ui.deals import catalog, counts, field_text
-from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.field_text import USUAL, Prices
 from lib.ui.deals.insight import report
-from lib.ui.deals.list import health
 from lib.ui.deals.list.deal_rows import KINDS, Key
-from lib.ui.kit import screens, times
+from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, focus, precision
+from lib.ui.query import focus, precision
 
-DAYS, NARROWEST = 30, 120
 PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
 ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
@@ -274,80 +269,3 @@ def _note(
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
     where = f"{context.project}/{context.slicer_name}"
     return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
-
-
-def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
-
-    Or why there is no delivery to show.
-    """
-    with report_errors("The delivery", effect="Nothing was changed."):
-        health.draw_funnel(context, key)
-        if (deals_context := report.of_deals_or_note(context)) is None:
-            return
-        if isinstance(entity, DemandDeal):
-            dossier_panel.draw_counts(context, deals_context, entity)
-        query = delivery_question(deals_context, entity)
-        answer = ask.audience(deals_context, query)
-        if answer.total.records_found == 0:
-            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
-            return
-        _figures(deals_context, query, answer)
-        _chart(deals_context, query, answer)
-        _closer(query)
-
-
-def delivery_question(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
-    """The question about this deal or package."""
-    filters = report.only(context, [entity])
-    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
-
-
-def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    locale_numbers, period = counts.numbers(), report.period(context, query)
-    with st.grid(4, min_column_width=NARROWEST, gap="small"):
-        for name in query.data_fields or ():
-            field = context.slicer.data_field(name)
-            with st.container(gap="xxsmall"):
-                st.metric(
-                    plain(numbers.title(field)),
-                    plain(locale_numbers.short(answer.total.values.get(name), field)),
-                    help=plain(field.formula_description or field.annotation or "") or None,
-                )
-                time_chart.draw_sparkline(
-                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
-                )
-    where = f"{context.project}/{context.slicer_name}"
-    exact = precision.summary(
-        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
-    )
-    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
-
-
-def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    """Draw the first of the figures over time, and its table."""
-    name = (query.data_fields or ("",))[0]
-    field, period = context.slicer.data_field(name), report.period(context, query)
-    daily, texts = series.over(answer, name, "day", period), counts.numbers()
-    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
-    st.plotly_chart(
-        figure,
-        key="delivery_chart",
-        config=theme.CONFIG,
-        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
-    )
-    with st.expander("As a table"):
-        columns = {
-            "Day": list(daily.names),
-            numbers.title(field): [texts.plain(value, field) for value in daily.values],
-        }
-        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
-
-
-def _closer(query: AudienceQuery) -> None:
-    st.page_link(
-        screens.AUDIENCE,
-        label="Open in Audience",
-        icon=":material/monitoring:",
-        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
-    )
