@@ -287,6 +287,13 @@ def test_the_form_of_several(visit: Visit, deals: Deals) -> None:
     assert deals.get(DemandDeal, 2).contact_email == "a@b.example"
 
 
+def test_a_fee_that_can_not_be_read_is_said_beside_it(visit: Visit) -> None:
+    """As of every other term of several, before anything is previewed."""
+    desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1")
+    desk.text_input(key="several_agency_curation_fee").set_value("much").run()
+    assert any("material/error" in text.value for text in clean(desk).markdown)
+
+
 def _until(
     plan: ChangePlan[SharedSource], deals: Deals, wanted: SharedChange, rows: Sequence[DealRow]
 ) -> None:
