@@ -288,7 +288,8 @@ def _counts(texts: Mapping[str, str]) -> DayCounts:
         except ValueError as error:
             raise ValueError(f"{COLUMNS[step]}: {error}") from None
     counts = {
-        step: None if (one := numbers[step]) is None else int(one) for step in ("requests", "bids", "wins")
+        step: None if (count := numbers[step]) is None else int(count)
+        for step in ("requests", "bids", "wins")
     }
     return DayCounts(**counts, spend=numbers["spend"])
 

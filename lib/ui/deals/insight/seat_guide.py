@@ -117,13 +117,13 @@ def of(
     except TrancheError as error:
         report.forget(place)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.sentence}")
-    every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
+    every, *by_each_seat = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    words = SeatWords(cpm, counts.numbers(), field_text.prices_of(context), leaves_out)
-    own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
-    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
-    note = _note(context, queries, (every, *each), fields, leaves_out)
+    text = SeatText(cpm, counts.numbers(), field_text.prices_of(context), leaves_out)
+    own_prices = dict(zip((seat.id or 0 for seat in seats), by_each_seat, strict=True))
+    by_seat = {seat: text.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
+    note = _note(context, queries, (every, *by_each_seat), fields, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)
 
 
@@ -138,7 +138,7 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
 
 
 @dataclass(frozen=True)
-class SeatWords:
+class SeatText:
     """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
 
     `leaves_out`: a deal's own wins are left out.

@@ -101,23 +101,23 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
         own_entries = supply_path.entries_in(targeting, catalog.list_entries(context))
         path = supply_path.supply_path(supply_index, own_entries, context.slicer)
         if wrong := path.of("unauthorized"):
-            of = f"{len(wrong):,} of {len(own_entries):,} in these lists"
-            st.warning(plain(f"Not authorized: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
+            share = f"{len(wrong):,} of {len(own_entries):,} in these lists"
+            st.warning(plain(f"Not authorized: {_names(wrong)} ({share})."), icon=":material/gpp_maybe:")
 
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
     """`12 of 15 sites authorized (9 direct, 3 reseller), 2 not authorized (7.4 % of bids), 1 unknown.`"""
-    by_state = [f"{len(some):,} {state}" for state in AUTHORIZED if (some := path.of(state))]
+    by_state = [f"{len(rows):,} {state}" for state in AUTHORIZED if (rows := path.of(state))]
     kinds = {row.is_app for row in path.rows if row.name}
     noun = "sites and apps" if len(kinds) != 1 else "apps" if True in kinds else "sites"
     parts = [f"{len(path.of(*AUTHORIZED)):,} of {len(path.rows):,} {noun} authorized"]
     parts[0] += f" ({', '.join(by_state)})" if by_state else ""
     others: tuple[State, ...] = ("unauthorized", "unknown")
     for state in others:
-        if some := path.of(state):
+        if rows := path.of(state):
             share = path.share(state)
-            of = "" if share is None else f" ({_share(share, path, texts)} of bids)"
-            parts.append(f"{len(some):,} {WORDS[state].lower()}{of}")
+            of_bids = "" if share is None else f" ({_share(share, path, texts)} of bids)"
+            parts.append(f"{len(rows):,} {WORDS[state].lower()}{of_bids}")
     return f"{', '.join(parts)}."
 
 
@@ -146,13 +146,13 @@ def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, st
     return (("id", tuple(sorted(ids)) or ("0",)),), ""
 
 
-def join(some: Filters, others: Filters) -> Filters:
+def join(filters: Filters, others: Filters) -> Filters:
     """Both filters together: of ids those that both have."""
-    ids = [dict(part)["id"] for part in (some, others) if "id" in dict(part)]
+    ids = [dict(part)["id"] for part in (filters, others) if "id" in dict(part)]
     if len(ids) < 2:
-        return (*some, *others)
+        return (*filters, *others)
     both = tuple(number for number in ids[0] if number in set(ids[1]))
-    return (*(condition for condition in (*some, *others) if condition[0] != "id"), ("id", both or ("0",)))
+    return (*(condition for condition in (*filters, *others) if condition[0] != "id"), ("id", both or ("0",)))
 
 
 def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:

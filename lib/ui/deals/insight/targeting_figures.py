@@ -109,8 +109,8 @@ def wins_of(prices: Prices) -> str:
     if not flags:
         return f"what {who} may win at any price"
     noun = "price" if any(flags) else "floor"
-    some = "" if len(flags) == len(prices) else f" ({len(prices) - len(flags)} without one at any price)"
-    return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
+    rest = "" if len(flags) == len(prices) else f" ({len(prices) - len(flags)} without one at any price)"
+    return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{rest}"
 
 
 def left_out(prices: Prices, wins: WinFields | None) -> str:
@@ -143,10 +143,10 @@ def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, text
         f"{what}, {whose}: "
         + "; ".join(
             _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), texts)
-            for field, daily in of
+            for field, daily in figures
         )
         + "."
-        for whose, of in phrases.items()
+        for whose, figures in phrases.items()
     ]
 
 

@@ -334,9 +334,9 @@ def _draw_paste(open_list: OpenList) -> None:
     if broken:
         st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
         columns: dict[str, list[Any]] = {
-            "Line": [each.line for each in broken],
-            "Entry": [each.text for each in broken],
-            "Why": [each.why for each in broken],
+            "Line": [entry.line for entry in broken],
+            "Entry": [entry.text for entry in broken],
+            "Why": [entry.why for entry in broken],
         }
         _draw_table(columns, len(broken), 250, "Not readable")
     present = len(paste.entries) - len(new)

@@ -135,9 +135,9 @@ def draw_file(context: PageContext, file: ImportedFile) -> bool:
         more = f", the first {len(file.problems)} shown" if file.problem_count > len(file.problems) else ""
         st.markdown(f"**{what} could not be read**{more}")
         columns = {
-            "Seller" if file.kind == SELLERS else "Line": [each.line for each in file.problems],
-            "Text": [each.text for each in file.problems],
-            "Why": [each.why for each in file.problems],
+            "Seller" if file.kind == SELLERS else "Line": [problem.line for problem in file.problems],
+            "Text": [problem.text for problem in file.problems],
+            "Why": [problem.why for problem in file.problems],
         }
         st.dataframe(straighten(columns), hide_index=True, alt="Lines that could not be read")
     if not may_change(context):

@@ -156,9 +156,9 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     search_text = " ".join((text or "").split())
     means = catalog.meanings(context, search_text) if does.finds else ()
     only, why_not = health.filters(context, is_on, order[0])
-    those, why_none = supply_path.filters(context, entity, is_unauthorized)
-    those = supply_path.join(those, answers.filters(context.person, is_answered))
-    conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
+    id_filters, why_none = supply_path.filters(context, entity, is_unauthorized)
+    id_filters = supply_path.join(id_filters, answers.filters(context.person, is_answered))
+    conditions = (*active_filters(filters, entity, does), *supply_path.join(only, id_filters))
     return ListSearch(entity, search_text, means, conditions, order, _page()), why_not or why_none
 
 

@@ -75,37 +75,37 @@ class TargetingPicker:
         with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
             for kind in KINDS:
                 if names is None or kind.field in names:
-                    words = {**descriptions.get(kind.name, {}), **self.lists.get(kind.name, {})}
+                    labels = {**descriptions.get(kind.name, {}), **self.lists.get(kind.name, {})}
                     with st.container(gap="xxsmall"):
-                        self._draw_kind(kind, words, marks.get(kind.name, {}))
+                        self._draw_kind(kind, labels, marks.get(kind.name, {}))
         for kind_field in dict.fromkeys(kind.field for kind in KINDS):
             beside((problems or FieldProblems()).at(kind_field))
 
-    def _draw_kind(self, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> None:
+    def _draw_kind(self, kind: TargetingKind, labels: Mapping[str, str], marks: Mapping[str, str]) -> None:
         """Draw a popover with a fixed label: with another label it would be another widget, and close."""
         popover = st.popover(
             plain(kind.title), key=f"{self.prefix}_{kind.name}", width="stretch", wrap=False,
             on_change="rerun", disabled=self.is_closed,
         )  # fmt: skip
-        if sentence := self._choice_text(kind, words, marks):
+        if sentence := self._choice_text(kind, labels, marks):
             st.caption(plain(sentence))
         beside(pending.waiting(self.prefix, kind))
         if popover.open:
             with popover, report_errors("The values", effect="What you entered is kept."):
-                options = {**words, **(words if kind.is_list else self._options(kind))}
+                options = {**labels, **(labels if kind.is_list else self._options(kind))}
                 # style.css: an open list covers no twin
                 with st.container(key=f"{self.prefix}_{kind.name}_twins"):
                     for is_excluded in SIDES:
                         with st.container():
                             self._draw_side((self.prefix, kind, is_excluded), options, marks)
 
-    def _choice_text(self, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
+    def _choice_text(self, kind: TargetingKind, labels: Mapping[str, str], marks: Mapping[str, str]) -> str:
         """The choice below the button: `US, CA · not MX`; empty without one."""
         sides = []
         for is_excluded in SIDES:
             codes = pending.settled_values((self.prefix, kind, is_excluded))
-            if labels := [value_label(code, {code: _value_text(kind, words, code)}, marks) for code in codes]:
-                sides.append(("not " if is_excluded else "") + ", ".join(labels))
+            if texts := [value_label(code, {code: _value_text(kind, labels, code)}, marks) for code in codes]:
+                sides.append(("not " if is_excluded else "") + ", ".join(texts))
         return " · ".join(sides)
 
     def _options(self, kind: TargetingKind) -> Mapping[str, str]:
@@ -147,7 +147,9 @@ class TargetingPicker:
         return "Most frequent first; type to find" if is_offered else "Type and press Enter"
 
 
-def _value_label(place: pending.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+def _value_label(
+    place: pending.Place, labels: Mapping[str, str], marks: Mapping[str, str], value: str
+) -> str:
     """A value by description and code, marked where it is unknown; a list by its name.
 
     A pending one is named as it was typed: the browser sends names, and would type another one.
@@ -156,10 +158,10 @@ def _value_label(place: pending.Place, words: Mapping[str, str], marks: Mapping[
     if value in pending.picker_values(place) and value not in pending.settled_values(place):
         return value
     if kind.is_list:
-        return _value_text(kind, words, value)
-    name = filters.both(value, words.get(value))
+        return _value_text(kind, labels, value)
+    name = filters.both(value, labels.get(value))
     return f"{name} ({marks[value]})" if value in marks else name
 
 
-def _value_text(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
-    return words.get(value) or (f"list {value}" if kind.is_list else value)
+def _value_text(kind: TargetingKind, labels: Mapping[str, str], value: str) -> str:
+    return labels.get(value) or (f"list {value}" if kind.is_list else value)
