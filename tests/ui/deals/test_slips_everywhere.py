@@ -385,6 +385,23 @@ def test_fewer_days_in_the_drawer_are_asked_about_as_for_several(
     assert not question(desk), "a later end leaves more days than before"
 
 
+def test_an_unknown_target_of_a_proposal_is_asked_about(place: Place) -> None:
+    """As in a file: whether it is one of a new package, or is added to an old one; what was there is not."""
+    country = {"type": "country", "is_excluded": False}
+    places = {"geo_targetings": [{**country, "value": value} for value in ("US", "Atlantis")]}
+    fields = {
+        "name": "New", "media_type": "banner", "start_date": "2026-01-01 00:00:00+0000",
+        "end_date": moments.write(END), **places,
+    }  # fmt: skip
+    expected = "Country 'Atlantis' is not in the report"
+    assert expected in _proposal(place, {"entity": "supply_deals", "fields": fields, "reason": "Why"})
+    change = {"entity": "supply_deals", "entity_id": 1, "fields": places, "reason": "Why"}
+    assert expected in _proposal(place, change)
+    place.deals.change(SupplyPackage, 1, places)
+    places["geo_targetings"].append({**country, "value": "FR"})
+    assert not _proposal(place, change)
+
+
 def test_a_new_price_beside_those_of_its_package(place: Place) -> None:
     """The API, which has no report, compares with the list prices of the package; a batch does so too."""
     deal = {"name": "Dear", "seat": {"id": 1}, "price": 32.6, "supply_deals": [{"id": 1}]}

@@ -164,10 +164,32 @@ def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
 def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     """What has to be confirmed before a proposal is approved, as of the same changes made by hand."""
     if proposal.is_new:
-        return of_new_package(context, SupplyPackage.model_validate(proposal.fields))
+        package = SupplyPackage.model_validate(proposal.fields)
+        return [*_of_new_targets(context, {}, proposal.fields), *of_new_package(context, package)]
     key = proposal.entity, proposal.entity_id or 0
     entities = catalog.by_id(context, model_of(key[0]), [key[1]])
-    return of_edit(context, key, entities[0].model_dump() if entities else proposal.before, proposal.fields)
+    before = entities[0].model_dump() if entities else proposal.before
+    return [
+        *_of_new_targets(context, before, proposal.fields), *of_edit(context, key, before, proposal.fields),
+    ]  # fmt: skip
+
+
+def _of_new_targets(
+    context: PageContext, before: Mapping[str, Any], fields: Mapping[str, Any]
+) -> Iterator[str]:
+    """Values that fields of a request add to a targeting, and that the report or public lists lack.
+
+    In forms the picker asks as soon as such a value is typed; a proposal comes from where there is none.
+    """
+    names = [name for name in Targeting.model_fields if name in fields]
+    if names:
+        old, new = (
+            Targeting.model_validate({name: side[name] for name in names if name in side})
+            for side in (before, fields)
+        )
+        marks = targeting_text.marks(context, catalog.usual_days(context), [new], with_gaps=True)
+        was_there = {*_of_targets(old, marks)}
+        yield from (sentence for sentence in _of_targets(new, marks) if sentence not in was_there)
 
 
 def of_edit(
@@ -271,7 +293,9 @@ def _ask_of_creations(
     deals_of_package: dict[int, list[PlannedCreation]] = {}
     for creation in creations:
         if creation.is_package:
-            yield from ((creation.key, doubt) for doubt in _of_package(creation.new_package, marks))
+            targets = _of_targets(targeting_of(creation.new_package), marks)
+            for doubt in filter(None, (*targets, doubts.dates(creation.new_package.end_date))):
+                yield creation.key, doubt
         elif creation.package is not None:
             deals_of_package.setdefault(creation.package.id or 0, []).append(creation)
         else:
@@ -293,17 +317,15 @@ def _ask_of_creations(
             yield guarantees[-1].key, doubt
 
 
-def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
-    """Values that the report lacks, or, where it can't tell, that public lists lack; dates that are over."""
+def _of_targets(targeting: Targeting, marks: Marks) -> Iterator[str]:
+    """Values that the report lacks, or, where it can't tell, that public lists lack."""
     for kind in KINDS:
-        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting_of(package))):
+        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting)):
             mark = marks.get(kind.name, {}).get(value)
             if mark == targeting_text.UNKNOWN:
                 yield f"{kind.title} '{value}' is not in the report"
             elif mark == targeting_text.NO_CHECK and not doubts.is_known(kind.name, value):
                 yield f"{kind.title} '{value}' is not known, and the report can't be asked"
-    if over := doubts.dates(package.end_date):
-        yield over
 
 
 def targeting_of(package: SupplyPackage) -> Targeting:
