@@ -59,7 +59,7 @@ def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[
     edits = merge.edited_fields(base, form.read())
     readable = {name: value for name, value in edits.items() if (name,) not in faults.wrong}
     slips = confirmations.pasted_currency(form.context, form.contents) if form.entity == DEALS else []
-    return [*confirmations.of_edit(form.context, key, base, readable), *slips]
+    return [*(confirmations.of_edit(form.context, key, base, readable) if readable else ()), *slips]
 
 
 def draw(form: EntityForm, key: Key, problems: FieldProblems) -> None:
