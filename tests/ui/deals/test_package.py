@@ -21,8 +21,9 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import clone
-from lib.ui.deals.field_text import Prices, amount, offset, sentences
+from lib.ui.deals.field_text import Prices, amount, offset
 from lib.ui.deals.forms.draft import Draft, Terms, dump_draft, fault_labels, load_draft
+from lib.ui.deals.forms.draft_text import sentences
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
