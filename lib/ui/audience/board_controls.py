@@ -58,14 +58,10 @@ def draw_compared_columns(focus: Focus) -> None:
     """Draw the choice of columns of the days compared, of leaderboards and of the split alike."""
     key = dates_picker.followed_key(COMPARED, list(focus.view.compared_columns))
     st.pills(
-        "Beside each figure, of the days compared",
-        state.COMPARED_COLUMNS,
-        format_func=COMPARED_WORDS.__getitem__,
-        selection_mode="multi",
-        key=key,
-        on_change=_ask_compared_columns,
-        args=(focus.context, key),
-    )
+        "Beside each figure, of the days compared", state.COMPARED_COLUMNS,
+        format_func=COMPARED_WORDS.__getitem__, selection_mode="multi", key=key,
+        on_change=_ask_compared_columns, args=(focus.context, key),
+    )  # fmt: skip
 
 
 def _ask_compared_columns(context: PageContext, key: str) -> None:
@@ -105,12 +101,8 @@ def draw_leaderboard_csv(focus: Focus) -> None:
     """Draw the choice of card and its download; its question has no filters on the card's own values."""
     names = {card.name: card for card in focus.cards}
     name = st.selectbox(
-        LABEL,
-        list(names),
-        format_func=lambda name: filters.field(name, focus.slicer),
-        key=CARD,
-        width=380,
-    )
+        LABEL, list(names), format_func=lambda name: filters.field(name, focus.slicer), key=CARD, width=380,
+    )  # fmt: skip
     if name in names:
         with problems.report_errors("The file of this leaderboard"):
             _files(focus, names[name])
@@ -183,15 +175,10 @@ def _draw_part(context: PageContext, draw: Callable[[Focus], None]) -> None:
 def _metrics(focus: Focus) -> None:
     key = dates_picker.followed_key(METRICS, list(focus.metrics))
     st.multiselect(
-        "Metrics in the headline",
-        [field.name for field in focus.slicer.data_fields],
-        format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
-        key=key,
-        filter_mode="contains",
-        select_all=False,
-        on_change=_ask_metrics,
-        args=(focus.context, key),
-    )
+        "Metrics in the headline", [field.name for field in focus.slicer.data_fields],
+        format_func=lambda name: numbers.title(focus.slicer.data_field(name)), key=key,
+        filter_mode="contains", select_all=False, on_change=_ask_metrics, args=(focus.context, key),
+    )  # fmt: skip
     st.caption(SCALE)
     own_metrics.draw(focus.context)
 

@@ -204,12 +204,9 @@ def draw_values(focus: Focus) -> None:
             data.append(ChartLine(label, trends(other, lines(other, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(other, now)
         st.dataframe(
-            straighten(table(str(focus.grain), data)).style.format(writes),
-            hide_index=True,
-            placeholder=numbers.NOTHING,
-            width="stretch",
-            alt=_title(focus),
-        )
+            straighten(table(str(focus.grain), data)).style.format(writes), hide_index=True,
+            placeholder=numbers.NOTHING, width="stretch", alt=_title(focus),
+        )  # fmt: skip
 
 
 def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:

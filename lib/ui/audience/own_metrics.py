@@ -36,14 +36,11 @@ def draw(context: PageContext) -> None:
         for metric in _metrics(context):
             fits = "" if own_metrics.field(metric, context.slicer) else " · no longer fits this slicer"
             st.button(
-                plain(metric.name),
-                icon=":material/group:" if metric.is_shared else ":material/function:",
+                plain(metric.name), icon=":material/group:" if metric.is_shared else ":material/function:",
                 key=f"own_metric_{metric.id}",
                 disabled=not (metric.is_mine or (metric.is_shared and context.person.role in MANAGERS)),
-                help=plain(f"{metric.formula} · by {metric.owner}{fits}"),
-                on_click=_open,
-                args=(metric,),
-            )
+                help=plain(f"{metric.formula} · by {metric.owner}{fits}"), on_click=_open, args=(metric,),
+            )  # fmt: skip
         add = ":material/add:"
         st.button("New metric", icon=add, key="own_metric_add", on_click=_open, args=(None,))
 
@@ -85,12 +82,10 @@ def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
     own = {field.name for field in context.slicer.own_fields}
     st.selectbox(
         "Add a data field to the formula",
-        [field.name for field in context.slicer.data_fields if field.name not in own],
-        index=None,
-        format_func=lambda name: f"{numbers.title(context.slicer.data_field(name))} ({name})",
-        key=INSERT,
+        [field.name for field in context.slicer.data_fields if field.name not in own], index=None,
+        format_func=lambda name: f"{numbers.title(context.slicer.data_field(name))} ({name})", key=INSERT,
         on_change=_insert,
-    )
+    )  # fmt: skip
     with st.container(horizontal=True):
         unit = st.text_input("Unit", max_chars=LONGEST_UNIT, key=UNIT, placeholder="$ or %") or ""
         digits = st.number_input("Digits", 0, MOST_DIGITS, key=DIGITS)

@@ -87,11 +87,9 @@ def _draw(focus: Focus) -> None:
     if len(records.frame):
         st.dataframe(
             straighten(shown_frame(records)),
-            column_config={column.name: _config(column) for column in records.columns},
-            hide_index=True,
-            height=HEIGHT,
-            key="records_table",
-        )
+            column_config={column.name: _config(column) for column in records.columns}, hide_index=True,
+            height=HEIGHT, key="records_table",
+        )  # fmt: skip
     st.caption(plain(count_sentence(focus, records)))
 
 
@@ -194,11 +192,9 @@ def _download(focus: Focus, query: RecordsQuery) -> None:
                 f"Download these rows as {export_format.upper()}",
                 data=partial(_file, focus, query.model_copy(update={"export_format": export_format})),
                 file_name=f"{query.slicer_name}_rows_{focus.period[0]}_{focus.period[1]}.{export_format}",
-                mime=FORMATS[export_format].media_type,
-                on_click="ignore",
-                icon=":material/table_rows:",
+                mime=FORMATS[export_format].media_type, on_click="ignore", icon=":material/table_rows:",
                 key=f"{DOWNLOAD}_{export_format}",
-            )
+            )  # fmt: skip
         board_controls.draw_chart_files(focus)
 
 

@@ -44,14 +44,9 @@ def draw_downloads(file: Callable[[str], bytes], name: str, whose: str) -> None:
     with st.container(horizontal=True):
         for kind, media_type in render.KINDS.items():
             st.download_button(
-                kind.upper(),
-                data=partial(file, kind),
-                file_name=f"{name}.{kind}",
-                mime=media_type,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"snapshot_{kind}{whose}",
-            )
+                kind.upper(), data=partial(file, kind), file_name=f"{name}.{kind}", mime=media_type,
+                on_click="ignore", icon=":material/download:", key=f"snapshot_{kind}{whose}",
+            )  # fmt: skip
 
 
 def person_now(context: PageContext) -> Person:
@@ -104,11 +99,9 @@ def draw_form(
         )
         share.draw_recipient(f"share_link_recipient{whose}")
         st.form_submit_button(
-            "Make a share link",
-            icon=":material/share:",
-            on_click=_make,
+            "Make a share link", icon=":material/share:", on_click=_make,
             args=(context, pair, choices, whose),
-        )
+        )  # fmt: skip
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
 

@@ -28,14 +28,10 @@ CHART, CROSS, HEIGHT = "split_chart", "split_cross", 380
 def draw_pivot_file(focus: Focus, pivot: Pivot) -> None:
     """Draw the download button; the file is made on click."""
     st.download_button(
-        "Download the pivot as XLSX",
-        data=partial(content, focus, pivot),
-        file_name=f"{export_menu.file(focus, 'pivot')}.xlsx",
-        mime=MEDIA_TYPE,
-        on_click="ignore",
-        icon=":material/account_tree:",
-        key="split_xlsx",
-    )
+        "Download the pivot as XLSX", data=partial(content, focus, pivot),
+        file_name=f"{export_menu.file(focus, 'pivot')}.xlsx", mime=MEDIA_TYPE, on_click="ignore",
+        icon=":material/account_tree:", key="split_xlsx",
+    )  # fmt: skip
 
 
 def content(focus: Focus, pivot: Pivot) -> bytes:
@@ -150,15 +146,10 @@ def _chart_controls(focus: Focus) -> None:
 def _chart_picker(focus: Focus) -> None:
     widgets.set_value(CHART, focus.view.chart)
     st.segmented_control(
-        "Show as",
-        CHARTS,
-        format_func=lambda chart: f"{KINDS[chart].icon} {plain(chart.capitalize())}",
-        key=CHART,
-        required=True,
-        label_visibility="collapsed",
-        on_change=_change_view,
+        "Show as", CHARTS, format_func=lambda chart: f"{KINDS[chart].icon} {plain(chart.capitalize())}",
+        key=CHART, required=True, label_visibility="collapsed", on_change=_change_view,
         args=(focus.context, "chart", CHART),
-    )
+    )  # fmt: skip
 
 
 def _cross_picker(focus: Focus) -> None:
@@ -166,15 +157,11 @@ def _cross_picker(focus: Focus) -> None:
     keys = focus.query.split_by
     widgets.set_value(CROSS, focus.view.cross if focus.view.cross in keys else "")
     st.selectbox(
-        "Columns of the pivot",
-        ["", *keys],
+        "Columns of the pivot", ["", *keys],
         format_func=lambda key: f"Columns: {filters.field(key, focus.slicer) if key else 'metrics'}",
-        key=CROSS,
-        label_visibility="collapsed",
-        width=200,
-        on_change=_change_view,
+        key=CROSS, label_visibility="collapsed", width=200, on_change=_change_view,
         args=(focus.context, "cross", CROSS),
-    )
+    )  # fmt: skip
 
 
 def _fold_buttons(focus: Focus) -> None:

@@ -78,13 +78,10 @@ def bars(focus: Focus, split: SplitRows) -> None:
     )
     key = clicks.key("split_bars")
     st.plotly_chart(
-        bar_chart.figure(bars, focus.field, focus.numbers),
-        key=key,
-        on_select=partial(_keep_bar, focus, split, key),
-        selection_mode="points",
-        config=export_menu.config(focus, "split_bars"),
-        alt=alternative(focus, split.keys),
-    )
+        bar_chart.figure(bars, focus.field, focus.numbers), key=key,
+        on_select=partial(_keep_bar, focus, split, key), selection_mode="points",
+        config=export_menu.config(focus, "split_bars"), alt=alternative(focus, split.keys),
+    )  # fmt: skip
 
 
 def heatmap(focus: Focus, split: SplitRows) -> None:
@@ -104,13 +101,9 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
     figure = heat_chart.figure(label_grid, focus.field, focus.numbers, theme.ink(st.context.theme.type))
     key = clicks.key("split_heatmap")
     st.plotly_chart(
-        figure,
-        key=key,
-        on_select=partial(_keep_square, focus, split, grid, key),
-        selection_mode="points",
-        config=export_menu.config(focus, "split_heatmap"),
-        alt=alternative(focus, split.keys),
-    )
+        figure, key=key, on_select=partial(_keep_square, focus, split, grid, key), selection_mode="points",
+        config=export_menu.config(focus, "split_heatmap"), alt=alternative(focus, split.keys),
+    )  # fmt: skip
 
 
 def cells(split: SplitRows) -> pd.DataFrame:

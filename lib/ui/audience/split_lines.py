@@ -57,11 +57,9 @@ def fetch_over_time(focus: Focus, name: str) -> LinesOverTime:
 def draw(focus: Focus, lines: LinesOverTime, title: str) -> None:
     """Draw the charts."""
     st.plotly_chart(
-        panels.figure(lines.panels, focus.field, focus.numbers),
-        key=KEY,
-        config=export_menu.config(focus, KEY),
-        alt=panels.alternative(lines.panels, title),
-    )
+        panels.figure(lines.panels, focus.field, focus.numbers), key=KEY,
+        config=export_menu.config(focus, KEY), alt=panels.alternative(lines.panels, title),
+    )  # fmt: skip
 
 
 def _over_time(focus: Focus, name: str, values: tuple[str, ...]) -> AudienceQuery:

@@ -145,13 +145,9 @@ def explorer(context: PageContext) -> None:
     left_side, right_side = st.columns([11, 13], gap="medium")
     with left_side:
         text = st.text_input(
-            "Search fields",
-            type="search",
-            placeholder="Search key fields and data fields",
-            key=SEARCH,
-            live=True,
-            label_visibility="collapsed",
-        )
+            "Search fields", type="search", placeholder="Search key fields and data fields", key=SEARCH,
+            live=True, label_visibility="collapsed",
+        )  # fmt: skip
         old = history.current(context).view.exploration
         lists = _lists(context)
         with st.container(key="fields"):

@@ -60,15 +60,11 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
     is_chosen = history.current(context).view.field is not None or query.data_fields
     usual = focus.current(context).fields if is_chosen else ()
     choice = st.multiselect(
-        "Data fields, in this order",
-        list(names),
-        default=list(usual),
-        format_func=lambda name: names[name],
-        filter_mode="contains",
-        placeholder=f"All {len(names)}, in the slicer's order",
+        "Data fields, in this order", list(names), default=list(usual), format_func=lambda name: names[name],
+        filter_mode="contains", placeholder=f"All {len(names)}, in the slicer's order",
         key=f"export_fields:{context.project}/{context.slicer_name}:{links.join_texts(usual)}",
         persist_state="session",
-    )
+    )  # fmt: skip
     return tuple(choice)
 
 
@@ -118,11 +114,9 @@ def _mappings(split_fields: int) -> Flag | None:
     """
     usual = split_fields == 1
     is_on = st.toggle(
-        "Descriptions next to IDs",
-        value=usual,
-        key=f"export_mappings_{'one' if usual else 'several'}",
+        "Descriptions next to IDs", value=usual, key=f"export_mappings_{'one' if usual else 'several'}",
         persist_state="session",
-    )
+    )  # fmt: skip
     if is_on == usual:
         return None
     return 1 if is_on else 0

@@ -91,17 +91,10 @@ def draw_download(
     reporting, query, slicer = context.reporting, file.query, context.slicer
     check = sign_in.session_check()
     st.download_button(
-        f"Download {query.export_format}",
-        data=lambda: job.make(reporting, query, slicer, check),
-        file_name=filename,
-        mime=media_type,
-        on_click="ignore",
-        type="primary",
-        icon=":material/download:",
-        key="export_download",
-        disabled=problem is not None,
-        width="stretch",
-    )
+        f"Download {query.export_format}", data=lambda: job.make(reporting, query, slicer, check),
+        file_name=filename, mime=media_type, on_click="ignore", type="primary", icon=":material/download:",
+        key="export_download", disabled=problem is not None, width="stretch",
+    )  # fmt: skip
 
 
 def news(file: Preview, filename: str) -> None:

@@ -76,12 +76,10 @@ def preview(file: Preview, table: FileTable) -> None:
     with st.container(key="preview"):
         st.html(NO_TOOLBAR)
         st.dataframe(
-            cells,
-            height=HEADER + ROW * len(cells),
-            hide_index=True,
+            cells, height=HEADER + ROW * len(cells), hide_index=True,
             column_config={str(at): _column(column, is_raw) for at, column in enumerate(table.columns)},
             alt="First rows of the file",
-        )
+        )  # fmt: skip
         for sentence in _about(file):
             st.caption(plain(sentence))
 
@@ -110,12 +108,10 @@ def receipt(receipt: Receipt, numbers: Numbers) -> None:
     right = st.column_config.TextColumn(alignment="right")
     table = straighten(receipt_table(receipt, numbers))
     st.dataframe(
-        table,
-        height=HEADER + ROW * min(len(table), MOST_LINES),
-        hide_index=True,
+        table, height=HEADER + ROW * min(len(table), MOST_LINES), hide_index=True,
         column_config=dict.fromkeys(map(str, list(table)[2:]), right),
         alt="Receipt: rows and totals on the Audience screen and in the file",
-    )
+    )  # fmt: skip
 
 
 def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:

@@ -18,11 +18,9 @@ PROBLEMS = {
     "reading": "The browser could not read the file. Choose it again.",
 }
 _mount = st.components.v2.component(
-    "tranche_text_file",
-    html='<label><span></span><input type="file"></label>',
-    css=(FOLDER / "text_file.css").read_text(),
-    js=(FOLDER / "text_file.js").read_text(),
-)
+    "tranche_text_file", html='<label><span></span><input type="file"></label>',
+    css=(FOLDER / "text_file.css").read_text(), js=(FOLDER / "text_file.js").read_text(),
+)  # fmt: skip
 
 
 def copy_button(text: str, name: str = "") -> None:

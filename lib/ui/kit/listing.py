@@ -16,11 +16,9 @@ from lib.ui.kit import rows, widgets
 from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, straighten
 
 _mount = st.components.v2.component(
-    "tranche_listing",
-    html='<div class="listing"></div>',
-    css=GRID + (FOLDER / "listing.css").read_text(),
+    "tranche_listing", html='<div class="listing"></div>', css=GRID + (FOLDER / "listing.css").read_text(),
     js="\n".join((FOLDER / name).read_text() for name in ("nodes.js", "column_width.js", "listing.js")),
-)
+)  # fmt: skip
 
 PhonePlace = Literal["", "top", "left", "right", "below", "end"]
 

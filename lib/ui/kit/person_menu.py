@@ -21,13 +21,9 @@ THEMES = {"Light colors": "Light", "Dark colors": "Dark", "Colors of the system"
 def draw(person: Person) -> None:
     """Draw it, and do what was chosen."""
     choice = st.menu_button(
-        plain(person.name),
-        [TOKENS, READER, *THEMES, NEWS, SIGN_OUT],
-        icon=":material/person:",
-        type="tertiary",
-        key=KEY,
-        on_click=_sign_out,
-    )
+        plain(person.name), [TOKENS, READER, *THEMES, NEWS, SIGN_OUT], icon=":material/person:",
+        type="tertiary", key=KEY, on_click=_sign_out,
+    )  # fmt: skip
     if choice == TOKENS:
         st.switch_page(screens.ACCESS, query_params={})
     if choice == READER:

@@ -28,11 +28,9 @@ ActReceipt = tuple[str, int]
 NO_RECEIPT: ActReceipt = ("", 0)
 
 _mount = st.components.v2.component(
-    "tranche_rows",
-    html='<div class="board"></div><div class="message" hidden></div>',
-    css=STYLE,
+    "tranche_rows", html='<div class="board"></div><div class="message" hidden></div>', css=STYLE,
     js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

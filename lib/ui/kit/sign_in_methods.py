@@ -111,13 +111,10 @@ class DemoButtons(SignInMethod):
         with st.container(horizontal=True):
             for username, does in DEMO_PEOPLE.items():
                 st.button(
-                    username.capitalize(),
-                    key=f"demo_{username}",
-                    help=does,
-                    width="stretch",
+                    username.capitalize(), key=f"demo_{username}", help=does, width="stretch",
                     on_click=visit.authenticator.authentication_controller.login,
                     args=(username, DEMO_PASSWORD),
-                )
+                )  # fmt: skip
 
 
 class CompanyAccount:
@@ -153,19 +150,13 @@ class CompanyAccount:
             st.error(plain(sentence), icon=":material/error:")
             if _claims().get("is_logged_in"):
                 st.button(
-                    "Sign out of the company account",
-                    key="company_leave",
-                    width="stretch",
+                    "Sign out of the company account", key="company_leave", width="stretch",
                     on_click=visit.authenticator.cookie_controller.delete_cookie,
-                )
+                )  # fmt: skip
         st.button(
-            plain(settings.button),
-            icon=":material/domain:",
-            key="company_sign_in",
-            width="stretch",
-            on_click=st.login,
-            args=(PROVIDER,),
-        )
+            plain(settings.button), icon=":material/domain:", key="company_sign_in", width="stretch",
+            on_click=st.login, args=(PROVIDER,),
+        )  # fmt: skip
 
 
 def _claims() -> dict[str, object]:

@@ -202,18 +202,10 @@ def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) 
     if st.session_state.get(part) != value or part not in st.query_params:
         st.session_state[part] = value or None
     st.selectbox(
-        LABELS[part],
-        [value, *options] if value and value not in options else options,
-        index=None,
-        key=part,
-        bind="query-params",
-        required=True,
-        placeholder=f"Choose a {part}",
-        label_visibility="collapsed",
-        width=WIDTHS[part],
-        on_change=_pick,
-        args=(slicers,),
-    )
+        LABELS[part], [value, *options] if value and value not in options else options, index=None, key=part,
+        bind="query-params", required=True, placeholder=f"Choose a {part}", label_visibility="collapsed",
+        width=WIDTHS[part], on_change=_pick, args=(slicers,),
+    )  # fmt: skip
 
 
 def _pick(slicers: Sequence[Pair]) -> None:

@@ -62,12 +62,9 @@ def _draw_form(context: PageContext, view: SavedView, alert: Alert | None) -> No
     history, now = _watch(context, view, field)
     st.caption(plain(now))
     rule: AlertRule = st.selectbox(
-        "Fires when it",
-        ALERT_RULES,
-        0 if alert is None else ALERT_RULES.index(alert.rule),
-        key=f"view_alert_rule_{view.id}",
-        format_func=change.RULES.__getitem__,
-    )
+        "Fires when it", ALERT_RULES, 0 if alert is None else ALERT_RULES.index(alert.rule),
+        key=f"view_alert_rule_{view.id}", format_func=change.RULES.__getitem__,
+    )  # fmt: skip
     bound = None
     if rule != "changed":
         value = None if alert is None else alert.bound

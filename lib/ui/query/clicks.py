@@ -222,13 +222,9 @@ def draw_mode() -> None:
     """Draw the control that chooses what a click on a chart does."""
     widgets.set_value(MODE, st.session_state.get(MODE) or KEEP)
     st.segmented_control(
-        "A click on a value",
-        [KEEP, EXCLUDE],
-        format_func=lambda mode: f"{ICONS[mode]} {LABELS[mode]}",
-        key=MODE,
-        required=True,
-        label_visibility="collapsed",
-    )
+        "A click on a value", [KEEP, EXCLUDE], format_func=lambda mode: f"{ICONS[mode]} {LABELS[mode]}",
+        key=MODE, required=True, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def key(name: str) -> str:

@@ -41,21 +41,13 @@ def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], No
         fill(prefix, filter_)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox(
-            "Comparison",
-            MATCHES,
-            format_func=lambda match: SIGNS.get(match, match),
-            key=f"{prefix}_match",
-            width=90,
-            on_change=change,
-        )
+            "Comparison", MATCHES, format_func=lambda match: SIGNS.get(match, match), key=f"{prefix}_match",
+            width=90, on_change=change,
+        )  # fmt: skip
         text = st.text_input(
-            "Threshold",
-            placeholder="1000",
-            key=f"{prefix}_value",
-            live=change is None,
-            width=160,
+            "Threshold", placeholder="1000", key=f"{prefix}_value", live=change is None, width=160,
             on_change=change,
-        )
+        )  # fmt: skip
     if wrong := amounts.fault(text, limits=DATA_FILTER_LIMITS):
         beside([wrong])
 

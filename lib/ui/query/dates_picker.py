@@ -78,14 +78,9 @@ def draw(context: PageContext) -> None:
         current = active.label if active in presets else None
         key = followed_key(PRESET, current)
         st.pills(
-            "Days",
-            [preset.label for preset in presets],
-            format_func=plain,
-            key=key,
-            on_change=_ask_preset,
-            args=(context, presets, key, current),
-            width=380,
-        )
+            "Days", [preset.label for preset in presets], format_func=plain, key=key, on_change=_ask_preset,
+            args=(context, presets, key, current), width=380,
+        )  # fmt: skip
         _last(context, active.label if active and active not in presets else None)
         _range(context, RANGE, period, _ask_range)
         if context.slicer.supports_timezone:
@@ -101,15 +96,10 @@ def _last(context: PageContext, label: str | None) -> None:
     unread: str | None = st.session_state.get(UNREAD)
     key = followed_key(LAST, unread or label)
     st.selectbox(
-        "Last days, weeks or months",
-        dict.fromkeys([*LASTS, *filter(None, (unread or label,))]),
-        index=None,
-        key=key,
-        placeholder="Choose or type: 45 days, 6 weeks, 3 months",
-        accept_new_options=True,
-        on_change=_ask_last,
-        args=(context, key, label),
-    )
+        "Last days, weeks or months", dict.fromkeys([*LASTS, *filter(None, (unread or label,))]), index=None,
+        key=key, placeholder="Choose or type: 45 days, 6 weeks, 3 months", accept_new_options=True,
+        on_change=_ask_last, args=(context, key, label),
+    )  # fmt: skip
     if unread:
         st.error(f"{periods.LAST_FORM}.")
 
@@ -141,15 +131,9 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
     kind = compare[0] if len(compare) == 1 else "range" if compare else NONE
     key = followed_key(f"{name}_kind", kind)
     st.pills(
-        label,
-        list(KINDS),
-        format_func=KINDS.__getitem__,
-        key=key,
-        required=True,
-        on_change=_compare_kind,
-        args=(context, name, key, kind),
-        width=380,
-    )
+        label, list(KINDS), format_func=KINDS.__getitem__, key=key, required=True, on_change=_compare_kind,
+        args=(context, name, key, kind), width=380,
+    )  # fmt: skip
     if kind == "range" and days is not None:
         _range(context, f"{name}_range", days, partial(_compare_range, name=name))
 
@@ -162,16 +146,9 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
     days = [*period, *slicer_days]
     key = f"{name}_{period[0]}_{period[1]}"
     st.date_input(
-        "Custom range",
-        period,
-        min_value=min(days),
-        max_value=max(days),
-        format="YYYY-MM-DD",
-        key=key,
-        required=True,
-        on_change=on_change,
-        args=(context, key),
-    )
+        "Custom range", period, min_value=min(days), max_value=max(days), format="YYYY-MM-DD", key=key,
+        required=True, on_change=on_change, args=(context, key),
+    )  # fmt: skip
 
 
 def _zone(context: PageContext, query: AudienceQuery) -> None:
@@ -181,15 +158,9 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
     titles |= dict(reader.zone_titles().items()) if context.slicer.knows("time_zones") else {}
     titles |= {hours: zones.title(hours) for hours in range(-12, 13) if hours != own}
     st.selectbox(
-        "Time zone",
-        titles,
-        format_func=titles.__getitem__,
-        key=key,
-        placeholder=reader.FIND_ZONE,
-        filter_mode="contains",
-        on_change=_ask_zone,
-        args=(context, key, zone),
-    )
+        "Time zone", titles, format_func=titles.__getitem__, key=key, placeholder=reader.FIND_ZONE,
+        filter_mode="contains", on_change=_ask_zone, args=(context, key, zone),
+    )  # fmt: skip
 
 
 def _ask_preset(context: PageContext, presets: list[Preset], key: str, current: str | None) -> None:

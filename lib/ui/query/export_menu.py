@@ -197,11 +197,6 @@ def rows(
 def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> None:
     """Draw the download button for a file whose text is built on click."""
     st.download_button(
-        label,
-        data=text,
-        file_name=f"{file(focus, name)}.csv",
-        mime=MEDIA_TYPE,
-        on_click="ignore",
-        icon=":material/table_rows:",
-        key=f"{name}_csv",
-    )
+        label, data=text, file_name=f"{file(focus, name)}.csv", mime=MEDIA_TYPE, on_click="ignore",
+        icon=":material/table_rows:", key=f"{name}_csv",
+    )  # fmt: skip

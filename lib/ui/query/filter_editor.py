@@ -218,13 +218,9 @@ def read(prefix: str, name: str) -> Filter | None:
 def draw_texts(context: PageContext, prefix: str, name: str, on_change: OnChange) -> None:
     """Draw the form of a filter by texts on `name`; `on_change` is the callback of its widgets."""
     st.selectbox(
-        "Match",
-        TEXT_MATCHES,
-        format_func=lambda match: RULES[match].words,
-        key=f"{prefix}_match",
-        width=WIDTH,
-        on_change=on_change,
-    )
+        "Match", TEXT_MATCHES, format_func=lambda match: RULES[match].words, key=f"{prefix}_match",
+        width=WIDTH, on_change=on_change,
+    )  # fmt: skip
     st.text_area(
         "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=on_change
     )
@@ -329,13 +325,9 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
     with st.container(horizontal=True):
         for label, match, kind in ways:
             st.button(
-                f"{label} {len(fit):,}",
-                key=f"{key}_{label.lower()}",
-                type=kind,
-                disabled=not fit,
-                on_click=_take,
-                args=(context, key, name, fit, rest, match),
-            )
+                f"{label} {len(fit):,}", key=f"{key}_{label.lower()}", type=kind, disabled=not fit,
+                on_click=_take, args=(context, key, name, fit, rest, match),
+            )  # fmt: skip
 
 
 def _fit(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:

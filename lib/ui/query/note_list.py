@@ -109,12 +109,9 @@ def _deletion(context: PageContext, place: NotePlace, note: Note) -> None:
     st.warning(f"Delete this {place.noun} for everybody? {plain(note.text)}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button(
-            "Delete permanently",
-            type="primary",
-            key=f"{place.key}_delete_sure",
-            on_click=_delete,
+            "Delete permanently", type="primary", key=f"{place.key}_delete_sure", on_click=_delete,
             args=(context, place, note),
-        )
+        )  # fmt: skip
         st.button("Keep", key=f"{place.key}_delete_not", on_click=place.choose, args=("deleted", None))
 
 
@@ -129,18 +126,12 @@ def _form(context: PageContext, place: NotePlace, note: Note | None) -> None:
             st.session_state.setdefault(keys[0], place.day if note is None else note.day)
             st.date_input("Date", format="YYYY-MM-DD", key=keys[0], required=True, width=160)
         st.text_input(
-            place.label,
-            key=text_key,
-            max_chars=LONGEST_NOTE,
-            placeholder=place.placeholder,
-            width="stretch",
-        )
+            place.label, key=text_key, max_chars=LONGEST_NOTE, placeholder=place.placeholder, width="stretch",
+        )  # fmt: skip
         st.form_submit_button(
-            f"Add {place.noun}" if note is None else f"Save {place.noun}",
-            type="primary",
-            on_click=_write,
+            f"Add {place.noun}" if note is None else f"Save {place.noun}", type="primary", on_click=_write,
             args=(context, place, note, text_key, *keys),
-        )
+        )  # fmt: skip
     if note is not None:
         st.button("Cancel", key=f"{place.key}_note_cancel", on_click=place.close, args=(text_key, *keys))
     st.caption(f"{place.readers} A name behind @, such as @{context.person.username}, mentions that person.")

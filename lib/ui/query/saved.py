@@ -71,11 +71,9 @@ def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     entries.edit(context, VIEWS, view)
     if dict(view.params) != whole:
         st.button(
-            "Update to the question on screen",
-            key="view_update",
-            on_click=update,
+            "Update to the question on screen", key="view_update", on_click=update,
             args=(context, view, whole),
-        )
+        )  # fmt: skip
 
 
 def _draw_comments(context: PageContext, view: SavedView) -> None:

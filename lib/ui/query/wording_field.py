@@ -25,12 +25,9 @@ def draw(context: PageContext) -> None:
     with problems.report_errors("The values"):
         with st.container(gap=None):
             text = st.text_input(
-                "A question in words",
-                key=TEXT,
-                max_chars=300,
-                placeholder="spend by country last week vs prior, only mobile",
-                live=amounts.PAUSE,
-            )
+                "A question in words", key=TEXT, max_chars=300,
+                placeholder="spend by country last week vs prior, only mobile", live=amounts.PAUSE,
+            )  # fmt: skip
             # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
             page_scripts.press_by_keys(f"{READING}_0", TEXT)
         if not text:
@@ -38,12 +35,9 @@ def draw(context: PageContext) -> None:
         readings = _read(context, text)
         for number, reading in enumerate(readings.best):
             st.button(
-                plain(" · ".join(reading.pills)),
-                key=f"{READING}_{number}",
-                icon=":material/search:",
-                on_click=_ask,
-                args=(context, number),
-            )
+                plain(" · ".join(reading.pills)), key=f"{READING}_{number}", icon=":material/search:",
+                on_click=_ask, args=(context, number),
+            )  # fmt: skip
             if reading.ignored:
                 st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
         if readings.reason:

@@ -100,12 +100,9 @@ def draw_addition(context: PageContext, board: Board) -> None:
         )  # fmt: skip
         st.selectbox("as", BOARD_PARTS, format_func=PART_NAMES.__getitem__, key=part_key, width=160)
         st.form_submit_button(
-            "Add",
-            icon=":material/add:",
-            type="primary",
-            on_click=_add,
+            "Add", icon=":material/add:", type="primary", on_click=_add,
             args=(context, board, view_key, part_key),
-        )
+        )  # fmt: skip
 
 
 def swap(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:

@@ -70,12 +70,9 @@ def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
             _draw_filter_form(context, board, params, pairs, slicers)
     for name in filter(links.FILTER.fullmatch, params):
         st.button(
-            f"{plain(sentence(name, params[name], slicers))} ✕",
-            key=f"board_without_{board.id}_{name}",
-            help="Remove this filter",
-            on_click=_remove,
-            args=(board, name),
-        )
+            f"{plain(sentence(name, params[name], slicers))} ✕", key=f"board_without_{board.id}_{name}",
+            help="Remove this filter", on_click=_remove, args=(board, name),
+        )  # fmt: skip
 
 
 def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
@@ -106,29 +103,18 @@ def _draw_days(context: PageContext, board: Board, params: Params) -> None:
     options = list(dict.fromkeys([OWN, *presets, CUSTOM, current]))
     key = dates_picker.followed_key(f"board_days_{board.id}", current)
     st.selectbox(
-        "Days",
-        options,
-        key=key,
-        width=210,
-        label_visibility="collapsed",
-        format_func=lambda label: f"Days: {label[0].lower()}{label[1:]}",
-        on_change=_ask_days,
+        "Days", options, key=key, width=210, label_visibility="collapsed",
+        format_func=lambda label: f"Days: {label[0].lower()}{label[1:]}", on_change=_ask_days,
         args=(context, board, key, presets),
-    )
+    )  # fmt: skip
     if current not in (OWN, *presets):
         name = f"board_range_{board.id}"
         key = f"{name}_{query.start_date}_{query.end_date}"
         days = named_days.resolve(query.start_date, query.end_date, now, slicer)
         st.date_input(
-            "Custom range",
-            days,
-            key=key,
-            label_visibility="collapsed",
-            required=True,
-            width=230,
-            on_change=_ask_range,
-            args=(board, key),
-        )
+            "Custom range", days, key=key, label_visibility="collapsed", required=True, width=230,
+            on_change=_ask_range, args=(board, key),
+        )  # fmt: skip
 
 
 def _ask_days(context: PageContext, board: Board, key: str, presets: Mapping[str, periods.Preset]) -> None:

@@ -30,11 +30,9 @@ THEME = """
 .place { color: var(--ink); font: 14px/1.5 var(--st-font); }
 """
 _mount = st.components.v2.component(
-    "tranche_board_cell",
-    html='<div class="place"></div>',
-    css=page.style().replace(":root", ":host") + THEME,
-    js=page.script() + (FOLDER / "block.js").read_text(),
-)
+    "tranche_board_cell", html='<div class="place"></div>',
+    css=page.style().replace(":root", ":host") + THEME, js=page.script() + (FOLDER / "block.js").read_text(),
+)  # fmt: skip
 
 
 def draw(context: PageContext) -> None:
@@ -111,12 +109,10 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
             else:
                 params = blocks.under(item.params, board_params)
                 st.page_link(
-                    screens.AUDIENCE,
-                    label=f"**{plain(block.title)}**",
+                    screens.AUDIENCE, label=f"**{plain(block.title)}**",
                     query_params={"project": item.project, "slicer": item.slicer, **params},
-                    help="Open on Audience",
-                    width="content",
-                )
+                    help="Open on Audience", width="content",
+                )  # fmt: skip
             if block.about:
                 st.caption(plain(block.about))
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
