@@ -9,9 +9,8 @@ import scipy.stats
 
 from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui.charts.change import Change, change
 from lib.ui.query import compared_answers
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers, change
 
 IMPS = DataField(name="imps")
 CTR = DataField(name="ctr", formula="100 * clicks / imps")

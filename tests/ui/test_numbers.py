@@ -9,9 +9,9 @@ import pytest
 from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision
+from lib.ui.query.compared_answers import Change, change
 
 IMPS = DataField(name="imps", description="Impressions")
 COST = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")

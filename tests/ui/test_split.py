@@ -15,12 +15,11 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
 from lib.ui.audience import chart_kinds, split_charts, split_pivot, split_table
 from lib.ui.charts import heatmap, numbers
-from lib.ui.charts.change import Change
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.rows import Table
 from lib.ui.query import split_rows
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.split_rows import SplitRows
 
 ENGLISH = Numbers.of("en")

@@ -5,7 +5,7 @@ import logging
 import streamlit as st
 
 from lib import connect
-from lib.ui.charts import change
+from lib.ui.charts import alert_text
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import reader, screens, slicer_info
 from lib.ui.kit.markdown import plain
@@ -74,8 +74,8 @@ def _row(clients: connect.Clients, alert: Alert, where: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
             name = alert.view_name or f"A view of {about}"
-            st.markdown(f"**{plain(name)}**: {plain(change.condition_text(alert, numbers))}")
-            st.caption(plain(f"{change.alert_state(alert, numbers)} · {about}"))
+            st.markdown(f"**{plain(name)}**: {plain(alert_text.condition_text(alert, numbers))}")
+            st.caption(plain(f"{alert_text.alert_state(alert, numbers)} · {about}"))
         key = f"alert_{where}_{alert.id}"
         if alert.view_name:
             sentence = f"Open the view {plain(alert.view_name)}"

@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, live_address
-from lib.ui.charts import change, numbers
+from lib.ui.charts import alert_text, numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.query import state
 from lib.views import Alert, Board, SavedView
@@ -96,8 +96,8 @@ class Digest:
             yield f"{_name(alert)}: you can't see this view any more."
             return
         numbers = Numbers()
-        yield f"{alert.view_name}: {change.condition_text(alert, numbers)}"
-        yield Remark(f"{change.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
+        yield f"{alert.view_name}: {alert_text.condition_text(alert, numbers)}"
+        yield Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
         about = alert.project, alert.slicer
         yield Link("Open the view", live_address(self._settings.address, about, alert.params))
 

@@ -9,10 +9,9 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, series
-from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filters, periods, precision, values
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.wire.text import straight
 

@@ -9,13 +9,12 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.query import ask, compared_answers, filters, precision, split_rows, values
 from lib.ui.query.card import FIELD_ORDER, Card
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.focus import Focus, volume
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows

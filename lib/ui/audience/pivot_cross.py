@@ -9,10 +9,9 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Orde
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn, compared_column, compared_name
-from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import ComparedColumn

@@ -12,10 +12,10 @@ from lib.reporting.models import AudienceQuery, DataField, Direction, Order
 from lib.ui.audience import split_table
 from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
+from lib.ui.query.compared_answers import Change
 from lib.ui.query.export_menu import FileColumn
 from lib.ui.query.split_rows import Bar, SplitRows
 from lib.ui.query.state import ComparedColumn

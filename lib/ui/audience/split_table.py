@@ -10,9 +10,9 @@ import pandas as pd
 from lib.reporting.answers import LEVEL
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision, split_rows
+from lib.ui.query.compared_answers import Change
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import ComparedColumn
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.ui.charts import change, numbers
+from lib.ui.charts import alert_text, numbers
 from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -75,8 +75,8 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             except TrancheError as error:
                 st.caption(problems.sentence(error))
         if alert is not None and alert.state == "firing":
-            condition = change.condition_text(alert, focus.numbers)
-            sentence = f"{condition} · {change.alert_state(alert, focus.numbers)}"
+            condition = alert_text.condition_text(alert, focus.numbers)
+            sentence = f"{condition} · {alert_text.alert_state(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(sentence)}]")
 
 

@@ -9,7 +9,7 @@ from lib.reporting import links, watched
 from lib.reporting.models import DataField
 from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.settings import Settings
-from lib.ui.charts import change, numbers
+from lib.ui.charts import alert_text, numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, reader
 from lib.ui.kit.frame import PageContext
@@ -39,8 +39,8 @@ def draw_view_alert(context: PageContext, view: SavedView) -> None:
     if alert is not None:
         texts = Numbers.of(reader.locale())
         icon = "notifications_active" if alert.state == "firing" else "notifications"
-        st.markdown(f":material/{icon}: {plain(change.condition_text(alert, texts))}")
-        st.caption(plain(change.alert_state(alert, texts)))
+        st.markdown(f":material/{icon}: {plain(alert_text.condition_text(alert, texts))}")
+        st.caption(plain(alert_text.alert_state(alert, texts)))
         remove = context.clients.view_store.alerts.remove
         st.button("Remove alert", key="view_alert_remove", on_click=_attempt, args=(view, remove, view.id))
     if context.slicer.data_fields:
@@ -63,7 +63,7 @@ def _draw_form(context: PageContext, view: SavedView, alert: Alert | None) -> No
     st.caption(plain(now))
     rule: AlertRule = st.selectbox(
         "Fires when it", ALERT_RULES, 0 if alert is None else ALERT_RULES.index(alert.rule),
-        key=f"view_alert_rule_{view.id}", format_func=change.RULES.__getitem__,
+        key=f"view_alert_rule_{view.id}", format_func=alert_text.RULES.__getitem__,
     )  # fmt: skip
     bound = None
     if rule != "changed":

@@ -6,7 +6,7 @@ than the uncertainty of a sample, and not within what the two periods' parts (th
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -18,7 +18,6 @@ from lib.reporting.answers import TAIL, Audience, Estimate
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, change
 from lib.ui.charts.numbers import unit
 from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus
@@ -28,6 +27,47 @@ Key = tuple[str, ...]
 SMALLEST, FEWEST = 0.0005, 4
 Arrow = Literal["off", "up", "down"]
 Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Change:
+    """`ratio` is relative to the earlier figure; None if either is missing or the earlier is zero.
+    `amount` is the difference in the field's own unit, with its 95 % range (NaN where it is not known; None
+    of exact figures). It is certain when this leaves out zero. `previous` is the earlier figure as it is.
+    """
+
+    ratio: float | None
+    is_certain: bool = True
+    amount: float | None = field(default=None, compare=False)
+    low: float | None = field(default=None, compare=False)
+    high: float | None = field(default=None, compare=False)
+    previous: float | None = field(default=None, compare=False)
+
+
+def change(now: Estimate, before: Estimate) -> Change:
+    """The change from one figure to the other.
+
+    The records of two periods are sampled independently, so their errors add up as squares: the range is made
+    of the ranges of both, each side with its own (Zou and Donner 2008, MOVER).
+    """
+    if not _is_there(now.value) or not _is_there(before.value):
+        return Change(None)
+    value, earlier = now.value or 0.0, before.value or 0.0
+    difference, ratio = value - earlier, (value - earlier) / abs(earlier) if earlier else None
+    if not now.side and not before.side:
+        return Change(ratio, True, difference)
+    low = difference - math.hypot(value - _side(now.low, value), _side(before.high, earlier) - earlier)
+    high = difference + math.hypot(_side(now.high, value) - value, earlier - _side(before.low, earlier))
+    return Change(ratio, low > 0 or high < 0, difference, low, high)
+
+
+def _side(side: float | None, value: float) -> float:
+    """An end of a range; the value itself of an exact figure."""
+    return value if side is None else side
+
+
+def _is_there(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.reporting.zones import Zone
 from lib.ui.charts import series
-from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, filters, history
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.filters import both
 from lib.ui.query.focus import Focus
 from lib.ui.query.precision import LEAST_RANGE, half_range
