@@ -30,6 +30,7 @@ from lib.wire.errors import ImportRefused
 Floats = npt.NDArray[np.float64]
 SAMPLE_ROWS, FEWEST_ROWS = 50_000, 500
 _MOST_BATCHES = 5
+_MOST_TIMES = 2_000
 RECORDS = "records"
 
 
@@ -129,11 +130,20 @@ def _time(
         raise ImportRefused(_no_time(readers[0], columns, hints.is_database))
     if time.question and len(lines) >= FEWEST_ROWS:
         names = [time.column] if isinstance(time.column, str) else list(time.column)
-        tables = [raw.table for reader in readers for raw in reader.rows(names, lambda reject: None)]
+        tables = [
+            _distinct_rows(raw.table) for reader in readers for raw in reader.rows(names, lambda reject: None)
+        ]
         time = guess_time({name: _column(name, tables) for name in names}, (), missing, time_hints) or time
     if time.question:
         raise ImportRefused(f"{readers[0].file.name}: {time.question}")
     return time
+
+
+def _distinct_rows(table: pa.Table) -> pa.Table:
+    """Some of the different rows of a batch, as texts, from all over it: the rest would fill the memory."""
+    texts = pa.table({name: cells.text(table[name].combine_chunks()) for name in table.column_names})
+    rows = texts.group_by(table.column_names, use_threads=False).aggregate([])
+    return rows.take(pa.array(range(0, rows.num_rows, 1 + rows.num_rows // _MOST_TIMES)))
 
 
 def _late_columns(readers: Sequence[Reader], columns: Collection[str]) -> dict[str, pa.Array]:

@@ -15,7 +15,7 @@ from lib.reporting.ingest.cells import plain_columns, plain_table
 from lib.reporting.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
 from lib.wire.errors import ImportRefused
 
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS = 1 << 15
 _BUFFER = 1 << 20
 
 
@@ -66,7 +66,7 @@ class Parquet:
                 shutil.copyfileobj(content, copy)
                 seekable = cast(BinaryIO, copy)
             try:
-                with pq.ParquetFile(seekable, buffer_size=_BUFFER) as parquet:
+                with pq.ParquetFile(seekable, buffer_size=_BUFFER, pre_buffer=False) as parquet:
                     yield parquet
             except (pa.ArrowException, OSError) as error:
                 raise ImportRefused(f"{self.file.name} can't be read as Parquet: {error}") from None

@@ -18,7 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_slicers import RandomSlicer, slicers
 
-from lib.reporting.engines.resident import ResidentEngine, checksums, column_writer, prepare, sampling
+from lib.reporting.engines.resident import (
+    ResidentEngine,
+    builder,
+    checksums,
+    column_writer,
+    prepare,
+    sampling,
+)
 from lib.reporting.engines.resident.build import put_aside
 from lib.reporting.engines.resident.earlier import Earlier
 from lib.reporting.engines.resident.layout import Layout
@@ -70,6 +77,18 @@ def same_as_anew(stored: StoredSlicer) -> None:
     expected = made_anew(stored)
     assert list(found) == list(expected)
     assert [name for name in found if found[name] != expected[name]] == []
+
+
+def test_a_day_of_many_rows_is_laid_out_like_any(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read column by column, and written in blocks, so that memory is bounded, the same bytes come out."""
+    stored = bring(warehouse, "create", ROWS)
+    expected = made_anew(stored)
+    monkeypatch.setattr(column_writer, "MOST_CELLS", 0)
+    monkeypatch.setattr(column_writer, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(builder, "CHUNK", 3)
+    assert made_anew(stored) == expected
 
 
 def answer(stored: StoredSlicer, limit: int | None = None, engine: ResidentEngine | None = None) -> Sums:

@@ -1,10 +1,10 @@
 """The files of a layout, a day at a time: days of an earlier layout, days from rows, user codes.
 
-Memory: the rows of the two largest new days, the dictionaries, and, where users are counted, some bytes a
-record.
+Memory: two days of at most MOST_CELLS cells, or a few columns of a larger one; the dictionaries; and, where
+users are counted, some bytes a record.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
@@ -19,7 +19,7 @@ import pyarrow as pa
 from scipy.sparse import csc_array
 
 from lib.reporting.definition import TIME
-from lib.reporting.engines.resident import days, sampling
+from lib.reporting.engines.resident import column_writer, days, sampling
 from lib.reporting.engines.resident.accumulate import distinct
 from lib.reporting.engines.resident.checksums import Sum
 from lib.reporting.engines.resident.column_writer import (
@@ -64,9 +64,7 @@ class IdentityWriter:
     def add(self, column: pa.ChunkedArray, order: Places) -> None:
         """Add a day: its column in file order, and the order in which its records shall lie."""
         codes, values = encode(column)
-        texts = values.to_numpy(zero_copy_only=False)
-        hashes = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
-        hashes[texts == ""] = MISSING
+        hashes = np.concatenate([_hashes(values[at : at + CHUNK]) for at in range(0, len(values), CHUNK)])
         occurs = occurring(codes, len(values))
         unique, places = np.unique(hashes[occurs], return_inverse=True)
         self.codes.add(places[(np.cumsum(occurs) - 1)[codes[order]]].astype(np.int32))
@@ -123,11 +121,50 @@ class IdentityWriter:
         return np.fromfile(self.earlier.layout.folder / self.hashes.name, np.uint64)
 
 
+def _hashes(values: pa.Array) -> Hashes:
+    texts = values.to_numpy(zero_copy_only=False)
+    hashes: Hashes = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
+    hashes[texts == ""] = MISSING
+    return hashes
+
+
 def _by_place(places: Records, values: int) -> Records:
     """Records by place: the rows of a sparse matrix with one element in each column."""
     records = len(places)
     each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
     return np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
+
+
+class DayRows:
+    """The rows of a day: read whole, or column by column where they are many."""
+
+    def __init__(self, slicer: StoredSlicer, day: date) -> None:
+        self._slicer, self._paths, self.records = slicer, slicer.files[day], slicer.rows[day]
+        schema = slicer.definition.schema()
+        self._texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        is_small = self.records * len(schema) <= column_writer.MOST_CELLS
+        self._table = self._read(schema.names) if is_small else None
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        """A column, in the order of the files."""
+        return (self._read([name]) if self._table is None else self._table)[name]
+
+    def floats(self, name: str) -> Floats:
+        """A column of numbers, NaN where one is missing."""
+        return np.asarray(self[name].to_numpy(), dtype=np.float64)
+
+    def lane(self, atom: str) -> Floats:
+        """What each record adds to an additive atom; see measures.py."""
+        if atom == RECORDS:
+            return np.ones(self.records)
+        kind, _, name = atom.partition(":")
+        column = self.floats(name)
+        return np.nan_to_num(column) if kind == "sum" else (~np.isnan(column)).astype(np.float64)
+
+    def _read(self, names: list[str]) -> pa.Table:
+        texts = [name for name in self._texts if name in names]
+        tables = [self._slicer.table(path, names, dictionaries=texts) for path in self._paths]
+        return pa.concat_tables(tables, promote_options="permissive")
 
 
 class Builder:
@@ -140,7 +177,6 @@ class Builder:
         self.spans = spans(len(self.atoms))
         self.bounds = Bounds(definition)
         fields = [f for f in definition.data_fields if f.source]
-        self.summed_fields = [f.name for f in fields if f.aggregate != "distinct"]
         self.additive = [f.name for f in fields if f.is_additive]
         extremes = [
             f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
@@ -173,10 +209,10 @@ class Builder:
         fresh = [day for day, place in zip(self.slicer.files, places, strict=True) if place is None]
         for path in (path for day in fresh for path in self.slicer.files[day]):
             self.slicer.check(path)
-        with closing(self._tables(fresh)) as tables:
+        with closing(self._rows(fresh)) as rows:
             for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
                 if place is None:
-                    self._add(day, next(tables))
+                    self._add(day, next(rows))
                 else:
                     self._keep(place)
                 progress(0.8 * number / len(places))
@@ -186,21 +222,15 @@ class Builder:
         contents.save(self.folder)
         progress(1.0)
 
-    def _tables(self, days: list[date]) -> Generator[pa.Table, None, None]:
+    def _rows(self, days: list[date]) -> Generator[DayRows, None, None]:
         """The rows of each of these days; those of the next are read while one is worked on."""
         with ThreadPoolExecutor(1, "rows") as pool:
-            ahead: Future[pa.Table] | None = None
+            ahead: Future[DayRows] | None = None
             for day in [*days, None]:
-                table = ahead.result() if ahead is not None else None
-                ahead = pool.submit(self._read, self.slicer.files[day]) if day is not None else None
-                if table is not None:
-                    yield table
-
-    def _read(self, files: tuple[Path, ...]) -> pa.Table:
-        schema = self.slicer.definition.schema()
-        texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        tables = [self.slicer.table(path, schema.names, dictionaries=texts) for path in files]
-        return pa.concat_tables(tables, promote_options="permissive")
+                rows = ahead.result() if ahead is not None else None
+                ahead = pool.submit(DayRows, self.slicer, day) if day is not None else None
+                if rows is not None:
+                    yield rows
 
     def _keep(self, place: int) -> None:
         """Take a day over from the earlier layout."""
@@ -213,57 +243,52 @@ class Builder:
             writer.keep(place)
         self.time.keep(place)
 
-    def _add(self, date: date, table: pa.Table) -> None:
+    def _add(self, date: date, rows: DayRows) -> None:
         """Add a day from its rows."""
-        columns = {name: _floats(table[name]) for name in self.summed_fields}
         day = (date - EPOCH).days
-        additive = {name: columns[name] for name in self.additive}
-        size, volume = sampling.sizes_in_day(additive, table.num_rows)
-        draw = sampling.uniform(self.seed, day, table.num_rows) / size
+        size, volume = sampling.sizes_in_day(
+            ((name, rows.floats(name)) for name in self.additive), rows.records
+        )
+        draw = sampling.uniform(self.seed, day, rows.records) / size
         order = np.argsort(draw, kind="stable")
         self.lanes["draw.lane"].add(draw[order].astype(np.float32))
         self.lanes["share.lane"].add(size[order])
         for name, number in self.values.items():
-            self.lanes[f"value_{number}.lane"].add(columns[name][order])
+            self.lanes[f"value_{number}.lane"].add(rows.floats(name)[order])
         for name, writer in (self.keys | self.identities).items():
-            writer.add(table[name], order)
-        hours, codes = _hours(table[TIME])
+            writer.add(rows[name], order)
+        hours, codes = _hours(rows[TIME])
         codes = codes[order]
         self.time.add(codes)
-        new_day = self._add_lanes(
-            {name: column[order] for name, column in columns.items()}, codes, len(hours)
-        )
         self.days.append(
             Day(
                 day=day,
                 origin=days.origin(self.slicer, date),
-                records=table.num_rows,
+                records=rows.records,
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),
                 hours=hours.tolist(),
-                **new_day,
+                bounds=self.bounds.of(rows.lane),
+                **self._add_lanes(rows, order, codes, len(hours)),
             )
         )
 
-    def _add_lanes(self, columns: dict[str, Floats], places: Local, hours: int) -> dict[str, Any]:
-        """Write the blocks of a day; what its Day has of them. `places` are those of the records' hours."""
-        records = len(places)
-        hourly, sums = np.zeros((hours, len(self.atoms))), np.zeros(len(self.atoms))
-        negative = np.zeros(len(self.atoms), dtype=bool)
+    def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
+        """Write the blocks of a day; what its Day has of them. `hours` are the places of the records' hours."""
+        hourly, sums, negative = [], [], []
+
+        def lanes(atoms: list[str]) -> Iterator[Floats]:
+            for atom in atoms:
+                lane = rows.lane(atom)[order]
+                hourly.append(np.bincount(hours, lane, hour_count))
+                sums.append(float(np.abs(lane).sum()))
+                negative.append(bool((lane < 0).any()))
+                yield lane
+
         for number, span in enumerate(self.spans):
-            block = np.empty((records, span.stop - span.start))
-            for place, atom in enumerate(self.atoms[span], span.start):
-                lane = lane_of(atom, columns, records)
-                block[:, place - span.start] = lane
-                hourly[:, place] = np.bincount(places, lane, hours)
-                sums[place], negative[place] = np.abs(lane).sum(), (lane < 0).any()
-            self.lanes[f"block_{number}.lanes"].add(block)
-        return {
-            "sums": sums.tolist(),
-            "negative": negative.tolist(),
-            "bounds": self.bounds.of({atom: lane_of(atom, columns, records) for atom in self.bounds.atoms}),
-            "hourly": hourly.tolist(),
-        }
+            atoms = self.atoms[span]
+            self.lanes[f"block_{number}.lanes"].add_block(lanes(atoms), rows.records, len(atoms))
+        return {"sums": sums, "negative": negative, "hourly": np.transpose(hourly).tolist()}
 
     def _contents(self) -> Contents:
         """Finish the files that depend on all days; the table of contents, without checksums."""
@@ -334,16 +359,3 @@ def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
     first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
     distinct_hours, places = distinct(hours - first, max(1, last - first + 1))
     return distinct_hours + first, places
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    """A number column as float64, NaN where missing."""
-    return np.asarray(column.to_numpy(), dtype=np.float64)
-
-
-def lane_of(atom: str, columns: dict[str, Floats], records: int) -> Floats:
-    """The column of an additive atom; see measures.py."""
-    if atom == RECORDS:
-        return np.ones(records)
-    kind, _, name = atom.partition(":")
-    return np.nan_to_num(columns[name]) if kind == "sum" else (~np.isnan(columns[name])).astype(np.float64)

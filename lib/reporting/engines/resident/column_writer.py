@@ -5,9 +5,10 @@ last day is in, the union of all values is sorted and the codes are rewritten to
 type that holds them. Those of an earlier layout are rewritten only where they changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ import pyarrow.compute as pc
 from lib.reporting.engines.resident.accumulate import ranges
 from lib.reporting.engines.resident.checksums import Sum
 from lib.reporting.engines.resident.earlier import Earlier
-from lib.reporting.engines.resident.layout import Codes, Ints, KeyColumn, narrowest
+from lib.reporting.engines.resident.layout import Codes, Floats, Ints, KeyColumn, narrowest
 
 CHUNK = 1 << 20
+MOST_CELLS = 1 << 23
+_BLOCK_ROWS = 1 << 16
 MOST_ELEMENTS = 2**32 - 1
 Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
@@ -45,6 +48,24 @@ class LaneWriter:
         """Add a day."""
         with self.path.open("ab") as target:
             lane.tofile(target)
+
+    def add_block(self, lanes: Iterable[Floats], records: int, width: int) -> None:
+        """Add a day, lane by lane: a record's numbers lie side by side.
+
+        Those of a large day wait in a file until all are there, so that memory is bounded.
+        """
+        if records * width <= MOST_CELLS:
+            self.add(np.stack(list(lanes), axis=1) if records else np.empty((0, width)))
+            return
+        with TemporaryFile(dir=self.path.parent) as waiting:
+            for lane in lanes:
+                lane.tofile(waiting)
+            for start in range(0, records, _BLOCK_ROWS):
+                block = np.empty((min(_BLOCK_ROWS, records - start), width))
+                for place in range(width):
+                    waiting.seek((place * records + start) * block.itemsize)
+                    block[:, place] = np.fromfile(waiting, count=len(block))
+                self.add(block)
 
     def keep(self, place: int) -> None:
         """Add a day of the earlier layout; those that it begins with are there."""
@@ -267,8 +288,11 @@ class SegmentedKeyWriter(KeyWriter):
         lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
         lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         codes, values = encode(lists.flatten())
-        starts, lengths, codes = _whole(lengths, codes, len(values) - 1)
-        self._add(codes[ranges(starts[order], lengths[order])], values)
+        lengths, codes = _distinct_elements(lengths, codes, len(values) - 1)
+        starts = np.cumsum(lengths) - lengths
+        blocks = [order[at : at + _BLOCK_ROWS] for at in range(0, len(order), _BLOCK_ROWS)]
+        elements = [codes[ranges(starts[block], lengths[block])] for block in blocks]
+        self._add(np.concatenate([codes[:0], *elements]), values)
         self._end(np.cumsum(lengths[order]))
 
     def keep(self, place: int) -> None:
@@ -300,14 +324,16 @@ class SegmentedKeyWriter(KeyWriter):
         self.count = new_count
 
 
-def _whole(lengths: Places, codes: Local, missing: int) -> tuple[Places, Places, Local]:
-    """Starts, lengths and codes with no repeated element, and `missing` for each record without one."""
-    record = np.repeat(np.arange(len(lengths)), lengths)
-    first = ~pd.Series(record * (missing + 1) + codes).duplicated().to_numpy()
-    record, codes = record[first], codes[first]
-    lengths = np.bincount(record, minlength=len(lengths))
-    empty = np.flatnonzero(lengths == 0)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
-    starts[empty] = len(codes) + np.arange(len(empty))
-    lengths[empty] = 1
-    return starts, lengths, np.concatenate([codes, np.full(len(empty), missing, np.int32)])
+def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Places, Local]:
+    """Lengths and codes with no repeated element in a record, and `missing` for each record without one."""
+    lengths_by_block, codes_by_block, end = [lengths[:0]], [codes[:0]], 0
+    for at in range(0, len(lengths), _BLOCK_ROWS):
+        block = lengths[at : at + _BLOCK_ROWS]
+        start, end = end, end + int(block.sum())
+        record, elements = np.repeat(np.arange(len(block)), block), codes[start:end]
+        is_first = ~pd.Series(record * (missing + 1) + elements).duplicated().to_numpy()
+        counts = np.bincount(record[is_first], minlength=len(block))
+        empty = (np.cumsum(counts) - counts)[counts == 0]
+        codes_by_block.append(np.insert(elements[is_first], empty, missing))
+        lengths_by_block.append(np.maximum(counts, 1))
+    return np.concatenate(lengths_by_block), np.concatenate(codes_by_block)

@@ -7,7 +7,7 @@ mediant inequality). A record with x = 0 and another y takes the limit on that s
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -38,14 +38,15 @@ class Bounds:
             if isinstance(measure.expression, BinaryOperation) and _is_ratio_of_sums(measure.expression)
         }
 
-    @property
-    def atoms(self) -> frozenset[str]:
-        """The atoms that the ratios are made of."""
-        return frozenset[str]().union(*(ratio.fields() for ratio in self.ratios.values()))
+    def of(self, lane: Callable[[str], Floats]) -> Limits:
+        """The limits of each ratio over some records; infinite where there is none.
 
-    def of(self, atoms: Mapping[str, Floats]) -> Limits:
-        """The limits of each ratio over some records, by the atoms of each; infinite where there is none."""
-        return {name: _limits(ratio, atoms) for name, ratio in self.ratios.items()}
+        `lane` gives the values of an atom in each record.
+        """
+        return {
+            name: _limits(ratio, {atom: lane(atom) for atom in ratio.fields()})
+            for name, ratio in self.ratios.items()
+        }
 
     def of_all(self, days: Sequence[Limits]) -> dict[str, tuple[float | None, float | None]]:
         """The limits over all records, from those of each day; None on a side without one."""

@@ -9,6 +9,8 @@ A size is the product of what the record is in its day (1 on average) and what t
 day's order follows from its own records, whatever days come and go.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,13 +23,13 @@ Floats = npt.NDArray[np.float64]
 Sizes = npt.NDArray[np.float32]
 
 
-def sizes_in_day(columns: dict[str, Floats], records: int) -> tuple[Sizes, dict[str, float]]:
+def sizes_in_day(columns: Iterable[tuple[str, Floats]], records: int) -> tuple[Sizes, dict[str, float]]:
     """The size of each record in its day: the mean of 1 and of |y| / mean|y| over the day's `columns`.
 
     A missing y counts as 0, and columns that are all zero are left out. Also returned: Σ|y| of each column.
     """
     total, volume = np.ones(records), {}
-    for name, column in columns.items():
+    for name, column in columns:
         absolute = np.abs(np.nan_to_num(column))
         volume[name] = float(absolute.sum())
         if volume[name] > 0:
