@@ -274,13 +274,13 @@ class Builder:
         )
 
     def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
-        """Write the blocks of a day; what its Day has of them. `hours` are the places of the records' hours."""
-        hourly, sums, negative = [], [], []
+        """Write the blocks of a day; what its Day has of them. `hours` are the hours' places by record."""
+        hourly, sums, negative = list[Floats](), list[float](), list[bool]()
 
         def lanes(atoms: list[str]) -> Iterator[Floats]:
             for atom in atoms:
                 lane = rows.lane(atom)[order]
-                hourly.append(np.bincount(hours, lane, hour_count))
+                hourly.append(np.bincount(hours, lane, hour_count).astype(np.float64, copy=False))
                 sums.append(float(np.abs(lane).sum()))
                 negative.append(bool((lane < 0).any()))
                 yield lane
