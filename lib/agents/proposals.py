@@ -17,9 +17,9 @@ from lib.deals.doubts import PriceScale, currency_slip, price_slip
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
+from lib.insight.expected import daily_impressions
 from lib.insight.filters import Lists, entries
 from lib.insight.from_filters import FromFilters, from_filters
-from lib.insight.past_impressions import daily_impressions
 from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.python_client import Desk
 from lib.reporting import links
@@ -78,7 +78,8 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
         ]
         fields["create_demand_deals"] = {"demand_deals_options": options}
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
-    forecast = _expected(report, targeting, lists, media_type, (start, end))
+    booking = start, end
+    forecast = report and expected.of_targeting(report, targeting, lists, media_type, booking)
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
     proposal["question"] = _question(desk, report, arguments.filters)
     left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
@@ -185,12 +186,6 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
     return Targeting.model_validate(
         {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
     )
-
-
-def _expected(
-    report: DealReport | None, targeting: Targeting, lists: Lists, media_type: str, booking: expected.Booking
-) -> Json | None:
-    return None if report is None else expected.of_targeting(report, targeting, lists, media_type, booking)
 
 
 def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> Json | None:

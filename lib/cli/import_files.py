@@ -119,12 +119,14 @@ def import_(project: str | None, slicer: str | None, **fields: Any) -> None:
         for name, value in (("--project", project), ("--slicer", slicer)):
             if value is None:
                 raise click.UsageError(f"Missing option '{name}'.")
-    from lib.cli.import_run import ImportRequest, run, try_files
+    from lib.cli.import_run import ImportRequest, run
 
     # An empty name is one that no slicer can have, and not a missing one.
     project, slicer = "project" if project is None else project, "slicer" if slicer is None else slicer
     request = ImportRequest(project=project, slicer=slicer, **fields)
     if fields["only_try"]:
+        from lib.cli.import_try import try_files
+
         try_files(request)
     else:
         run(request, Settings.load())

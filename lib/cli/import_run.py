@@ -1,4 +1,4 @@
-"""One call of `tranche import`: infer, define, read, commit, prepare; or `--try`: how files would be read."""
+"""One call of `tranche import`: infer, define, read, commit, prepare."""
 
 import datetime as dt
 import shlex
@@ -13,12 +13,11 @@ from types import FrameType
 from typing import Any
 
 import click
-import pyarrow as pa
 
 from lib import private
 from lib.cli.options import plain_name, table, write_definition
 from lib.reporting.definition import Definition
-from lib.reporting.definition.file import definition_yaml, read_definition
+from lib.reporting.definition.file import read_definition
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
 from lib.reporting.ingest.files import Format, Reader
 from lib.reporting.ingest.importing import (
@@ -27,12 +26,10 @@ from lib.reporting.ingest.importing import (
     import_files,
     missing_columns,
     reading,
-    refuse_missing,
 )
 from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.normalize import Normalizer
 from lib.reporting.ingest.readers import readers
-from lib.reporting.ingest.rejects import LEFT_OUT, Ending, Reject, Rejects
+from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.ingest.text import find_delimiter
 from lib.reporting.warehouse import Mode, Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
@@ -43,9 +40,6 @@ from lib.wire.errors import ImportRefused
 Mappings = Mapping[str, Mapping[str, str]]
 _WORDS = 20
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_ROWS = 5
-_WIDTH = 24
-_TRIED_ROWS = 500_000
 
 
 def slicer_hours(zone: str) -> int:
@@ -186,28 +180,21 @@ def _import_slicer(
 
 def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
     """The readers of the files; prints what was recognized."""
+    files = _open(request, definition)
+    for reader in files:
+        compression = f", {reader.file.compression}" if reader.file.compression else ""
+        click.echo(f"{reader.file.name}: {reader.description}{compression}")
+    return files
+
+
+def _open(request: ImportRequest, definition: Definition | None) -> list[Reader]:
     try:
         delimiter = find_delimiter(request.delimiter) if request.delimiter else None
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--delimiter") from None
-    found_readers = [
-        reader
-        for path in request.files
-        for reader in readers(
-            path,
-            request.format,
-            request.encoding,
-            delimiter,
-            request.header,
-            definition,
-            request.sheets,
-            request.unpivot,
-        )
-    ]
-    for reader in found_readers:
-        compression = f", {reader.file.compression}" if reader.file.compression else ""
-        click.echo(f"{reader.file.name}: {reader.description}{compression}")
-    return found_readers
+    text = request.format, request.encoding, delimiter, request.header
+    tables = definition, request.sheets, request.unpivot
+    return [reader for path in request.files for reader in readers(path, *text, *tables)]
 
 
 def _readers_and_definition(
@@ -241,20 +228,7 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
     if request.hints != Hints() or request.header is not None:
         return False
     try:
-        return all(
-            _fits(batch, definition)
-            for path in request.files
-            for batch in readers(
-                path,
-                request.format,
-                request.encoding,
-                None,
-                None,
-                definition,
-                request.sheets,
-                request.unpivot,
-            )
-        )
+        return all(_fits(reader, definition) for reader in _open(request, definition))
     except ImportRefused:
         return False
 
@@ -408,58 +382,3 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def try_files(request: ImportRequest) -> None:
-    """Show how the files would be read. ImportRefused or BadDefinition where they would be refused."""
-    definition = request.settle(read_definition(request.definition)) if request.definition else None
-    readers = recognize(request, definition)
-    if definition is None:
-        mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
-        inference = infer(readers[0], mappings, request.hints, readers[1:])
-        definition = request.settle(inference.definition)
-        tell_guess(inference, ", ".join(reader.file.name for reader in readers))
-        click.echo(f"\n{definition_yaml(definition)}")
-    else:
-        request.refuse_hints()
-    for reader in readers:
-        _show_first_rows(reader, definition)
-
-
-def _show_first_rows(reader: Reader, definition: Definition) -> None:
-    refuse_missing(reader.file.name, reader.columns, definition)
-    rejects, read, tables = Rejects(None), 0, list[pa.Table]()
-    normalizer = Normalizer(definition)
-
-    def refuse(reject: Reject) -> None:
-        rejects.add(reader.file.name, reject)
-
-    ending = Ending(refuse)
-    for raw in reader.rows(definition.source_columns(), refuse):
-        read += raw.table.num_rows
-        rows, last = normalizer.rows(raw, ending.refuse)
-        if sum(table.num_rows for table in tables) < _ROWS:
-            tables.append(rows.slice(0, _ROWS))
-        if last is not None:
-            ending.accept(last)
-        if read >= _TRIED_ROWS:
-            break
-    ending.close()
-    rejects.missing_words.update(normalizer.missing_words)
-    rejects.clock_notes += normalizer.clock_notes
-    first = pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, _ROWS)
-    header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
-    lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
-    click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
-    tell_rejects(rejects)
-    what = "the first" if read >= _TRIED_ROWS else "all"
-    click.echo(f"\nRead {what} {read:,} rows to show this; nothing was written.")
-
-
-def _cell_text(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.15g}"
-    text = " | ".join(value) if isinstance(value, list) else str(value).removesuffix("+00:00")
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

@@ -1,4 +1,4 @@
-"""What a proposed targeting is expected to have in its first week."""
+"""What a proposed targeting had lately, and is expected to have in its first week."""
 
 import math
 from datetime import date, datetime, timedelta, timezone
@@ -12,8 +12,25 @@ from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, report_filters
 from lib.reporting.dates import Days
 
-HISTORY, WEEK, ONE = 126, 7, timedelta(days=1)
+HISTORY, LATELY, WEEK, ONE = 126, 30, 7, timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]
+
+
+def daily_impressions(
+    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None
+) -> float | None:
+    """The mean of the last 30 complete days; None where the report has no such field, or no value.
+
+    What the report can't filter by is left out, so the figure is rather too high. Raises why the report can't
+    be asked.
+    """
+    field = field_of(report.slicer, IMPRESSIONS)
+    if field is None:
+        return None
+    filters = report_filters(targeting, report.slicer, lists, media_type).filters
+    changes = {"filters": filters, "data_fields": (field.name,)}
+    impressions = report.ask(report.query(LATELY).model_copy(update=changes)).total.values.get(field.name)
+    return None if impressions is None else impressions / LATELY
 
 
 def of_targeting(

@@ -360,13 +360,11 @@ def _shape(
         measures = measures | own_measures(query.own_fields, measures)
         info = info.with_own(query.own_fields)
     requests.check(query, info)
-    mapping_names = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
-    mappings = {name: slicer.mapping(mapping) for name, mapping in mapping_names.items() if mapping}
     return Shape(
         measures=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
         all_measures=measures,
         numeric=frozenset(name for name in query.split_by if info.key_field(name).type == "int"),
-        mappings=mappings if with_descriptions else None,
+        mappings={name: slicer.descriptions(name) for name in query.split_by} if with_descriptions else None,
         order_by=query.order_by,
         data_filters=query.data_filters,
         limit=query.limit,

@@ -316,10 +316,10 @@ def write_and_stop(self, table):
 Writer.write = write_and_stop
 """
 PREPARING = """
-from lib.reporting.engines.resident import builder
+from lib.reporting.engines.resident import build
 def stop(self, progress):
     os.kill(os.getpid(), signal.{signal})
-builder.Builder.build = stop
+build.Builder.build = stop
 """
 
 

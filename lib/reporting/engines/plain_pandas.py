@@ -8,7 +8,7 @@ import datetime as dt
 import functools
 import itertools
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class Rows:
         texts = self.elements(filter_.name)
         matches = _matches(texts, filter_)
         if filter_.search_mappings:
-            matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
+            matches |= _matches(texts.map(self.slicer.descriptions(filter_.name)).astype("str"), filter_)
         any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
         return ~any_element if rule(filter_.match).is_negative else any_element
 
@@ -136,10 +136,6 @@ class Rows:
         columns |= set() if self.question.within is None else {*self.question.within.names}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
         return [name for name in self.slicer.definition.schema().names if name in columns]
-
-    def _mapping(self, name: str) -> Mapping[str, str]:
-        mapping = {part.name: part.mapping for part in self.slicer.definition.key_fields}.get(name)
-        return self.slicer.mapping(mapping) if mapping else {}
 
 
 def _matches(texts: pd.Series, filter_: Filter) -> pd.Series:

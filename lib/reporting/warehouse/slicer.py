@@ -249,6 +249,12 @@ class StoredSlicer:
         """Code → description of the mapping of that name; KeyError without one."""
         return stored_mapping(self.mapping_files[name])
 
+    def descriptions(self, key_field: str) -> dict[str, str]:
+        """Value → description of a key field; empty for one without a mapping."""
+        mappings = {field.name: field.mapping for field in self.definition.key_fields}
+        mapping = mappings.get(key_field)
+        return self.mapping(mapping) if mapping else {}
+
     def read(self, days: Iterable[dt.date], columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of some days, typed as `definition.schema()`.
 

@@ -20,7 +20,6 @@ from random_slicers import RandomSlicer, slicers
 
 from lib.reporting.engines.resident import (
     ResidentEngine,
-    builder,
     checksums,
     column_writer,
     prepare,
@@ -87,7 +86,7 @@ def test_a_day_of_many_rows_is_laid_out_like_any(
     expected = made_anew(stored)
     monkeypatch.setattr(column_writer, "MOST_CELLS", 0)
     monkeypatch.setattr(column_writer, "_BLOCK_ROWS", 7)
-    monkeypatch.setattr(builder, "CHUNK", 3)
+    monkeypatch.setattr(column_writer, "CHUNK", 3)
     assert made_anew(stored) == expected
 
 

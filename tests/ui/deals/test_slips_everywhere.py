@@ -73,7 +73,7 @@ def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.
     monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
     monkeypatch.setattr(agent_proposals, "ask_win_scales", lambda report, seats: WON)
     monkeypatch.setattr(agent_proposals, "report_of_deals", lambda desk: REPORT)
-    monkeypatch.setattr(agent_proposals, "_expected", lambda *arguments: None)
+    monkeypatch.setattr(agent_proposals.expected, "of_targeting", lambda *arguments: None)
     return Place(visit, own_deals_home, deals)
 
 

@@ -289,7 +289,7 @@ class Statements:
             self.question,
             self._period,
             lambda name: self.slicers.values(live, name, self.deadline),
-            self._descriptions,
+            self._slicer.descriptions,
         )
         return Columns(live.columns.table.filter(conditions.all()), live.definition)
 
@@ -323,11 +323,6 @@ class Statements:
         if columns.is_segmented(name):
             return columns.elements(name)
         return columns.bare_text(name) if is_bare else columns.text(name)
-
-    def _descriptions(self, name: str) -> dict[str, str]:
-        mappings = {field.name: field.mapping for field in self._slicer.definition.key_fields}
-        mapping = mappings.get(name)
-        return self._slicer.mapping(mapping) if mapping else {}
 
 
 def _hours_between(present: Ints, first: int, end: int) -> Ints:

@@ -1,8 +1,8 @@
 """Files of a layout while they are written: days of an earlier one are kept or new ones added.
 
-Key fields are written as codes, a day at a time; a day's codes point into that day's own values. When the
-last day is in, the union of all values is sorted and the codes are rewritten to point there, in the narrowest
-type that holds them. Those of an earlier layout are rewritten only where they changed.
+Key fields and users are written as codes, a day at a time; a day's codes point into that day's own values.
+When the last day is in, the union of all values is sorted and the codes are rewritten to point there, in the
+narrowest type that holds them. Those of an earlier layout are rewritten only where they changed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +16,19 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import csc_array
 
 from lib.reporting.engines.resident.accumulate import ranges
 from lib.reporting.engines.resident.checksums import Sum
 from lib.reporting.engines.resident.earlier import Earlier
-from lib.reporting.engines.resident.layout import Codes, Floats, Ints, KeyColumn, narrowest
+from lib.reporting.engines.resident.layout import (
+    Codes,
+    DistinctColumn,
+    Floats,
+    Ints,
+    KeyColumn,
+    narrowest,
+)
 
 CHUNK = 1 << 20
 MOST_CELLS = 1 << 23
@@ -28,6 +36,9 @@ _BLOCK_ROWS = 1 << 16
 MOST_ELEMENTS = 2**32 - 1
 Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint32]
+MISSING = np.uint64(2**64 - 1)
 
 
 class LaneWriter:
@@ -324,6 +335,80 @@ class SegmentedKeyWriter(KeyWriter):
         self.count = new_count
 
 
+class IdentityWriter:
+    """Writes `<stem>.codes` and `<stem>.hashes`, and for an audience source `<stem>.order`.
+
+    The order of hashes is a random order, so the first θ of all places are a random sample of users.
+    """
+
+    def __init__(self, stem: Path, number: int, name: str, is_ordered: bool, earlier: Earlier | None) -> None:
+        self.stem, self.number, self.name = stem, number, name
+        self.is_ordered, self.earlier = is_ordered, earlier
+        before = Before(earlier, earlier.layout.distinct(name), earlier.records) if earlier else None
+        self.codes = CodeWriter(stem.with_suffix(".codes"), before)
+        self.hashes = stem.with_suffix(".hashes")
+        self.values: list[Hashes] = []
+
+    def add(self, column: pa.ChunkedArray, order: Places) -> None:
+        """Add a day: its column in file order, and the order in which its records shall lie."""
+        codes, values = encode(column)
+        hashes = np.concatenate([_hashes(values[at : at + CHUNK]) for at in range(0, len(values), CHUNK)])
+        occurs = occurring(codes, len(values))
+        unique, places = np.unique(hashes[occurs], return_inverse=True)
+        self.codes.add(places[(np.cumsum(occurs) - 1)[codes[order]]].astype(np.int32))
+        self.values.append(unique)
+
+    def keep(self, place: int) -> None:
+        """Add a day of the earlier layout."""
+        self.codes.keep(place)
+
+    def finish(self) -> DistinctColumn:
+        """Turn places in a day into places in all, the missing last, and say how many values there are."""
+        before = self._before()
+        is_used = self.codes.is_used(len(before) + 1)[:-1]
+        dictionary, table, tables = merge(before, is_used, [codes[codes != MISSING] for codes in self.values])
+        every = [
+            np.append(places, len(dictionary))[: len(hashes)]
+            for places, hashes in zip(tables, self.values, strict=True)
+        ]
+        self.codes.finish(np.append(table, len(dictionary)), every, "uint32")
+        dictionary.tofile(self.hashes)
+        if self.is_ordered:
+            self._write_order(len(dictionary))
+        return DistinctColumn(self.number, len(dictionary), self.is_ordered)
+
+    def sums(self) -> dict[str, Sum]:
+        """The checksums of its files."""
+        others = [self.hashes, *([self.stem.with_suffix(".order")] if self.is_ordered else [])]
+        return {self.codes.path.name: self.codes.sum()} | {path.name: Sum.of(path) for path in others}
+
+    def _write_order(self, values: int) -> None:
+        """Write the records by user, those of a user ascending."""
+        places = np.fromfile(self.codes.path, np.uint32)
+        if self.earlier is not None and self.earlier.is_appended:
+            order = self._insert(self.earlier, places, values)
+        else:
+            order = _by_place(places, values)
+        order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
+
+    def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
+        """The earlier records by user, and among them the new ones, each behind the others of its user."""
+        earlier_records = earlier.layout.contents.records
+        earlier.check(self.codes.path.name)
+        counts = np.zeros(values + 1, np.int64)
+        for at in range(0, earlier_records, CHUNK):
+            counts += np.bincount(places[at : min(at + CHUNK, earlier_records)], minlength=values + 1)
+        new = np.argsort(places[earlier_records:], kind="stable")
+        behind = np.cumsum(counts)[places[earlier_records:][new]]
+        return np.insert(earlier.layout.by_user(self.name)[:], behind, earlier_records + new)
+
+    def _before(self) -> Hashes:
+        if self.earlier is None:
+            return np.zeros(0, np.uint64)
+        self.earlier.check(self.hashes.name)
+        return np.fromfile(self.earlier.layout.folder / self.hashes.name, np.uint64)
+
+
 def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Places, Local]:
     """Lengths and codes with no repeated element in a record, and `missing` for each record without one."""
     lengths_by_block, codes_by_block, end = [lengths[:0]], [codes[:0]], 0
@@ -337,3 +422,17 @@ def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Pla
         codes_by_block.append(np.insert(elements[is_first], empty, missing))
         lengths_by_block.append(np.maximum(counts, 1))
     return np.concatenate(lengths_by_block), np.concatenate(codes_by_block)
+
+
+def _hashes(values: pa.Array) -> Hashes:
+    texts = values.to_numpy(zero_copy_only=False)
+    hashes: Hashes = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
+    hashes[texts == ""] = MISSING
+    return hashes
+
+
+def _by_place(places: Records, values: int) -> Records:
+    """Records by place: the rows of a sparse matrix with one element in each column."""
+    records = len(places)
+    each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
+    return np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)

@@ -325,14 +325,9 @@ class Query:
                 matching(pa.array(labels, pa.string()), filter_, {}, self.deadline),
                 is_negative(filter_),
             )
-        mapping = self._mapping(filter_.name) if filter_.search_mappings else {}
+        mapping = self.slicer.descriptions(filter_.name) if filter_.search_mappings else {}
         table = matching(self.layout.dictionary(filter_.name), filter_, mapping, self.deadline)
         return Condition(filter_.name, table, is_negative(filter_))
-
-    def _mapping(self, name: str) -> dict[str, str]:
-        fields = {part.name: part.mapping for part in self.slicer.definition.key_fields}
-        mapping = fields[name]
-        return self.slicer.mapping(mapping) if mapping else {}
 
 
 class _Places:
