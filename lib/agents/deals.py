@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,7 +17,7 @@ from lib.insight.estimate import WIN_CPM, field_of
 from lib.insight.health import DealContext
 from lib.python_client import Desk
 from lib.reporting import dates
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound, Unsupported
 
 NOUNS = {"demand_deals": "deal", "supply_deals": "package", "seats": "seat"}
@@ -191,8 +192,8 @@ def report_of_deals(desk: Desk, slicer: str | None = None) -> DealReport | None:
     for name in [slicer] if slicer else _slicers(desk):
         about = desk.info(name)
         if slicer or tells_deals(about):
-            today = dates.today(about.timezone)
-            return DealReport(*desk.pair(name), about, today, _asking(desk, about), _sees_all(desk))
+            today, ask = dates.today(about.timezone), partial(desk.reporting.audience, slicer=about)
+            return DealReport(*desk.pair(name), about, today, ask, _sees_all(desk))
     return None
 
 
@@ -201,13 +202,6 @@ def _sees_all(desk: Desk) -> bool:
     with suppress(Forbidden):
         return desk.deals_api.abilities.sees_all_seats
     return False
-
-
-def _asking(desk: Desk, about: Slicer) -> Any:
-    def ask(query: AudienceQuery) -> Any:
-        return desk.reporting.audience(query, about)
-
-    return ask
 
 
 def _slicers(desk: Desk) -> list[str]:

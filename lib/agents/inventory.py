@@ -177,7 +177,8 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     sets = overlap.questions([translation.filters for translation in translations])
     answers = [report.ask(base.model_copy(update={"filters": filters})) for filters in sets]
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
-    deals = [_deals(desk, package) for package in packages]
+    ids = [[deal.id for deal in package.demand_deals][:50] for package in packages]
+    deals = [[*desk.deals_api.get_many(DemandDeal, package_ids).values()] for package_ids in ids]
     is_exact = all(answer.total_of(field.name).is_exact for answer in answers)
     return {
         "slicer": f"{report.project}/{report.name}",
@@ -221,11 +222,6 @@ def _package(
             "report_link": desk.link(base.model_copy(update={"filters": translation.filters})),
         }
     )
-
-
-def _deals(desk: Desk, package: SupplyPackage) -> list[DemandDeal]:
-    ids = [deal.id for deal in package.demand_deals][:50]
-    return [*desk.deals_api.get_many(DemandDeal, ids).values()]
 
 
 VERBS = (

@@ -92,7 +92,8 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> T
         else:
             targets.append(IncludedTarget(kind, target, field.name, values, tuple(dict.fromkeys(ids))))
     if unread:
-        gaps[f"Targeting that Tranche can't read, of {_packages(unread)}."] = None
+        noun = "package" if unread == 1 else "packages"
+        gaps[f"Targeting that Tranche can't read, of {unread} {noun}."] = None
     return TargetChecks(tuple(targets), tuple(gaps))
 
 
@@ -158,17 +159,11 @@ def last_days(
             if bids > 0:
                 at = date.fromisoformat(day[:10])
                 last[name, value] = max(at, last.get((name, value), at))
-    is_exact = not any(answer.is_sampled for answer in answers)
-    return [
-        DeadTarget(
-            target, max((last[at] for at in _target_names(target) if at in last), default=None), is_exact
-        )
-        for target in dead
-    ]
-
-
-def _target_names(target: IncludedTarget) -> Iterator[tuple[str, str]]:
-    return ((target.field, value) for value in target.values)
+    is_exact, result = not any(answer.is_sampled for answer in answers), list[DeadTarget]()
+    for target in dead:
+        found = (last.get((target.field, value)) for value in target.values)
+        result.append(DeadTarget(target, max(filter(None, found), default=None), is_exact))
+    return result
 
 
 def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...]:
@@ -199,7 +194,3 @@ def _with(query: AudienceQuery, filter_: Filter) -> AudienceQuery:
 def _alive(answer: Audience, name: str, field: str) -> Iterator[str]:
     pairs = zip(answer.names[name], answer.values[field], strict=True)
     return (value for value, bids in pairs if bids > 0)
-
-
-def _packages(number: int) -> str:
-    return f"{number} package{'' if number == 1 else 's'}"

@@ -53,7 +53,10 @@ class FromFilters:
 
     def with_lists(self, ids: Sequence[int]) -> Targeting:
         """The targeting with the needed lists, once they have these ids."""
-        more: dict[str, list[dict[str, Any]]] = _dump(self.targeting)
+        more: dict[str, list[dict[str, Any]]] = {
+            name: [target.model_dump() for target in getattr(self.targeting, name)]
+            for name in Targeting.model_fields
+        }
         for new_list, number in zip(self.lists, ids, strict=True):
             more[new_list.kind.field].append(new_list.kind.element(str(number), new_list.is_excluded))
         return Targeting.model_validate(more)
@@ -66,7 +69,8 @@ def from_filters(filters: Iterable[Filter], slicer: Slicer, lists: Lists) -> Fro
     media_type: str | None = None
     sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]] = {}
     for filter_ in filters:
-        if filter_.name == MEDIA_TYPE and _is_media_type(filter_):
+        is_single = filter_.match == EQUALS and len(filter_.value) == 1
+        if filter_.name == MEDIA_TYPE and is_single and filter_.value[0] in MEDIA_TYPES:
             media_type = filter_.value[0]
         elif why := _why_not(filter_, kinds):
             left_out.append(LeftOut(filter_, why))
@@ -143,10 +147,6 @@ def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | 
     )
 
 
-def _is_media_type(filter_: Filter) -> bool:
-    return filter_.match == EQUALS and len(filter_.value) == 1 and filter_.value[0] in MEDIA_TYPES
-
-
 def _why_not(filter_: Filter, kinds: Mapping[str, TargetingKind]) -> str:
     if filter_.name not in kinds:
         return "no target stands for this key field"
@@ -157,9 +157,3 @@ def _why_not(filter_: Filter, kinds: Mapping[str, TargetingKind]) -> str:
 
 def _is_value(kind: TargetingKind, value: str) -> bool:
     return bool(value) and (kind.field != "size_targetings" or SIZE.fullmatch(value) is not None)
-
-
-def _dump(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
-    return {
-        name: [target.model_dump() for target in getattr(targeting, name)] for name in Targeting.model_fields
-    }

@@ -232,7 +232,8 @@ class Desk:
         """Project and name of a slicer. BadRequest for a text that has no slash."""
         project, slash, name = slicer.partition("/")
         if not slash:
-            raise BadRequest(f"A slicer is written project/slicer, not '{slicer}'; {self._names()}")
+            names = ", ".join(self.slicers()) or "none that you may see"
+            raise BadRequest(f"A slicer is written project/slicer, not '{slicer}'; there are {names}")
         return project, name
 
     def _info(self, pair: Pair) -> Slicer:
@@ -246,9 +247,6 @@ class Desk:
             raise UnknownName(
                 "slicer", "/".join(pair), ["/".join(slicer_pair) for slicer_pair in slicers]
             ) from None
-
-    def _names(self) -> str:
-        return f"there are {', '.join(self.slicers()) or 'none that you may see'}"
 
     def _entities(self, model: type[Resource], params: dict[str, Any]) -> pd.DataFrame:
         if "limit" in params or "offset" in params:

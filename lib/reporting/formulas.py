@@ -379,13 +379,13 @@ class _Parser:
         if self._nesting == MAX_NESTING:
             self._refuse(f"at most {MAX_NESTING} brackets and signs inside each other")
         self._nesting += 1
-        operand = self._negation() if self._next.text == "-" else self._operand()
+        if self._next.text == "-":
+            self._take()
+            operand: Expression = Negation(self._sign())
+        else:
+            operand = self._operand()
         self._nesting -= 1
         return operand
-
-    def _negation(self) -> Expression:
-        self._take()
-        return Negation(self._sign())
 
     def _operand(self) -> Expression:
         if self._next.kind == "number":

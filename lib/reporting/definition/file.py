@@ -199,7 +199,8 @@ def _where(problem: ErrorDetails) -> Where:
 def _sentence(problem: ErrorDetails) -> str:
     where = _where(problem)
     if problem["type"] == "extra_forbidden":
-        return _unknown_field(where)
+        model = _PARTS.get(str(where[0]), Definition) if len(where) > 1 else Definition
+        return f"{UnknownName('field', str(where[-1]), model.model_fields)}"
     if where and where[-1] == "segmented" and problem["type"] != "value_error":
         return "should be the separator in quotes, or true for a list column"
     if where == ("time", "column") and problem["type"] not in ("missing", "value_error"):
@@ -207,13 +208,6 @@ def _sentence(problem: ErrorDetails) -> str:
     template = _SENTENCES.get(problem["type"])
     if template is None:
         return requirement(problem["type"], problem.get("ctx"))
-    return template.format(**{"input": _quote(problem["input"])} | problem.get("ctx", {}))
-
-
-def _unknown_field(where: Where) -> str:
-    model = _PARTS.get(str(where[0]), Definition) if len(where) > 1 else Definition
-    return f"{UnknownName('field', str(where[-1]), model.model_fields)}"
-
-
-def _quote(value: object) -> str:
-    return f"'{value}'" if isinstance(value, str) else str(value)
+    value = problem["input"]
+    quoted = f"'{value}'" if isinstance(value, str) else str(value)
+    return template.format(**{"input": quoted} | problem.get("ctx", {}))

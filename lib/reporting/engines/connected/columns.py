@@ -35,7 +35,7 @@ class Columns:
 
     def problems(self) -> list[str]:
         """Mismatches between table and definition: columns that are missing or of an unsuitable type."""
-        missing = [name for name in self._sources() if name not in self.table.columns]
+        missing = [name for name in self.definition.source_columns() if name not in self.table.columns]
         if missing:
             return [f"the table has no column '{name}'" for name in missing]
         problems = [self._time_problem()]
@@ -184,9 +184,6 @@ class Columns:
 
     def _without_missing(self, column: ir.Column) -> ir.Column:
         return column.nullif("") if column.type().is_string() else column
-
-    def _sources(self) -> list[str]:
-        return self.definition.source_columns()
 
     def _time_problem(self) -> str | None:
         time = self.definition.time

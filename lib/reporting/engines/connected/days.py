@@ -80,7 +80,10 @@ def stored_days(folder: Path, definition: Definition) -> Days | None:
         raw = json.loads(without_digest((folder / FILE).read_bytes()))
         if raw["format"] != FORMAT or raw["definition"] != digest(definition):
             return None
-        parts = {name: _part(**part) for name, part in raw["parts"].items()}
+        parts = {
+            name: Part(part["mark"], {int(hour): rows for hour, rows in part["hours"].items()}, part["ahead"])
+            for name, part in raw["parts"].items()
+        }
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, LookupError) as error:
@@ -105,10 +108,6 @@ def stamp(folder: Path) -> Mark | None:
 def touch(folder: Path) -> None:
     """Note that the days are still those of the table."""
     os.utime(folder / FILE)
-
-
-def _part(mark: str | None, hours: dict[str, int], ahead: int) -> Part:
-    return Part(mark, {int(hour): records for hour, records in hours.items()}, ahead)
 
 
 def digest(definition: Definition) -> str:

@@ -107,7 +107,8 @@ class ExactAnswer:
         """
         statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)))
-        if live.is_plain and any(_has_nan(table[f"a{place}"]) for place in range(len(self._atoms))):
+        cells = (table[f"a{place}"] for place in range(len(self._atoms)))
+        if live.is_plain and any(pc.any(pc.is_nan(column)).as_py() for column in cells):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
         return table
@@ -171,10 +172,6 @@ def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
         case _:
             cell = ibis._.count()
     return cell.cast("float64")
-
-
-def _has_nan(column: pa.ChunkedArray) -> bool:
-    return bool(pc.any(pc.is_nan(column)).as_py())
 
 
 def _is_extreme(atom: str) -> bool:
