@@ -1,4 +1,4 @@
-"""Every setting, its default and its description: of this installation (local), of remote services (remote).
+"""Every setting, its default and its description: local ones, and those that a plain desk leaves alone.
 
 A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
 one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
@@ -18,8 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
 from lib.settings.local import PREFIX
-from lib.settings.optional import CALLBACK, CompanyProvider, SigningIn
-from lib.settings.remote import SECRETS, ConfiguredSeat
+from lib.settings.optional import CALLBACK, SECRETS, CompanyProvider, ConfiguredSeat, SigningIn
 from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement
 from lib.wire.text import suggestion
 
