@@ -339,7 +339,7 @@ def _inquire(
     with_descriptions: bool,
     with_precision: bool = False,
 ) -> _Inquiry:
-    """BadRequest names what the slicer doesn't have. RecordTable are counted by days in its own zone."""
+    """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
     shape = _shape(query, slicer, with_descriptions, with_precision)
     timezone = named_days.zone(query, slicer.info())
     today = dates.today(timezone)

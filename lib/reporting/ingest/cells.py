@@ -44,6 +44,11 @@ class NotPlain(ValueError):
     """The column holds lists or other nested values where one value is needed."""
 
 
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """The cells as one array; combine_chunks() would copy a single chunk too."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def text(column: pa.Array) -> pa.Array:
     """Text of any cells: booleans as true and false, whole numbers without a fraction, "" as missing.
 

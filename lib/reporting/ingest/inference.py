@@ -141,7 +141,7 @@ def _time(
 
 def _distinct_rows(table: pa.Table) -> pa.Table:
     """Some of the different rows of a batch, as texts, from all over it: the rest would fill the memory."""
-    texts = pa.table({name: cells.text(table[name].combine_chunks()) for name in table.column_names})
+    texts = pa.table({name: cells.text(cells.one_array(table[name])) for name in table.column_names})
     rows = texts.group_by(table.column_names, use_threads=False).aggregate([])
     return rows.take(pa.array(range(0, rows.num_rows, 1 + rows.num_rows // _MOST_TIMES)))
 
@@ -198,7 +198,7 @@ def _sample(reader: Reader, rows: int) -> _Sample:
 def _without_long_values(table: pa.Table) -> pa.Table:
     """The same without values that no import takes: they say nothing of their column, and fill the memory."""
     for position, name in enumerate(table.column_names):
-        column = table.column(position).combine_chunks()
+        column = cells.one_array(table.column(position))
         flags = cells.too_long(column)
         if flags is not None:
             missing = pa.scalar(None, column.type)
@@ -229,7 +229,7 @@ def _concatenate(samples: Sequence[_Sample]) -> _Sample:
 def _column(name: str, tables: list[pa.Table]) -> pa.Array:
     """One column of several batches, in a type that holds all of them."""
     parts = [
-        table.column(name).combine_chunks() if name in table.column_names else pa.nulls(table.num_rows)
+        cells.one_array(table.column(name)) if name in table.column_names else pa.nulls(table.num_rows)
         for table in tables
     ]
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}

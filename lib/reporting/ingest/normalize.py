@@ -68,7 +68,7 @@ class Normalizer:
 
         The others go to `refuse`.
         """
-        columns = {name: _one_array(raw.table.column(name)) for name in raw.table.column_names}
+        columns = {name: cells.one_array(raw.table.column(name)) for name in raw.table.column_names}
         nothing = pa.nulls(raw.table.num_rows)
         reasons = Reasons(raw, columns, nothing, self.definition.time.sources)
         arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
@@ -304,8 +304,3 @@ def _text_field(name: str, source: str, missing: pa.Array) -> _Field:
     return _Field(
         name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), ANY_CELL
     )
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    """The cells as one array; combine_chunks() would copy a single chunk too."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

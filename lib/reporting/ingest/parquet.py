@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lib.reporting.ingest.cells import plain_columns, plain_table
+from lib.reporting.ingest.cells import one_array, plain_columns, plain_table
 from lib.reporting.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
 from lib.wire.errors import ImportRefused
 
@@ -85,6 +85,4 @@ class _RowText:
 
 def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
     """The columns of a table by their names, of which two may be the same."""
-    columns = (column.combine_chunks() for column in table.columns)
-    flat = (column.chunk(0) if isinstance(column, pa.ChunkedArray) else column for column in columns)
-    return list(zip(table.column_names, flat, strict=True))
+    return list(zip(table.column_names, map(one_array, table.columns), strict=True))

@@ -42,7 +42,7 @@ class UnpivotReader:
         others = [name for name in self._others if selection is None or name in selection]
         for raw in self._reader.rows([*others, *self.days], refuse, progress):
             count, width = raw.table.num_rows, len(self.days)
-            figures = pa.chunked_array([cells.text(raw.table[day].combine_chunks()) for day in self.days])
+            figures = pa.chunked_array([cells.text(cells.one_array(raw.table[day])) for day in self.days])
             positions = np.arange(count * width)
             values = figures.take(pa.array(positions % width * count + positions // width)).combine_chunks()
             present = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))

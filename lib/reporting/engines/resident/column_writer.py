@@ -190,7 +190,6 @@ def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
     if chunks.num_chunks == 0:
         return np.zeros(0, np.int32), pa.array([""], pa.string())
     array = chunks.unify_dictionaries().combine_chunks()
-    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     values = array.dictionary.cast(pa.string()).fill_null("")
     codes = array.indices.cast(pa.int32()).fill_null(len(values)).to_numpy(zero_copy_only=False)
     values = pa.concat_arrays([values, pa.array([""], pa.string())])
@@ -296,7 +295,6 @@ class SegmentedKeyWriter(KeyWriter):
     def add(self, column: pa.ChunkedArray, order: Places) -> None:
         """Add a day: its list column in file order, and the order in which its records shall lie."""
         lists = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
         lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         codes, values = encode(lists.flatten())
         lengths, codes = _distinct_elements(lengths, codes, len(values) - 1)
