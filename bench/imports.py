@@ -1,10 +1,11 @@
-"""Rows a second of an import: a CSV and a Parquet file of 24 columns, beside DuckDB's and Arrow's read_csv.
+"""Rows a second of an import, and its memory: a CSV and a Parquet file of 24 columns, beside other readers.
 
     python bench/imports.py [rows] [--before CHECKOUT]
 
 The import checks every cell, writes rejects, and stores rows by day, on disk; DuckDB and Arrow read the same
 file into memory. Medians of three runs, interleaved, each in a process of its own; CPU seconds are of all its
-threads. With `--before`, the same imports by the code of another checkout are among them.
+threads, MiB are the most that the process held (on Linux). With `--before`, the same imports by the code of
+another checkout are among them.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from lib.reporting.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS, DAYS = 3, 30
+Run = tuple[float, float, float]
 DEFINITION = """
 time: {column: time, granularity: hour}
 key_fields:
@@ -57,7 +59,7 @@ def main() -> None:
         if given.before:
             works += [(f"{label}, before", work, file, given.before) for label, work, file, _ in works]
         works += [("DuckDB read_csv", "duck", path, ROOT), ("Arrow read_csv", "arrow", path, ROOT)]
-        took: dict[str, list[tuple[float, float]]] = {label: [] for label, *_ in works}
+        took: dict[str, list[Run]] = {label: [] for label, *_ in works}
         for _ in range(RUNS):
             for label, work, file, checkout in works:
                 took[label].append(in_process(work, file, checkout))
@@ -65,33 +67,37 @@ def main() -> None:
         report(took, given.rows)
 
 
-def report(took: dict[str, list[tuple[float, float]]], rows: int) -> None:
-    """A line for each: medians of (seconds, CPU seconds), rows a second, and how often DuckDB's seconds."""
+def report(took: dict[str, list[Run]], rows: int) -> None:
+    """A line for each: medians of its runs, rows a second, and how often DuckDB's seconds."""
     medians = {
         label: [statistics.median(part) for part in zip(*runs, strict=True)] for label, runs in took.items()
     }
     other = medians["DuckDB read_csv"][0]
-    print(f"{'':24} seconds      CPU       rows/s   of DuckDB")
-    for label, (seconds, cpu) in medians.items():
-        print(f"{label:24} {seconds:7.2f}  {cpu:7.2f}  {rows / seconds:11,.0f}   {seconds / other:9.1f}")
+    print(f"{'':24} seconds      CPU       rows/s   of DuckDB      MiB")
+    for label, (seconds, cpu, memory) in medians.items():
+        figures = (
+            f"{seconds:7.2f}  {cpu:7.2f}  {rows / seconds:11,.0f}   {seconds / other:9.1f}  {memory:7,.0f}"
+        )
+        print(f"{label:24} {figures}")
 
 
-def in_process(work: str, path: Path, checkout: Path) -> tuple[float, float]:
-    """Seconds and CPU seconds of one of WORKS, with the code of a checkout."""
+def in_process(work: str, path: Path, checkout: Path) -> Run:
+    """One of WORKS, with the code of a checkout."""
     folders = [str(checkout.resolve()), str(ROOT / "bench")]
     code = f"import sys; sys.path[:0] = {folders!r}; import imports; imports.show(*sys.argv[1:])"
     command = [sys.executable, "-c", code, work, str(path)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=checkout)
-    seconds, cpu = json.loads(done.stdout.splitlines()[-1])
-    return seconds, cpu
+    seconds, cpu, memory = json.loads(done.stdout.splitlines()[-1])
+    return seconds, cpu, memory
 
 
 def show(work: str, path: str) -> None:
-    """Do one of WORKS in this process, and print its seconds and CPU seconds."""
+    """Do one of WORKS in this process, and print its seconds, CPU seconds, and the most memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         began, cpu = time.perf_counter(), time.process_time()
         WORKS[work](Path(path), Path(folder))
-        print(json.dumps([time.perf_counter() - began, time.process_time() - cpu]))
+        memory = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+        print(json.dumps([time.perf_counter() - began, time.process_time() - cpu, memory]))
 
 
 def write_rows(path: Path, rows: int) -> None:
