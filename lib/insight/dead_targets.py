@@ -161,8 +161,8 @@ def last_days(
                 last[name, value] = max(at, last.get((name, value), at))
     is_exact, result = not any(answer.is_sampled for answer in answers), list[DeadTarget]()
     for target in dead:
-        found = (last.get((target.field, value)) for value in target.values)
-        result.append(DeadTarget(target, max(filter(None, found), default=None), is_exact))
+        bid_days = (last.get((target.field, value)) for value in target.values)
+        result.append(DeadTarget(target, max(filter(None, bid_days), default=None), is_exact))
     return result
 
 

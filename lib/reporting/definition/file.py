@@ -209,5 +209,5 @@ def _sentence(problem: ErrorDetails) -> str:
     if template is None:
         return requirement(problem["type"], problem.get("ctx"))
     value = problem["input"]
-    quoted = f"'{value}'" if isinstance(value, str) else str(value)
-    return template.format(**{"input": quoted} | problem.get("ctx", {}))
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return template.format(**{"input": text} | problem.get("ctx", {}))
