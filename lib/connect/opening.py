@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.requests import cookie_parser
 
 from lib import operations, remote
@@ -163,10 +163,10 @@ def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessi
     return meter
 
 
-def operations_routes(
+def own_operations(
     settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connections: ConnectionChecks
-) -> APIRouter:
-    """The routes that tell whether the process is well, and what it does."""
+) -> operations.Operations:
+    """What tells whether the process is well, and what it does."""
     remotes = (lines.reporting, lines.deals and lines.deals.line)
     parts = operations.probes(
         access.store.engine,
@@ -174,7 +174,7 @@ def operations_routes(
         (line for line in remotes if line),
         {**address_checks(settings), "connections": connections.all},
     )
-    return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
+    return operations.Operations(operations.Readiness(parts), meter, settings.metrics_token)
 
 
 def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> DealsApi:
@@ -259,19 +259,19 @@ def _open(settings: Settings) -> Installation:
     cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
     meter = usage_meter(settings, answering, sessions)
     lines = remote_lines(settings, access)
-    tokens = token_service.routes(access, settings.services.values(), lifetime)
+    connections = ConnectionChecks(settings, warehouse, connected)
     app = api(
         # a path is compared with each route before its own: those that anybody may ask come first
         [
-            tokens,
-            operations_routes(
-                settings, access, lines, meter, ConnectionChecks(settings, warehouse, connected)
-            ),
+            token_service.router,
+            operations.router,
             reporting_routes.routes(settings.filter_values),
             deals_routes.routes(with_packages=settings.legacy_packages),
         ],
         settings.max_body_bytes,
         partial(operations.RequestMeter, meter=meter),
+        tokens=token_service.TokenApi(access, settings.services.values(), lifetime),
+        operations=own_operations(settings, access, lines, meter, connections),
         reporting=reporting_routes.ReportingApi(answering),
         deals=deals_api(access, desk_tokens, settings),
     )

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from os import scandir
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import TooLarge, Unreachable
 
-__all__ = ["Absent", "Meter", "OpenTabs", "Readiness", "RequestMeter", "check_all", "probes", "routes"]
+__all__ = [
+    "Absent", "Meter", "OpenTabs", "Operations", "Readiness", "RequestMeter", "check_all", "probes", "router",
+]  # fmt: skip
 READ = ["GET", "HEAD"]
 NO_STORE = {"Cache-Control": "no-store"}
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
@@ -154,32 +157,47 @@ def _answering(line: Line) -> Check:
     return check
 
 
-def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRouter:
-    """The three routes. Anybody may ask the first two; without a `token` there is no `/metrics`."""
-    router = APIRouter(include_in_schema=False)
+@dataclass(frozen=True)
+class Operations:
+    """What the three routes tell; without a `token` there is no `/metrics`."""
 
-    async def healthz() -> Response:
-        return PlainTextResponse("ok\n", headers=NO_STORE)
+    readiness: Readiness
+    meter: Meter
+    token: SecretStr | None
 
-    async def readyz() -> Response:
-        parts = await readiness.parts()
-        is_ready = readiness.is_ready(parts)
-        body = {
-            "status": "ready" if is_ready else "not ready",
-            "parts": {name: "ok" if is_good else "failed" for name, is_good in parts.items()},
-        }
-        return JSONResponse(body, 200 if is_ready else 503, NO_STORE)
 
-    async def metrics(request: Request) -> Response:
-        if token is None:
-            raise HTTPException(404)
-        header = request.headers.get("authorization", "").encode("utf-8", "surrogateescape")
-        expected = f"Bearer {token.get_secret_value()}".encode()
-        if not hmac.compare_digest(header, expected):
-            raise HTTPException(401, "Missing or invalid token", CHALLENGE)
-        text = await asyncio.to_thread(meter.text)
-        return Response(text, headers=NO_STORE, media_type=CONTENT_TYPE_LATEST)
+router = APIRouter(include_in_schema=False)
+"""The three routes, about the Operations that are `operations` in the application's state."""
 
-    for path, endpoint in (("/healthz", healthz), ("/readyz", readyz), ("/metrics", metrics)):
-        router.add_api_route(path, endpoint, methods=READ)
-    return router
+
+@router.api_route("/healthz", methods=READ)
+async def healthz() -> Response:
+    """Anybody may ask, as below."""
+    return PlainTextResponse("ok\n", headers=NO_STORE)
+
+
+@router.api_route("/readyz", methods=READ)
+async def readyz(request: Request) -> Response:
+    """503 if a part failed without which nothing works."""
+    readiness: Readiness = request.app.state.operations.readiness
+    parts = await readiness.parts()
+    is_ready = readiness.is_ready(parts)
+    body = {
+        "status": "ready" if is_ready else "not ready",
+        "parts": {name: "ok" if is_good else "failed" for name, is_good in parts.items()},
+    }
+    return JSONResponse(body, 200 if is_ready else 503, NO_STORE)
+
+
+@router.api_route("/metrics", methods=READ)
+async def metrics(request: Request) -> Response:
+    """In the format of Prometheus, for whoever has the token."""
+    told: Operations = request.app.state.operations
+    if told.token is None:
+        raise HTTPException(404)
+    header = request.headers.get("authorization", "").encode("utf-8", "surrogateescape")
+    expected = f"Bearer {told.token.get_secret_value()}".encode()
+    if not hmac.compare_digest(header, expected):
+        raise HTTPException(401, "Missing or invalid token", CHALLENGE)
+    text = await asyncio.to_thread(told.meter.text)
+    return Response(text, headers=NO_STORE, media_type=CONTENT_TYPE_LATEST)

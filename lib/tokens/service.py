@@ -53,7 +53,7 @@ LARGEST_FORM = 16_384
 CLOSE = {"Connection": "close"}
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 Form = dict[str, str]
-__all__ = ["Access", "Caller", "Token", "routes"]
+__all__ = ["Access", "Caller", "Token", "TokenApi", "router"]
 
 
 class TokenRefusal(TrancheError):
@@ -70,53 +70,65 @@ class TokenRefusal(TrancheError):
         return JSONResponse(body, self.code, NO_STORE | self.headers)
 
 
-def routes(access: Access, services: Collection[str], lifetime: timedelta) -> APIRouter:
-    """The token endpoint, for these service identifiers; its tokens work for `lifetime`.
-
-    Checking a password takes long on purpose, so it has two threads of its own and blocks no other request;
-    at most `PLACES` requests wait for these.
-    """
-    router = APIRouter(tags=["tokens"])
-    passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
-    waiting = threading.BoundedSemaphore(PLACES)
-
-    @router.post(
-        "/oauth2/token/",
-        summary="A temporary token for a name and a password",
-        openapi_extra={"requestBody": {"required": True, "content": {FORM: {"schema": FORM_SCHEMA}}}},
-        responses={
-            200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
-            400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
-            401: _refusal("No such person", "invalid_grant", "Wrong name or password"),
-            413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
-            429: WAIT | _refusal("Too many failed attempts", "slow_down", "Too many failed attempts…"),
-            500: _refusal("A failure of the service", "server_error", "The service had an error"),
-            503: WAIT | _refusal("It is busy, or its database away", "temporarily_unavailable", "Try again"),
-        },
-    )
-    async def token(request: Request) -> JSONResponse:
-        address = request.client.host if request.client else None
-        try:
-            form = _form(request.headers.get("content-type", ""), await _body(request))
-            service = _service(form, services)
-            with _place(waiting):
-                work = partial(_issue, access, form, service, lifetime, address)
-                text = await asyncio.get_running_loop().run_in_executor(passwords, work)
-        except TokenRefusal as refusal:
-            return refusal.answer()
-        seconds = int(lifetime.total_seconds())
-        body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
-        return JSONResponse(body, headers=NO_STORE)
-
-    return router
-
-
 def _response(description: str, example: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"example": example}}}
 
 
 def _refusal(description: str, error: str, reason: str) -> dict[str, Any]:
     return _response(description, {"error": error, "error_description": reason})
+
+
+class TokenApi:
+    """Issues tokens for these service identifiers, which work for `lifetime`.
+
+    Checking a password takes long on purpose, so it has two threads of its own and blocks no other request;
+    at most `PLACES` requests wait for these.
+    """
+
+    def __init__(self, access: Access, services: Collection[str], lifetime: timedelta) -> None:
+        self.lifetime = lifetime
+        self._access, self._services = access, services
+        self._passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
+        self._waiting = threading.BoundedSemaphore(PLACES)
+
+    async def issue(self, form: Form, address: str | None) -> str:
+        """The token that the form asks for. TokenRefusal if it gets none."""
+        service = _service(form, self._services)
+        with _place(self._waiting):
+            work = partial(_issue, self._access, form, service, self.lifetime, address)
+            return await asyncio.get_running_loop().run_in_executor(self._passwords, work)
+
+
+router = APIRouter(tags=["tokens"])
+"""The token endpoint, answered by the TokenApi that is `tokens` in the application's state."""
+
+
+@router.post(
+    "/oauth2/token/",
+    name="token",
+    summary="A temporary token for a name and a password",
+    openapi_extra={"requestBody": {"required": True, "content": {FORM: {"schema": FORM_SCHEMA}}}},
+    responses={
+        200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
+        400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
+        401: _refusal("No such person", "invalid_grant", "Wrong name or password"),
+        413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
+        429: WAIT | _refusal("Too many failed attempts", "slow_down", "Too many failed attempts…"),
+        500: _refusal("A failure of the service", "server_error", "The service had an error"),
+        503: WAIT | _refusal("It is busy, or its database away", "temporarily_unavailable", "Try again"),
+    },
+)
+async def _token(request: Request) -> JSONResponse:
+    api: TokenApi = request.app.state.tokens
+    address = request.client.host if request.client else None
+    try:
+        form = _form(request.headers.get("content-type", ""), await _body(request))
+        text = await api.issue(form, address)
+    except TokenRefusal as refusal:
+        return refusal.answer()
+    seconds = int(api.lifetime.total_seconds())
+    body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
+    return JSONResponse(body, headers=NO_STORE)
 
 
 async def _body(request: Request) -> bytes:

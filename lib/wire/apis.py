@@ -1,6 +1,7 @@
 """The APIs as one ASGI application, mounted in front of the desk, and their OpenAPI documents."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -36,7 +37,7 @@ def add_documents(app: FastAPI) -> None:
     """Let the application answer `/openapi/reporting.json` and `/openapi/deals.json`."""
     for name in APIS:
         path = f"{PREFIX}{name}.json"
-        app.add_api_route(path, _answering(app, name), include_in_schema=False)
+        app.add_api_route(path, _document(name), include_in_schema=False)
 
 
 def of_api(whole: Schema, name: str) -> Schema:
@@ -53,9 +54,11 @@ def of_api(whole: Schema, name: str) -> Schema:
     return document
 
 
-def _answering(app: FastAPI, name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
+@cache
+def _document(name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
+    # FastAPI keeps each handler for ever, so none may hold an application.
     async def answer(request: Request) -> JSONResponse:
-        return JSONResponse(of_api(app.openapi(), name))
+        return JSONResponse(of_api(request.app.openapi(), name))
 
     return answer
 
@@ -71,7 +74,8 @@ def api(
     Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
     `max_body_bytes` is refused while it arrives. A path with a slash too many is unknown: a redirect has no
     `status`, and clients drop the body. It has no lifespan: what it needs is opened before. `around` wraps
-    the whole application; handlers find `state` in that of the application (`request.app.state`).
+    the whole application. Applications share routers: what answers for one is in its `state`, where handlers
+    look (`request.app.state`), since FastAPI keeps each handler for ever.
     """
     app = _WrappedApp(
         around,

@@ -13,7 +13,7 @@ from tokens.test_token_service_limits import access
 from lib.front.server import accepting
 from lib.people import attempts
 from lib.settings import Settings
-from lib.tokens.service import routes
+from lib.tokens.service import TokenApi, router
 from lib.wire.apis import api
 
 ADDRESS_LIMIT = 50
@@ -28,7 +28,7 @@ def served(
     monkeypatch.setattr(attempts, "FIRST_DELAY", attempts.LONGEST_DELAY)
     settings = Settings(home=tmp_path, trusted_proxies=request.param)
     opened = access(settings.database_url)
-    app = api([routes(opened, ("reporting",), timedelta(hours=1))], max_body_bytes=10_000)
+    app = api([router], 10_000, tokens=TokenApi(opened, ("reporting",), timedelta(hours=1)))
     with ExitStack() as stack:
         address = stack.enter_context(serving(app, **accepting(settings.network)))
         yield stack.enter_context(httpx.Client(base_url=address, timeout=60))

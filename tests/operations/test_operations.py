@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket
 from websockets.sync.client import connect as opened
 
 from lib import connect, database, operations
-from lib.operations import Meter, OpenTabs, Readiness, probes, routes
+from lib.operations import Meter, OpenTabs, Operations, Readiness, probes, router
 from lib.settings import Settings
 from lib.wire.apis import Apis, api
 from lib.wire.errors import Misconfigured
@@ -74,7 +74,7 @@ def test_ready_names_the_parts(settings: Settings) -> None:
 @contextmanager
 def ready(parts: dict[str, operations.Probe]) -> Iterator[httpx.Client]:
     """A watching program before these parts."""
-    app = api([routes(Readiness(parts), Meter(), None)], 1000)
+    app = api([router], 1000, operations=Operations(Readiness(parts), Meter(), None))
     with serving(app) as address, httpx.Client(base_url=address, timeout=60) as http:
         yield http
 

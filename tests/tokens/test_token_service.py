@@ -14,7 +14,7 @@ from peopled import people_in
 from lib import database
 from lib.people import DealsGrant, Grant, Person
 from lib.tokens.access import Access
-from lib.tokens.service import routes
+from lib.tokens.service import TokenApi, router
 from lib.tokens.store import TokenStore
 from lib.wire.apis import api
 from lib.wire.transport import InProcess
@@ -46,7 +46,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     people = people_in(tmp_path)
     people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),), deals=SEES_DEALS), "right")
     access = Access(TokenStore(engine), people)
-    app = api([routes(access, ("reporting", "deals"), timedelta(hours=1))], max_body_bytes=100_000)
+    app = api([router], 100_000, tokens=TokenApi(access, ("reporting", "deals"), timedelta(hours=1)))
     with httpx.Client(transport=InProcess(app), base_url="http://desk") as http:
         yield Desk(access, http)
 

@@ -20,7 +20,7 @@ from lib.people import Grant, People, Person
 from lib.people.tables import attempts
 from lib.tokens import service
 from lib.tokens.access import Access
-from lib.tokens.service import routes
+from lib.tokens.service import TokenApi, router
 from lib.tokens.store import TokenStore
 from lib.wire.apis import api
 from lib.wire.transport import InProcess
@@ -41,7 +41,7 @@ def access(url: str) -> Access:
 
 def client(opened: Access) -> httpx.Client:
     """A client of the token service over it."""
-    app = api([routes(opened, ("reporting", "deals"), timedelta(hours=1))], max_body_bytes=2 * MEBIBYTE)
+    app = api([router], 2 * MEBIBYTE, tokens=TokenApi(opened, ("reporting", "deals"), timedelta(hours=1)))
     return httpx.Client(transport=InProcess(app), base_url="http://desk")
 
 
