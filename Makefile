@@ -17,7 +17,9 @@ later; $(1) is $$($(1) --version 2>&1). $(2)" >&2; exit 1; }
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark or random or reference)")
 OTHER := .venv-streamlit
-WORKERS ?= 2
+# Three processes for two cores: tests with a browser or a server wait half of their time. Each takes up to 1.5 GB.
+WORKERS ?= $(shell (getconf _NPROCESSORS_ONLN; cat /proc/meminfo 2>/dev/null) | awk 'NR == 1 { most = int(1.5 * $$1 + 0.5) } \
+	/MemAvailable/ && most > $$2 / 1.5e6 { most = int($$2 / 1.5e6) } END { print (most > 1 ? most : 1) }')
 # What tests write goes to memory where there is room: SQLite waits for the disk at each of its commits.
 MEMORY := $(shell (grep MemAvailable /proc/meminfo; df -Pk /dev/shm) 2>/dev/null | awk '/MemAvailable/ { memory = $$2 } \
 	$$6 == "/dev/shm" { room = $$4 } END { if (memory > 12e6 && room > 8e6) print "-p /dev/shm" }')
@@ -41,8 +43,8 @@ run: $(VENV)/installed
 # The tests that need no browser, no database server, no other process and no port, and don't take long by drawing at
 # random or by the reference engine. ALL=1 runs all of them, TESTS=… some of them, whatever they need; COVERAGE=1 measures
 # how much of lib they run, also in processes that they start; NIGHTLY=1 runs them on all database engines and with all
-# random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17. WORKERS=3 runs them
-# in three processes: those with a browser or a server wait half of their time.
+# random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17. WORKERS=2 runs them
+# in two processes.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
 	@folder=$$(mktemp -d $(MEMORY)) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && export TMPDIR="$$folder"; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \

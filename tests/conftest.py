@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from needs import NIGHTLY, left_for_the_night, marks, unwatch, watch
+from needs import NIGHTLY, draws, left_for_the_night, marks, unwatch, watch
 from peopled import write_people
 from serving import free_port, serving
 from streamlit.components.v2 import manifest_scanner
@@ -46,7 +46,10 @@ from lib.settings import Settings
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(
-    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "unhurried",
+    max_examples=draws(100),
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("unhurried")
 pytest_plugins = ["databases", "dealing", "hostile", "standin_fixtures"]
@@ -55,6 +58,7 @@ ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5
+ALLOCATIONS = 5_000  # between two looks for garbage; after the usual 700 they take a sixth of the time
 SECONDS_TO_STOP = 30
 KINDS = ("browser", "database", "process", "spark", "random", "reference")
 MANY, SLOWEST = 500, 20
@@ -131,10 +135,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), item.path not in long_files))
 
 
+def pytest_collection() -> None:
+    """Look for no garbage while there is none."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """What is imported and collected stays until the end: no garbage collection need look at it again."""
-    gc.collect()
     gc.freeze()
+    gc.set_threshold(ALLOCATIONS)
+    gc.enable()
     atexit.register(gc.unfreeze)
 
 

@@ -61,6 +61,11 @@ def marks(item: pytest.Function) -> list[str]:
     return [*found, "reference"] if REFERENCE in parts else found
 
 
+def draws(most: int) -> int:
+    """How many examples a test draws: all of them at night, a tenth with each commit, and at least two."""
+    return most if NIGHTLY else max(most // PART, 2)
+
+
 def left_for_the_night(items: list[pytest.Item], day: int) -> set[pytest.Item]:
     """All but a tenth of the cases of each test that draws at random, at least one; other ones each day."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)

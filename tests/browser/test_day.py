@@ -28,7 +28,7 @@ SLICER, PACKAGE = "curation", "Autumn, five seats"
 BUYERS = [seat.name for seat in SEATS[:5]]
 RAISED = next(deal for deal in DEALS if deal.id == stories.CHEAP_DEAL)
 SOLD = next(deal for deal in DEALS if deal.id == stories.DOUBTED_DEAL)
-LATENCY = 150
+LATENCY, ROWS = 150, 300_000
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -51,7 +51,7 @@ def day(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Day]
     home: Path = tmp_path_factory.mktemp("demo-day")
     (home / "tranche.toml").write_text("demo = true\n")
     today = dt.datetime.now(dt.UTC).date()
-    build(Warehouse(home / "warehouse"), people_in(home), today)
+    build(Warehouse(home / "warehouse"), people_in(home), today, ROWS)
     settings = Settings(home=home, demo=True)
     started, installation = dt.datetime.now(dt.UTC), connect.installation(settings)
     seed(clients(settings).deals, today)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from conformance.transports import socket
-from needs import NIGHTLY
+from needs import draws
 
 from deals.caller import Caller, option, package, world
 from deals.conftest import PASSWORD, OpenRow, issue, open_desk
@@ -138,12 +138,11 @@ def test_reporting_and_tokens(tmp_path: Path) -> None:
     desk, environment = reporting_desk(tmp_path)
     with socket(desk.api) as http:
         address = str(http.base_url).rstrip("/")
-        examples = 30 if NIGHTLY else 10
         run(
             address,
             tmp_path,
             "^/(API|oauth2)/",
-            examples,
+            draws(30),
             "--checks",
             CONFORMANCE,
             phases="fuzzing",

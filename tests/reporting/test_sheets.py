@@ -12,6 +12,7 @@ import xlrd
 import xlwt
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from needs import draws
 from openpyxl.utils.escape import unescape
 
 from lib.reporting.files import FileColumn, FileTable, make_file
@@ -79,7 +80,7 @@ def test_cells(export_format: ExportFormat) -> None:
 @pytest.mark.parametrize("export_format", SPREADSHEETS)
 @given(texts=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), min_size=1, max_size=6))
 @example(texts=list(zip(NASTY, reversed(NASTY), strict=True)))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_any_text_survives(export_format: ExportFormat, texts: list[tuple[str, str]]) -> None:
     """Every text is found as it was, formulas, markup, control and astral characters and all."""
     columns = tuple(_key([pair[n] for pair in texts]) for n in (0, 1))

@@ -13,6 +13,7 @@ from dealing import SOLD, clients, sold_rows
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
+from needs import draws
 from serving import serving
 from sqlalchemy import event, update
 from standin.book import SETTINGS, Book
@@ -326,7 +327,7 @@ KINDS = (
 TEXTS = some.text(some.characters(exclude_categories=["Cs"]), max_size=40)
 
 
-@limits(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@limits(max_examples=draws(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=some.binary(max_size=300), kind=some.sampled_from(KINDS))
 def test_whatever_is_sent_is_answered(
     desk: httpx.Client, manager: Clients, link: str, body: bytes, kind: str
@@ -337,7 +338,7 @@ def test_whatever_is_sent_is_answered(
     assert stored(manager) == {}
 
 
-@limits(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@limits(max_examples=draws(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     do=some.sampled_from(["csv", "rows", "else"]),
     text=TEXTS,

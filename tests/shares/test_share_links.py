@@ -12,6 +12,7 @@ from conftest import DEFINITION, rows_by_week, small_rows
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
+from needs import draws
 from peopled import signed_in
 from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
@@ -311,7 +312,7 @@ def test_a_link_can_only_be_opened(desk: httpx.Client, key: str, method: str) ->
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
-@limits(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@limits(max_examples=draws(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=some.text(some.characters(exclude_categories=["Cs"]), max_size=80), header=some.binary(max_size=40)
 )

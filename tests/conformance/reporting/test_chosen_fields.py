@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from needs import draws
 
 from conformance.reporting.caller import Answer, Caller, figures
 from conformance.reporting.files import read
@@ -52,7 +53,7 @@ extras = st.fixed_dictionaries(
     {}, optional={"limit": st.integers(0, 5), "offset": st.integers(0, 3), "precision": st.just(1)}
 )
 many_examples = settings(
-    max_examples=12,
+    max_examples=draws(12),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -16,6 +16,7 @@ import pytest
 from conftest import COUNTRIES, DEFINITION, ROOT, small_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from needs import draws
 from random_slicers import RandomSlicer, slicers
 
 from lib.reporting.engines.resident import (
@@ -186,7 +187,7 @@ def steps(draw: st.DrawFn, slicer: RandomSlicer) -> list[Step]:
 
 @pytest.mark.usefixtures("small_pieces")
 @settings(
-    max_examples=8,
+    max_examples=draws(8),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -13,6 +13,7 @@ from connected import CONNECTION, connected, publish
 from duck import Duck, Line
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
+from needs import draws
 from random_slicers import RandomSlicer, questions, slicers
 
 from lib.people import Person
@@ -104,14 +105,14 @@ class _House:
         return Asking(ask, records)
 
 
-@settings(max_examples=30, **UNHURRIED)
+@settings(max_examples=draws(30), **UNHURRIED)
 @given(data=st.data())
 def test_the_engine_equals_duckdb(stored: Store, data: st.DataObject) -> None:
     """Rows, their order, figures, shares, totals, records found and dates are those of SQL."""
     agree(stored, data)
 
 
-@settings(max_examples=10, **UNHURRIED)
+@settings(max_examples=draws(10), **UNHURRIED)
 @given(data=st.data())
 def test_a_connected_slicer_equals_duckdb(connected_slicers: Store, data: st.DataObject) -> None:
     """The same where the rows stay in a database, whatever texts they hold."""

@@ -8,13 +8,14 @@ import pytest
 from dialects import Dialect, dialects, tables
 from hypothesis import HealthCheck, given, settings
 from ingesting import Place
+from needs import draws
 
 from lib.reporting.definition.file import definition_yaml, parse_definition
 from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.readers import reader
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=draws(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(dialect=dialects(), rows=tables())
 def test_what_is_guessed_has_the_figures_that_were_written(
     tmp_path_factory: pytest.TempPathFactory, dialect: Dialect, rows: pd.DataFrame
