@@ -192,12 +192,12 @@ async def readyz(request: Request) -> Response:
 @router.api_route("/metrics", methods=READ)
 async def metrics(request: Request) -> Response:
     """In the format of Prometheus, for whoever has the token."""
-    told: Operations = request.app.state.operations
-    if told.token is None:
+    operations: Operations = request.app.state.operations
+    if operations.token is None:
         raise HTTPException(404)
     header = request.headers.get("authorization", "").encode("utf-8", "surrogateescape")
-    expected = f"Bearer {told.token.get_secret_value()}".encode()
+    expected = f"Bearer {operations.token.get_secret_value()}".encode()
     if not hmac.compare_digest(header, expected):
         raise HTTPException(401, "Missing or invalid token", CHALLENGE)
-    text = await asyncio.to_thread(told.meter.text)
+    text = await asyncio.to_thread(operations.meter.text)
     return Response(text, headers=NO_STORE, media_type=CONTENT_TYPE_LATEST)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -16,11 +17,17 @@ SIZE = 150_000
 
 
 @pytest.fixture(scope="package")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """A smaller demo, made once."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of a smaller demo, made once."""
     home = tmp_path_factory.mktemp("demo")
     build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=SIZE)
-    return Warehouse(home / "warehouse")
+    return home
+
+
+@pytest.fixture(scope="package")
+def warehouse(built: Path) -> Warehouse:
+    """Its slicers."""
+    return Warehouse(built / "warehouse")
 
 
 @pytest.fixture(scope="package")

@@ -127,10 +127,9 @@ def test_building_again_replaces(tmp_path: Path) -> None:
     assert told[-1] == 1.0
 
 
-def test_the_people_may_see_the_demo(tmp_path: Path) -> None:
+def test_the_people_may_see_the_demo(built: Path) -> None:
     """viewer, manager and admin sign in with the password demo and see the project demo."""
-    people = people_in(tmp_path)
-    build(Warehouse(tmp_path / "warehouse"), people, TODAY, rows=10_000)
+    people = people_in(built)
     assert [person.role for person in PEOPLE] == ["viewer", "manager", "admin"]
     for person in PEOPLE:
         signed_in = people.check(person.username, PASSWORD)

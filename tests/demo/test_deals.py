@@ -30,17 +30,29 @@ SELLER_STATUS = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
 @pytest.fixture
 def deals(tmp_path: Path) -> Deals:
     """The deals API over an empty database, in the manager's name."""
-    settings = Settings(home=tmp_path, demo=True)
+    return of_manager(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Deals:
+    """The same with the demo's deals, for tests that change nothing."""
+    deals = of_manager(tmp_path_factory.mktemp("seeded"))
+    seed(deals, TODAY)
+    return deals
+
+
+def of_manager(home: Path) -> Deals:
+    """The deals API over a new data directory, in the manager's name."""
+    settings = Settings(home=home, demo=True)
     people = people_in(settings.home)
     for person in PEOPLE:
         people.add(person, "demo")
     return connect.connect(people.get("manager") or PEOPLE[1], settings).deals
 
 
-def test_as_in_the_report(deals: Deals) -> None:
+def test_as_in_the_report(seeded: Deals) -> None:
     """Each package, deal, seat and DSP of the cast is there under its id, and what is delivered is theirs."""
-    seed(deals, TODAY)
-    found = {deal.id: deal for deal in deals.everything(DemandDeal)}
+    found = {deal.id: deal for deal in seeded.everything(DemandDeal)}
     for wanted in cast.DEALS:
         deal = found[wanted.id]
         factor = PRICE_CHANGES[wanted.id].price if wanted.id in PRICE_CHANGES else 1.0
@@ -55,21 +67,19 @@ def test_as_in_the_report(deals: Deals) -> None:
     assert {int(deal) for deal in set(table["deal"].to_pylist())} == set(found)
 
 
-def test_goals_pace(deals: Deals) -> None:
+def test_goals_pace(seeded: Deals) -> None:
     """A deal with guaranteed impressions and one with a budget have an end, so that their pacing is known."""
-    seed(deals, TODAY)
     for number, goal in ((GUARANTEED_DEAL, "units"), (BROKE_DEAL, "budget")):
-        deal = deals.get(DemandDeal, number)
+        deal = seeded.get(DemandDeal, number)
         [package] = deal.supply_deals
         assert getattr(deal, goal) > 0
-        assert deals.get(SupplyPackage, package.id or 0).end_date is not None
+        assert seeded.get(SupplyPackage, package.id or 0).end_date is not None
 
 
-def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
+def test_the_targeting_holds_for_the_delivery(seeded: Deals) -> None:
     """What a package is restricted to is true of the rows of its deals, since it was narrowed."""
-    seed(deals, TODAY)
     rows = curation(np.random.default_rng(1), TODAY, 20_000).to_pandas()
-    for package in deals.everything(SupplyPackage):
+    for package in seeded.everything(SupplyPackage):
         mine = rows[rows["supply_package"] == str(package.id)]
         if package.id == NARROWED_PACKAGE:
             day = dt.datetime.combine(TODAY - dt.timedelta(days=NARROWED_DAYS), dt.time(), dt.UTC)
@@ -81,30 +91,28 @@ def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
         assert set(mine["media_type"]) <= {package.media_type}
 
 
-def test_one_target_is_dead(deals: Deals) -> None:
+def test_one_target_is_dead(seeded: Deals) -> None:
     """A package asks for a size that no site of the demo sells."""
-    seed(deals, TODAY)
     sold = {size for sizes in SIZE_LISTS for size in sizes}
     asked = {
         (package.id, f"{one.width}x{one.height}")
-        for package in deals.everything(SupplyPackage)
+        for package in seeded.everything(SupplyPackage)
         for one in package.size_targetings
     }
     assert {one for one in asked if one[1] not in sold} == set(UNSOLD.items())
 
 
-def test_something_of_each_status(deals: Deals) -> None:
+def test_something_of_each_status(seeded: Deals) -> None:
     """There is something pending, active, paused and complete to look at, and a list of each kind."""
-    seed(deals, TODAY)
-    assert {package.status for package in deals.everything(SupplyPackage)} == {
+    assert {package.status for package in seeded.everything(SupplyPackage)} == {
         "pending",
         "active",
         "paused",
         "complete",
     }
-    assert deals.list(SupplyPackage, search=PREVIEW[0]).results[0].demand_deals == ()
-    assert deals.list(DomainList).count > 0
-    assert deals.list(AppList).count > 0
+    assert seeded.list(SupplyPackage, search=PREVIEW[0]).results[0].demand_deals == ()
+    assert seeded.list(DomainList).count > 0
+    assert seeded.list(AppList).count > 0
 
 
 def test_once(deals: Deals) -> None:
