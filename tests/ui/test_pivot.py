@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Order, Slicer
-from lib.ui.audience import chart_kinds, split_levels, split_pivot
+from lib.ui.audience import pivot_rows, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
@@ -302,7 +302,7 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
 def test_the_rows_as_a_file(pivot: Pivot) -> None:
     """The file has the rows from top to bottom, subtotals marked, and the total of all."""
     slicer = pivot.levels[0].split.slicer
-    answer = chart_kinds.rollup_split(pivot).answer
+    answer = pivot_rows.as_split(pivot).answer
     lines = list(
         csv.reader(io.StringIO(export_menu.answer_csv_text(answer, [pivot.front], slicer, []), newline=""))
     )

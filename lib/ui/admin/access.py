@@ -12,7 +12,7 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
 from lib.ui.admin import mails, new_person, person_drawer, row_filters, share_list, token_list
-from lib.ui.kit import components, notes, sign_in
+from lib.ui.kit import notes, sign_in, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import draw_problem
@@ -119,7 +119,7 @@ def _show(token: dict[str, str]) -> None:
     st.markdown(
         f"**{plain(token['name'])}**, for the {plain(token['service'])} API, works {plain(token['ends'])}."
     )
-    components.copy_button(token["text"])
+    widgets.text_to_copy(token["text"])
     st.caption(
         "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
         "you can do there."

@@ -5,9 +5,8 @@ A new kind is its name in `query/state.py` (it stands in links) and its row in `
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
@@ -15,13 +14,13 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField
 from lib.ui.audience import (
     headline,
     pivot_cross,
+    pivot_rows,
     split_charts,
     split_levels,
     split_lines,
     split_pivot,
     split_table,
 )
-from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
@@ -33,7 +32,7 @@ from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import MOST_ROWS, Chart
 
-ALL, MORE = "(all)", 5
+MORE = 5
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ def _lines_shortfall(focus: Focus) -> str:
 
 def _ask_pivot(focus: Focus) -> ChartData:
     pivot = split_charts.fetch_pivot(focus)
-    split = rollup_split(pivot)
+    split = pivot_rows.as_split(pivot)
     return ChartData(split, split.answer, pivot=pivot)
 
 
@@ -270,52 +269,3 @@ def _values_left_out(focus: Focus) -> list[str]:
         for name, count, answer in split_levels.cuts(focus)
         if answer.total.records_found > count
     ]
-
-
-def rollup_split(pivot: Pivot) -> SplitRows:
-    """The rows as they are shown, from top to bottom; a subtotal has `(all)` for the key fields below it.
-
-    The total is that of the first level; how much was read, and without that the range of the figures, is
-    that of the first level that is sampled.
-    """
-    keys = list(pivot.levels[-1].split.keys)
-    answer = reduce(split_levels.with_rows, _alike([_fill(level, keys) for level in pivot.levels]))
-    starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
-    indices = [starts[len(path) - 1] + pivot.rows[path][1] for path in split_pivot.visible_paths(pivot, ())]
-    read = [level.split.answer.precision for level in pivot.levels]
-    sampled = next((answer for answer in read if answer is not None and answer.is_sampled), read[0])
-    ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
-    total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
-    audience = replace(split_levels.take(answer, indices), precision=sampled, total=total)
-    return replace(pivot.levels[0].split, answer=audience, pair=None)
-
-
-def _fill(level: Level, keys: list[str]) -> Audience:
-    answer = level.split.answer
-    frame = answer.descriptions
-    return replace(
-        answer,
-        names=_widen(answer.names, keys),
-        descriptions=None if frame is None else _widen(frame, keys),
-    )
-
-
-def _alike(answers: list[Audience]) -> list[Audience]:
-    """The answers, with ranges of no width for exact rows where those of another one have ranges."""
-    if any(answer.low is not None for answer in answers):
-        answers = [
-            answer if answer.low is not None else replace(answer, low=answer.values, high=answer.values)
-            for answer in answers
-        ]
-    if any(answer.confidence_range is not None for answer in answers):
-        answers = [
-            answer
-            if answer.confidence_range is not None
-            else replace(answer, confidence_range=pd.Series(0.0, index=range(len(answer))))
-            for answer in answers
-        ]
-    return answers
-
-
-def _widen(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    return frame.reindex(columns=keys, fill_value=ALL)

@@ -1,9 +1,11 @@
-"""Buttons of toolbars; values of widgets that the desk sets, over what the person has chosen."""
+"""Buttons of toolbars and texts to copy; values that the desk sets, over what the person has chosen."""
 
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+
+from lib.wire.text import straight
 
 
 def set_value(key: str, value: object) -> None:
@@ -25,3 +27,9 @@ def icon_button(
     st.button(
         label, icon=f":material/{icon}:", type="tertiary", key=key, help=help, disabled=disabled, on_click=act
     )
+
+
+def text_to_copy(text: str, name: str = "") -> None:
+    """Draw the text with a copy button that is always in sight; `name` tells it from others on the screen."""
+    with st.container(key=f"to_copy{name}"):  # for style.css
+        st.code(straight(text), language=None, wrap_lines=True)

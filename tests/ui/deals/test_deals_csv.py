@@ -12,7 +12,7 @@ from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.csv import csv_deals, csv_text
 from lib.ui.deals.csv.csv_deals import SHAPE, CsvCheck
-from lib.ui.kit import components
+from lib.ui.kit import text_file
 from lib.wire.errors import Conflict, ResponseTimeout
 
 FEES = {1: "percent of spend", 3: "CPM", 4: "none"}
@@ -191,14 +191,14 @@ def test_many_are_created_together(
 
 def test_limits_hold_on_the_server_too() -> None:
     """What a browser sends is checked again: its size, and that it is a text."""
-    assert components.chosen_file({"file": {"name": "a.csv", "text": "x"}}, 1) == components.ChosenFile(
+    assert text_file.chosen_file({"file": {"name": "a.csv", "text": "x"}}, 1) == text_file.ChosenFile(
         "a.csv", "x"
     )
-    too_large = components.chosen_file({"file": {"name": "a.csv", "text": "é"}}, 1)
+    too_large = text_file.chosen_file({"file": {"name": "a.csv", "text": "é"}}, 1)
     assert too_large is not None
     assert (too_large.text, too_large.problem) == ("", "The file is larger than 1 bytes. Split it.")
-    assert components.chosen_file({"file": {"name": 3}}, 1) is None
-    odd = components.chosen_file({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
+    assert text_file.chosen_file({"file": {"name": 3}}, 1) is None
+    odd = text_file.chosen_file({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
     assert odd is not None
     assert odd.problem.startswith("The browser could not read the file.")
 

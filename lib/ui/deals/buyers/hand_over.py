@@ -19,7 +19,7 @@ from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.inventory.lists import KINDS
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
 from lib.ui.deals.targeting import targeting_text
-from lib.ui.kit import components
+from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.text import csv_records
@@ -190,7 +190,7 @@ def _hand_over(context: PageContext, package: SupplyPackage) -> HandOver:
 
 def _draw_buyer(hand_over: HandOver, buyer: Buyer) -> None:
     """Draw the text for a buyer with its copy button, the CSV, and the mail to its contacts."""
-    components.copy_button(hand_over.text(buyer.deals), "_buyer")
+    widgets.text_to_copy(hand_over.text(buyer.deals), "_buyer")
     if not any(deal.deal_id for deal in buyer.deals):
         st.caption(NO_DEAL_ID)
     with st.container(horizontal=True):

@@ -13,7 +13,7 @@ from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.list.list_state import CSV_MENU
-from lib.ui.kit import components
+from lib.ui.kit import text_file
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 
@@ -95,7 +95,7 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     st.markdown(kind.what)
     st.caption(f"UTF-8; commas, semicolons or tabs; at most {number(shape.most)} lines.")
     on_file = partial(take, context, kind, upload)
-    components.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
+    text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
     st.download_button(
         "Template", csv_text.template(shape), kind.template, "text/csv",
         icon=":material/download:", type="tertiary", key=f"{kind.key}_template", on_click="ignore",
@@ -114,7 +114,7 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
 
 def take(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
-    file = components.chosen_file(st.session_state.get(kind.file_key), kind.shape.largest)
+    file = text_file.chosen_file(st.session_state.get(kind.file_key), kind.shape.largest)
     if file is None or (upload.plan is not None and upload.plan.outcomes):
         return
     upload.name, upload.problem, upload.faults, upload.plan = file.name, file.problem, (), None

@@ -18,7 +18,7 @@ from lib.ui.deals.list import deal_rows, health
 from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.targeting import targeting_text
-from lib.ui.kit import address, components, listing, notes, screens, times
+from lib.ui.kit import address, listing, notes, screens, times, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import REMOTE
@@ -58,7 +58,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         packages, money = _packages_of(context, entity), field_text.prices_of(context)
         health.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
-            components.copy_button(entity.deal_id)
+            widgets.text_to_copy(entity.deal_id)
         answer_panel.draw(context, entity, packages)
         dossier_panel.draw_share(context, entity)
         _facts(deal_facts(entity, money, context.clients.usual_terms))

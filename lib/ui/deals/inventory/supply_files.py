@@ -9,11 +9,11 @@ from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.ui.deals import field_text
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import supply_path
-from lib.ui.kit import components, notes, times
-from lib.ui.kit.components import ChosenFile
+from lib.ui.kit import notes, text_file, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, ListRow
 from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.text_file import ChosenFile
 from lib.wire.errors import ImportRefused, TrancheError
 
 ENTITY, TITLE = "supply_files", "Supply files"
@@ -56,7 +56,7 @@ def draw_import(context: PageContext) -> None:
             "Files of up to 3 MB, named like news.example.ads.txt, news.example.app-ads.txt, "
             "exchange.example.sellers.json or apps.csv. Many or larger ones: tranche supply FOLDER."
         )
-        components.draw(FILE, "File", ".txt,.json,.csv", LARGEST, partial(_take, context))
+        text_file.draw(FILE, "File", ".txt,.json,.csv", LARGEST, partial(_take, context))
         if (waiting := state.get(WAITING)) is not None:
             st.text_input(f"Domain of {plain(waiting.name)}", key=HOST, placeholder="news.example")
             st.button("Import", type="primary", key="supply_import_go", on_click=_import, args=(context,))
@@ -72,7 +72,7 @@ def may_change(context: PageContext) -> bool:
 def _take(context: PageContext) -> None:
     """Import the file that was chosen; where its name has no domain, ask for that first. A callback."""
     state = st.session_state
-    file = components.chosen_file(state.get(FILE), LARGEST)
+    file = text_file.chosen_file(state.get(FILE), LARGEST)
     if file is None:
         return
     state[WAITING], state[OUTCOME] = None, None

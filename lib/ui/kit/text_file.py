@@ -6,11 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from lib.wire.text import straight
-
-_IN_SIGHT = (
-    "<style>[class*=st-key-to_copy] [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
-)
 FOLDER = Path(__file__).parent
 PROBLEMS = {
     "size": "The file is larger than {most:,} bytes. Split it.",
@@ -21,13 +16,6 @@ _mount = st.components.v2.component(
     "tranche_text_file", html='<label><span></span><input type="file"></label>',
     css=(FOLDER / "text_file.css").read_text(), js=(FOLDER / "text_file.js").read_text(),
 )  # fmt: skip
-
-
-def copy_button(text: str, name: str = "") -> None:
-    """Draw the text with its copy button; `name` tells it from others on the screen."""
-    with st.container(key=f"to_copy{name}"):
-        st.html(_IN_SIGHT)
-        st.code(straight(text), language=None, wrap_lines=True)
 
 
 @dataclass(frozen=True)
