@@ -13,7 +13,7 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
-from lib.ui.audience import chart_kinds, split_charts, split_pivot, split_table
+from lib.ui.audience import chart_kinds, split_charts, split_table
 from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
@@ -54,7 +54,7 @@ def board(rows: SplitRows, order: tuple[Order, ...] = (), filters: tuple[Filter,
     query = AudienceQuery(
         project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday", filters=filters
     )
-    return split_pivot.board(split_table.table(rows, [], ENGLISH), rows, query, order, "A table")
+    return split_table.board(split_table.table(rows, [], ENGLISH), rows, query, order, "A table")
 
 
 def test_rows_of_real_answers(http: httpx.Client, token: Callable[[str], str]) -> None:
@@ -291,7 +291,7 @@ def test_a_rank_is_drawn_where_the_largest_come_first() -> None:
     """The table has a column of ranks, with a dash for the total."""
     rows = sampled([100, 95], 10, 50)
     query = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")
-    shown = split_pivot.board(
+    shown = split_table.board(
         split_table.table(split(rows), [], ENGLISH, is_ranked=True), split(rows), query, (), ""
     )
     place = [column.title for column in shown.columns].index("Rank")

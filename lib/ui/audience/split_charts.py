@@ -41,7 +41,7 @@ def table(focus: Focus, split: SplitRows) -> Table:
     """The split's table."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
     cells = split_table.table(split, more, focus.numbers, _is_ranked(focus), focus.view.compared_columns)
-    return split_pivot.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
+    return split_table.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
 def fetch_pivot(focus: Focus) -> Pivot:

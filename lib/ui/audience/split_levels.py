@@ -42,7 +42,10 @@ def both_sides(focus: Focus, query: AudienceQuery, answer: Audience) -> Compared
 def grid(page_focus: Focus) -> Audience:
     """The first two key fields of the split against each other, the top values of each."""
     down, across = page_focus.query.split_by[:2]
-    top = [_only(name, answer.names[name].tolist()) for name, _, answer in cuts(page_focus)]
+    top = [
+        Filter(name=name, value=tuple(answer.names[name]), match="equals")
+        for name, _, answer in cuts(page_focus)
+    ]
     filters = (*page_focus.query.filters, *top)
     fields = tuple(dict.fromkeys((page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
@@ -84,10 +87,6 @@ def _top(page_focus: Focus, name: str, count: int) -> Audience:
     }
     query: AudienceQuery = page_focus.rows().model_copy(update=changes)
     return ask.estimate(page_focus.context, query)
-
-
-def _only(name: str, values: Sequence[str]) -> Filter:
-    return Filter(name=name, value=tuple(values), match="equals")
 
 
 def take(answer: Audience, indices: Sequence[int]) -> Audience:

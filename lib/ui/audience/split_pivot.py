@@ -4,90 +4,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
-from lib.reporting.models import AudienceQuery, DataField, Direction, Order
+from lib.reporting.models import AudienceQuery, DataField, Order
 from lib.ui.audience import split_table
 from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.numbers import NOTHING, Numbers
+from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
 from lib.ui.query.compared_answers import Change
 from lib.ui.query.export_menu import FileColumn
-from lib.ui.query.split_rows import Bar, SplitRows
+from lib.ui.query.split_rows import Bar
 from lib.ui.query.state import ComparedColumn
 from lib.ui.query.view_parts import Expansion, Path
 
 STEP, LEAST_REST = " › ", 1e-9
-
-
-def board(
-    cells: split_table.SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
-) -> Table:
-    """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
-    now = {by.name: by.direction for by in order[:1]}
-    marks = included_values(query)
-    bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))
-    rows = [
-        Row(
-            _split_board_cells(cells, index + 1, bars[index]),
-            values,
-            tuple(value in marks for value in values),
-        )
-        for index, values in enumerate(_values(split))
-    ]
-    rest = [Row(_split_board_cells(cells, -1), kind="rest")] if cells.has_rest else []
-    columns = [_column(cells, index, now) for index in range(len(cells.columns))]
-    total = Row(_split_board_cells(cells, 0), kind="total")
-    has_records = split.slicer.knows("records")
-    return Table("split", label, columns, [total, *rows, *rest], has_records=has_records)
-
-
-def _column(cells: split_table.SplitTable, index: int, now: dict[str, Direction]) -> Column:
-    column, is_key = cells.columns[index], index < len(cells.keys)
-    first: Direction = "asc" if is_key else "desc"
-    return Column(
-        id=column.order or (cells.keys[index] if is_key else column.title),
-        title=column.title,
-        is_key=is_key,
-        order=first if column.order else None,
-        sorted=now.get(column.order) if column.order else None,
-        about=column.about,
-    )
-
-
-def _split_board_cells(table_cells: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
-    """The cells of a row by its place: 0 is the total, -1 the rest."""
-    front, cells = len(table_cells.keys), []
-    for index, column in enumerate(table_cells.columns):
-        value = [column.total, *column.rows, column.rest][row]
-        if index < front and value is not None:
-            cells.append(Cell(column.write(value)))
-        else:
-            cells.append(figure(column, value, column.is_vague(row), bar if index == front else None))
-    return cells
-
-
-def figure(
-    column: split_table.SplitColumn, value: Any, is_vague: bool = False, bar: Bar | None = None
-) -> Cell:
-    """A figure's cell; a dash where there is none."""
-    text = NOTHING if value is None or pd.isna(value) else column.write(value)
-    return Cell(text, is_faint=is_vague, bar=bar)
-
-
-def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
-    """The values of key fields that filters include."""
-    return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
-
-
-def _values(split: SplitRows) -> list[Values]:
-    """The values of the rows' key fields, as in filters."""
-    rows = split.answer.names.itertuples(index=False, name=None)
-    return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -195,7 +129,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    marks = included_values(pivot.query)
+    marks = split_table.included_values(pivot.query)
     rows = [_row(pivot, line, marks) for line in lines(pivot)]
     return Table(
         "split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True,
@@ -263,11 +197,9 @@ def _line(pivot: Pivot, path: Path, kind: Literal["row", "total"], label: str, r
 
 def _row(pivot: Pivot, line: PivotLine, marks: set[tuple[str, str]]) -> Row:
     values, is_row = pivot.values(line.path), line.kind == "row"
-    bar = None
-    if is_row:
-        bar = pivot.bars[line.level - 1][pivot.rows[line.path][1]]
+    bar = pivot.bars[line.level - 1][pivot.rows[line.path][1]] if is_row else None
     cells = [
-        figure(head, line.figures.get(name), name in line.vague, bar if name == pivot.front.name else None)
+        head.cell(line.figures.get(name), name in line.vague, bar if name == pivot.front.name else None)
         for name, head in pivot.heads.items()
     ]
     return Row(

@@ -1,4 +1,4 @@
-"""The split as a table: total first, then the rows, then the rest."""
+"""The split as a table, and as the component draws that: total first, then the rows, then the rest."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 
 from lib.reporting.answers import LEVEL
-from lib.reporting.models import DataField
+from lib.reporting.models import AudienceQuery, DataField, Direction, Order
 from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.numbers import NOTHING, Numbers
+from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import precision, split_rows
 from lib.ui.query.compared_answers import Change
-from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.split_rows import Bar, SplitRows
 from lib.ui.query.state import ComparedColumn
 
 TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
@@ -51,6 +52,11 @@ class SplitColumn:
     def is_vague(self, row: int) -> bool:
         """Whether the sample may have made the change in a row: 0 is the total, -1 the rest."""
         return bool(self.changes) and not self.changes[row].is_certain
+
+    def cell(self, value: Any, is_vague: bool = False, bar: Bar | None = None) -> Cell:
+        """A figure's cell; a dash where there is none."""
+        text = NOTHING if value is None or pd.isna(value) else self.write(value)
+        return Cell(text, is_faint=is_vague, bar=bar)
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,60 @@ def of_figures(
         columns.append(_figures(split, data_field, figures))
         columns += compared_columns(split, data_field, column_kinds, figures)
     return columns
+
+
+def board(
+    cells: SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
+) -> Table:
+    """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
+    now = {by.name: by.direction for by in order[:1]}
+    marks = included_values(query)
+    bars = split_rows.bars(split, split.answer.total.values.get(split.field.name))
+    rows = [
+        Row(_cells(cells, index, bar), values, tuple(value in marks for value in values))
+        for index, (values, bar) in enumerate(zip(_values(split), bars, strict=True), 1)
+    ]
+    rest = [Row(_cells(cells, -1), kind="rest")] if cells.has_rest else []
+    columns = [_column(cells, index, now) for index in range(len(cells.columns))]
+    total = Row(_cells(cells, 0), kind="total")
+    has_records = split.slicer.knows("records")
+    return Table("split", label, columns, [total, *rows, *rest], has_records=has_records)
+
+
+def _column(cells: SplitTable, index: int, now: dict[str, Direction]) -> Column:
+    column, is_key = cells.columns[index], index < len(cells.keys)
+    first: Direction = "asc" if is_key else "desc"
+    return Column(
+        id=column.order or (cells.keys[index] if is_key else column.title),
+        title=column.title,
+        is_key=is_key,
+        order=first if column.order else None,
+        sorted=now.get(column.order) if column.order else None,
+        about=column.about,
+    )
+
+
+def _cells(table: SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
+    """The cells of a row by its place: 0 is the total, -1 the rest."""
+    front, cells = len(table.keys), []
+    for index, column in enumerate(table.columns):
+        value = [column.total, *column.rows, column.rest][row]
+        if index < front and value is not None:
+            cells.append(Cell(column.write(value)))
+        else:
+            cells.append(column.cell(value, column.is_vague(row), bar if index == front else None))
+    return cells
+
+
+def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
+    """The values of key fields that filters include."""
+    return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
+
+
+def _values(split: SplitRows) -> list[Values]:
+    """The values of the rows' key fields, as in filters."""
+    rows = split.answer.names.itertuples(index=False, name=None)
+    return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 
 
 def compared_columns(
