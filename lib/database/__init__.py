@@ -8,7 +8,17 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
-from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
+from lib.database.columns import (
+    Amount,
+    Document,
+    Instant,
+    Key,
+    keys,
+    metadata,
+    numbered_table,
+    optional,
+    required,
+)
 from lib.database.engine import engine, migrate, upgrade
 from lib.database.transaction import DatabaseScope, process_lock, reading, transact, writing
 from lib.wire.errors import TrancheError
@@ -26,6 +36,7 @@ __all__ = [
     "metadata",
     "migrate",
     "numbered_table",
+    "optional",
     "process_lock",
     "reading",
     "required",

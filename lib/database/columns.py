@@ -32,6 +32,11 @@ def required(**kinds: Any) -> list[Column[Any]]:
     return [Column(name, kind, nullable=False) for name, kind in kinds.items()]
 
 
+def optional(**kinds: Any) -> list[Column[Any]]:
+    """Columns that may be NULL, by their types."""
+    return [Column(name, kind) for name, kind in kinds.items()]
+
+
 def keys(**kinds: Any) -> list[Column[Any]]:
     """The columns of a primary key, by their types; their values are given."""
     return [Column(name, kind, primary_key=True, autoincrement=False) for name, kind in kinds.items()]

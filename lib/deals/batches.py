@@ -11,11 +11,11 @@ from lib.deals import queries
 from lib.deals.queries import Parameters
 from lib.deals.requests import DemandDealRequest
 from lib.deals.store import history
+from lib.deals.store import tables as t
 from lib.deals.store.demand_deals import check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.entity_stores import DEALS
 from lib.deals.store.history import conflict
 from lib.deals.store.request_warnings import deal_warnings
-from lib.deals.store.tables import deal_ids, demand_deals, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read
 from lib.deals.values import LARGEST_ID
@@ -122,7 +122,7 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
     """The rules of a single deal, with the seats and packages of all of them read once."""
     package_ids = {link["id"] for deal in deals for link in deal.get("supply_deals", ()) if "id" in link}
-    packages = work.names(supply_packages, package_ids)
+    packages = work.names(t.supply_packages, package_ids)
     seats = {deal["seat"]["id"] for deal in deals if "id" in deal.get("seat", {})}
     buyers = seats_to_sell_to(work, seats)
     for index, deal in enumerate(deals):
@@ -132,14 +132,14 @@ def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
 def _write(work: Work, deals: Sequence[Fields]) -> list[Fields]:
     """The rows of the deals, with their ids."""
     ids = [new_deal_id() for _ in deals]
-    work.connection.execute(insert(deal_ids), [{"deal_id": deal_id, "given": work.now} for deal_id in ids])
+    work.connection.execute(insert(t.deal_ids), [{"deal_id": deal_id, "given": work.now} for deal_id in ids])
     values = [DEALS.columns(deal | {"deal_id": deal_id}) for deal, deal_id in zip(deals, ids, strict=True)]
-    rows = work.insert_many(demand_deals, [row | DEALS.found_by(row) for row in values])
+    rows = work.insert_many(t.demand_deals, [row | DEALS.found_by(row) for row in values])
     links = [
         {"demand_deal_id": row["id"], "supply_package_id": link["id"]}
         for row, deal in zip(rows, deals, strict=True)
         for link in deal["supply_deals"]
     ]
     if links:
-        work.connection.execute(insert(supply_package_deals), links)
+        work.connection.execute(insert(t.supply_package_deals), links)
     return rows

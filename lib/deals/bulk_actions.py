@@ -28,7 +28,17 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
+from lib.database import (
+    DatabaseScope,
+    Document,
+    Instant,
+    Key,
+    keys,
+    metadata,
+    numbered_table,
+    optional,
+    required,
+)
 from lib.deals.client import to_json
 from lib.deals.models import shorten
 from lib.people import Person
@@ -41,8 +51,7 @@ NO_UNDO = "This action can't be undone any more"
 bulk_actions = numbered_table(
     "bulk_actions",
     *required(service=String(500), title=String(LONGEST_TITLE), who=String(64), at=Instant),
-    Column("undone_by", String(64)),
-    Column("undone_at", Instant),
+    *optional(undone_by=String(64), undone_at=Instant),
     Index(None, "service", "at"),
 )
 

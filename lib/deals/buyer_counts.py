@@ -10,20 +10,9 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Date,
-    String,
-    Table,
-    Update,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import BigInteger, Date, String, Table, Update, delete, insert, select, update
 
-from lib.database import Amount, DatabaseScope, Instant, metadata
+from lib.database import Amount, DatabaseScope, Instant, keys, metadata, optional, required
 from lib.deals.models import DemandDeal
 from lib.deals.store.tables import deal_health
 from lib.wire.errors import BadRequest
@@ -33,16 +22,9 @@ MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 400, 10**15, Decimal(10**12)
 buyer_counts = Table(
     "buyer_counts",
     metadata,
-    Column("service", String(500), primary_key=True),
-    Column("deal_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("seat_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("day", Date, primary_key=True),
-    Column("requests", BigInteger),
-    Column("bids", BigInteger),
-    Column("wins", BigInteger),
-    Column("spend", Amount),
-    Column("link_id", BigInteger, nullable=False),
-    Column("at", Instant, nullable=False),
+    *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, day=Date),
+    *optional(requests=BigInteger, bids=BigInteger, wins=BigInteger, spend=Amount),
+    *required(link_id=BigInteger, at=Instant),
 )
 
 

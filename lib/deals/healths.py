@@ -15,17 +15,8 @@ from lib.database import DatabaseScope
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
 from lib.deals.reading import OWN
+from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.tables import (
-    changes,
-    deal_health,
-    demand_deals,
-    dsps,
-    health_reports,
-    seats,
-    supply_package_deals,
-    supply_packages,
-)
 from lib.deals.store.work import DealsScope, Work
 
 SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
@@ -84,49 +75,51 @@ class HealthStore:
 
     def reports(self) -> dict[Pair, HealthReport]:
         """The reports that health was computed from."""
-        reports = map(_report, self._scope.rows(select(health_reports)))
+        reports = map(_report, self._scope.rows(select(t.health_reports)))
         return {report.pair: report for report in reports}
 
     def report(self, pair: Pair, basis: str, last_day: str = "") -> HealthReport:
         """This report with its present data; added if it is new."""
         with self._scope.write() as connection:
             values = {"basis": basis, "last_day": last_day}
-            result = connection.execute(update(health_reports).where(*_is(pair)).values(values))
+            result = connection.execute(update(t.health_reports).where(*_is(pair)).values(values))
             if not result.rowcount:
                 names = {"project": pair[0], "slicer": pair[1], "problem": ""}
-                connection.execute(insert(health_reports).values(names | values))
-            return _report(connection.execute(select(health_reports).where(*_is(pair))).one())
+                connection.execute(insert(t.health_reports).values(names | values))
+            return _report(connection.execute(select(t.health_reports).where(*_is(pair))).one())
 
     def settle(self, pair: Pair, checked_at: datetime | None, problem: str = "") -> None:
         """Note that all is current as of then, or why that could not be computed (`checked_at` None)."""
         values = {"problem": problem} | ({} if checked_at is None else {"checked_at": checked_at})
-        self._scope.execute(update(health_reports).where(*_is(pair)).values(values))
+        self._scope.execute(update(t.health_reports).where(*_is(pair)).values(values))
 
     def forget(self, pairs: Collection[Pair]) -> None:
         """Delete what was computed from these reports: they are not there any more."""
         if pairs:
-            self._scope.execute(*(delete(health_reports).where(*_is(pair)) for pair in pairs))
+            self._scope.execute(*(delete(t.health_reports).where(*_is(pair)) for pair in pairs))
 
     def pulse(self, now: datetime) -> tuple[int, int]:
         """The number of the last change of any entity, and how many rows may have changed by themselves."""
-        last, due = select(func.max(changes.c.id)), select(func.count()).select_from(deal_health)
+        last, due = select(func.max(t.changes.c.id)), select(func.count()).select_from(t.deal_health)
 
         def read(connection: Connection) -> tuple[int, int]:
             number = connection.execute(last).scalar_one() or 0
-            return number, connection.execute(due.where(deal_health.c.until <= now)).scalar_one()
+            return number, connection.execute(due.where(t.deal_health.c.until <= now)).scalar_one()
 
         return self._scope.read(read)
 
     def stale(self, report: HealthReport, now: datetime) -> list[int]:
         """The ids of deals without a current row for this report, the newest first."""
-        health = deal_health.c
+        health = t.deal_health.c
         differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
-        query = _select_deals(report).where(or_(*differs, *_is_changed())).order_by(demand_deals.c.id.desc())
+        query = (
+            _select_deals(report).where(or_(*differs, *_is_changed())).order_by(t.demand_deals.c.id.desc())
+        )
         return self._scope.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
 
     def is_changed(self, report: HealthReport, deals: Collection[int]) -> bool:
         """Whether one of these deals, or what it is linked with, changed since its health was computed."""
-        query = _select_deals(report).where(demand_deals.c.id.in_(deals), or_(*_is_changed())).limit(1)
+        query = _select_deals(report).where(t.demand_deals.c.id.in_(deals), or_(*_is_changed())).limit(1)
         return bool(self._scope.rows(query))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
@@ -153,11 +146,11 @@ class HealthStore:
 
     def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
         """The changes of an entity in the last 90 days, the latest first."""
-        mine = changes.c.entity == entity, changes.c.entity_id == entity_id, changes.c.at >= now - PAST
+        mine = t.changes.c.entity == entity, t.changes.c.entity_id == entity_id, t.changes.c.at >= now - PAST
         names = ("id", "at", "who", "action", "before", "after")
         return [
             EntityChange.model_validate({name: getattr(row, name) for name in names})
-            for row in self._scope.rows(select(changes).where(*mine).order_by(changes.c.id.desc()))
+            for row in self._scope.rows(select(t.changes).where(*mine).order_by(t.changes.c.id.desc()))
         ]
 
     def write(
@@ -169,17 +162,19 @@ class HealthStore:
         """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
         with self._scope.write(SECONDS) as connection:
             existing = connection.execute(
-                select(demand_deals.c.id).where(demand_deals.c.id.in_(healths))
+                select(t.demand_deals.c.id).where(t.demand_deals.c.id.in_(healths))
             ).scalars()
             rows = [_row(report, deal, healths[deal], versions[deal]) for deal in existing]
-            mine = deal_health.c.report_id == report.id, deal_health.c.deal_id.in_(healths)
-            connection.execute(delete(deal_health).where(*mine))
+            mine = t.deal_health.c.report_id == report.id, t.deal_health.c.deal_id.in_(healths)
+            connection.execute(delete(t.deal_health).where(*mine))
             if rows and _is_there(connection, report):
-                connection.execute(insert(deal_health), rows)
+                connection.execute(insert(t.deal_health), rows)
 
     def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
         """The stored health of these deals by this report: ask only for what the person may see."""
-        query = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
+        query = (
+            select(t.deal_health).join(t.health_reports).where(*_is(pair), t.deal_health.c.deal_id.in_(ids))
+        )
         rows = self._scope.rows(query) if ids else []
         figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
         return {
@@ -189,11 +184,11 @@ class HealthStore:
 
     def counts(self, pair: Pair) -> tuple[int, int, int]:
         """How many deals have a row for the present data, how many have one, and how many there are."""
-        current = func.count().filter(deal_health.c.basis == health_reports.c.basis)
+        current = func.count().filter(t.deal_health.c.basis == t.health_reports.c.basis)
         question = (
-            select(current, func.count()).select_from(deal_health.join(health_reports)).where(*_is(pair))
+            select(current, func.count()).select_from(t.deal_health.join(t.health_reports)).where(*_is(pair))
         )
-        everything = select(func.count()).select_from(demand_deals)
+        everything = select(func.count()).select_from(t.demand_deals)
 
         def read(connection: Connection) -> tuple[int, int, int]:
             current_count, row_count = connection.execute(question).one()
@@ -203,11 +198,11 @@ class HealthStore:
 
 
 def _is(pair: Pair) -> tuple[Any, ...]:
-    return health_reports.c.project == pair[0], health_reports.c.slicer == pair[1]
+    return t.health_reports.c.project == pair[0], t.health_reports.c.slicer == pair[1]
 
 
 def _is_there(connection: Connection, report: HealthReport) -> bool:
-    question = select(health_reports.c.id).where(health_reports.c.id == report.id)
+    question = select(t.health_reports.c.id).where(t.health_reports.c.id == report.id)
     return connection.execute(question).one_or_none() is not None
 
 
@@ -220,39 +215,39 @@ def _report(row: Any) -> HealthReport:
 def _versions() -> dict[str, Any]:
     """The columns with the versions of a deal's parts; every change of links is one of the deal."""
     package_versions = (
-        select(func.coalesce(func.sum(supply_packages.c.version), 0))
-        .join(supply_package_deals, supply_package_deals.c.supply_package_id == supply_packages.c.id)
-        .where(supply_package_deals.c.demand_deal_id == demand_deals.c.id)
-        .correlate(demand_deals)
+        select(func.coalesce(func.sum(t.supply_packages.c.version), 0))
+        .join(t.supply_package_deals, t.supply_package_deals.c.supply_package_id == t.supply_packages.c.id)
+        .where(t.supply_package_deals.c.demand_deal_id == t.demand_deals.c.id)
+        .correlate(t.demand_deals)
         .scalar_subquery()
     )
     return {
-        "deal": demand_deals.c.version,
+        "deal": t.demand_deals.c.version,
         "packages": package_versions,
-        "seat": seats.c.version,
-        "dsp": dsps.c.version,
+        "seat": t.seats.c.version,
+        "dsp": t.dsps.c.version,
     }
 
 
 def _is_changed() -> list[Any]:
     """Conditions of `_select_deals`, of which one holds where the stored health is of an earlier version."""
-    return [deal_health.c[f"{name}_version"] != version for name, version in _versions().items()]
+    return [t.deal_health.c[f"{name}_version"] != version for name, version in _versions().items()]
 
 
 def _select_deals(report: HealthReport) -> Any:
     """The ids of all deals, each with its health by this report, if any."""
-    deal, health = demand_deals.c, deal_health.c
+    deal, health = t.demand_deals.c, t.deal_health.c
     return select(deal.id).select_from(
-        demand_deals.join(seats, seats.c.id == deal.seat_id)
-        .join(dsps, dsps.c.id == seats.c.dsp_id)
-        .outerjoin(deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
+        t.demand_deals.join(t.seats, t.seats.c.id == deal.seat_id)
+        .join(t.dsps, t.dsps.c.id == t.seats.c.dsp_id)
+        .outerjoin(t.deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
     )
 
 
 def _select_versions(ids: Collection[int]) -> Any:
     columns = [version.label(name) for name, version in _versions().items()]
-    source = demand_deals.join(seats, seats.c.id == demand_deals.c.seat_id).join(dsps)
-    return select(demand_deals.c.id, *columns).select_from(source).where(demand_deals.c.id.in_(ids))
+    source = t.demand_deals.join(t.seats, t.seats.c.id == t.demand_deals.c.seat_id).join(t.dsps)
+    return select(t.demand_deals.c.id, *columns).select_from(source).where(t.demand_deals.c.id.in_(ids))
 
 
 def _versions_of(row: Any) -> dict[str, int]:

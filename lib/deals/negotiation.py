@@ -14,9 +14,9 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import BigInteger, Column, Connection, Date, Row, String, Table, Text, insert, select
+from sqlalchemy import BigInteger, Connection, Date, Row, String, Table, Text, insert, select
 
-from lib.database import Amount, DatabaseScope, Instant, keys, metadata, required
+from lib.database import Amount, DatabaseScope, Instant, keys, metadata, optional, required
 from lib.deals.models import BUYER_STATUS, DemandDeal
 from lib.deals.values import AMOUNT, COUNT
 from lib.wire import text
@@ -45,13 +45,9 @@ negotiation_rounds = Table(
     metadata,
     *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, number=BigInteger),
     *required(side=String(10), act=String(10)),
-    Column("price", Amount),
-    Column("currency", String(20)),
-    Column("units", BigInteger),
-    Column("first_day", Date),
-    Column("last_day", Date),
+    *optional(price=Amount, currency=String(20), units=BigInteger, first_day=Date, last_day=Date),
     *required(word=Text, who=Text),
-    Column("link_id", BigInteger),
+    *optional(link_id=BigInteger),
     *required(at=Instant),
 )
 _COLUMNS = negotiation_rounds.c

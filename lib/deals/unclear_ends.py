@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlalchemy import Column, ForeignKey, String, Table, select, update
 
-from lib.database import DatabaseScope, Instant, Key, metadata, required
+from lib.database import DatabaseScope, Instant, Key, metadata, optional, required
 from lib.deals.store.tables import supply_packages
 from lib.people import Person
 from lib.wire.errors import Forbidden
@@ -23,9 +23,7 @@ unclear_ends = Table(
     metadata,
     Column("package_id", Key, ForeignKey("supply_packages.id", ondelete="CASCADE"), primary_key=True),
     *required(end_date=Instant),
-    Column("answer", String(10)),
-    Column("who", String(64)),
-    Column("at", Instant),
+    *optional(answer=String(10), who=String(64), at=Instant),
 )
 
 

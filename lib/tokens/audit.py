@@ -6,21 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Engine,
-    Index,
-    String,
-    Text,
-    delete,
-    func,
-    insert,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Index, String, Text, delete, func, insert, select
 
-from lib.database import DatabaseScope, Instant, numbered_table, required
+from lib.database import DatabaseScope, Instant, numbered_table, optional, required
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
@@ -61,7 +49,7 @@ LONGEST_DETAIL = 2_000
 audit = numbered_table(
     "audit",
     *required(at=Instant, who=String(100), event=String(20), about=String(100), detail=Text),
-    Column("address", String(64)),
+    *optional(address=String(64)),
     Index(None, "event", "id"),
     Index(None, "about", "id"),
 )

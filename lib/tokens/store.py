@@ -29,7 +29,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import DatabaseScope, Instant, metadata
+from lib.database import DatabaseScope, Instant, metadata, optional, required
 from lib.people import DealsGrant, Grant
 from lib.people.person import Record
 from lib.people.tables import people
@@ -47,18 +47,11 @@ tokens = Table(
     "tokens",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("prefix", String(40), nullable=False),
+    *required(prefix=String(40)),
     Column("digest", String(64), nullable=False, unique=True),
     Column("owner", String(64), nullable=False, index=True),
-    Column("name", String(200), nullable=False),
-    Column("service", String(100), nullable=False),
-    Column("kind", String(9), nullable=False),
-    Column("grants", JSON, nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("expires", Instant),
-    Column("last_used", Instant),
-    Column("revoked", Instant),
-    Column("deals", Text),
+    *required(name=String(200), service=String(100), kind=String(9), grants=JSON, created=Instant),
+    *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=Text),
     CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
     Index(None, "kind", "expires"),
     sqlite_autoincrement=True,

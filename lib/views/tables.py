@@ -20,12 +20,25 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from lib.database import Document, Instant, Key, keys, metadata, numbered_table, required
+from lib.database import Document, Instant, Key, keys, metadata, numbered_table, optional, required
 
 SERVICE, USER, NAME = String(500), String(64), String(100)
 REPORT: dict[str, Any] = {"project": String(200), "slicer": String(200)}
 SLICER: dict[str, Any] = {"service": SERVICE, **REPORT}
 SHARED_COLUMNS: dict[str, Any] = {"owner": USER, "is_shared": Boolean, "created": Instant, "changed": Instant}
+
+
+def _reference(column: str, table: str, *, nullable: bool) -> Column[Any]:
+    """A column with a row of another table, with which its own goes too."""
+    return Column(column, Key, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=nullable)
+
+
+def _start(name: str, column: str, table: str) -> Table:
+    """The table of who begins at which row of another table."""
+    choice = _reference(column, table, nullable=False)
+    return Table(name, metadata, *keys(username=USER, service=SERVICE), choice, *required(at=Instant))
+
+
 saved_views = numbered_table(
     "saved_views",
     *required(**SLICER, name=NAME, params=Document, **SHARED_COLUMNS),
@@ -50,10 +63,7 @@ share_links = numbered_table(
     "share_links",
     *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
     *required(owner=USER, created=Instant, expires=Instant),
-    Column("opened", Instant),
-    Column("deal", BigInteger),
-    Column("deals_service", String(500)),
-    Column("recipient", String(254)),
+    *optional(opened=Instant, deal=BigInteger, deals_service=String(500), recipient=String(254)),
     Index(None, "service", "owner"),
 )
 link_codes = Table(
@@ -71,59 +81,34 @@ chosen_cards = Table(
 alert_messages = numbered_table("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
 mail_messages = numbered_table(
     "mail_messages",
-    Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
+    _reference("subscription_id", "mail_subscriptions", nullable=True),
     *required(owner=USER, recipient=String(254), **REPORT),
     *required(body=Text, created=Instant, attempts=Integer, due=Instant),
     Index(None, "subscription_id"),
 )
 
 
-def _view_id(nullable: bool) -> Column[Any]:
-    return Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=nullable)
-
-
-start_views = Table(
-    "start_views",
-    metadata,
-    *keys(username=USER, service=SERVICE),
-    _view_id(nullable=False),
-    *required(at=Instant),
-)
-
-
-def _board_id(nullable: bool) -> Column[Any]:
-    return Column("board_id", Key, ForeignKey("boards.id", ondelete="CASCADE"), nullable=nullable)
-
-
-start_boards = Table(
-    "start_boards",
-    metadata,
-    *keys(username=USER, service=SERVICE),
-    _board_id(nullable=False),
-    *required(at=Instant),
-)
+start_views = _start("start_views", "view_id", "saved_views")
+start_boards = _start("start_boards", "board_id", "boards")
 
 
 notes = numbered_table(
     "notes",
     *required(**SLICER, day=Date, text=Text, owner=USER, created=Instant),
-    _view_id(nullable=True),
+    _reference("view_id", "saved_views", nullable=True),
     Index(None, "service", "project", "slicer", "day"),
     Index(None, "view_id"),
 )
 
 alerts = numbered_table(
     "alerts",
-    _view_id(nullable=False),
+    _reference("view_id", "saved_views", nullable=False),
     *required(owner=USER, created=Instant, field=String(500), figure=Document, rule=String(20)),
-    Column("bound", Double),
+    *optional(bound=Double),
     *required(state=String(20)),
-    Column("since", Instant),
-    Column("value", Double),
-    Column("low", Double),
-    Column("high", Double),
+    *optional(since=Instant, value=Double, low=Double, high=Double),
     *required(problem=Text),
-    Column("checked", Instant),
+    *optional(checked=Instant),
     UniqueConstraint("view_id", "owner"),
     Index(None, "owner"),
 )
@@ -132,12 +117,12 @@ alerts = numbered_table(
 mail_subscriptions = numbered_table(
     "mail_subscriptions",
     *required(service=SERVICE),
-    _view_id(nullable=True),
+    _reference("view_id", "saved_views", nullable=True),
     *required(owner=USER, created=Instant, recipient=String(254), pace=String(10), zone=String(64)),
     *required(minute=Integer, weekday=Integer, only_new=Boolean, with_snapshot=Boolean),
     *required(due=Instant, mark=Document, failures=Integer, problem=Text),
-    Column("sent", Instant),
-    _board_id(nullable=True),
+    *optional(sent=Instant),
+    _reference("board_id", "boards", nullable=True),
     Index(None, "owner"),
     Index(None, "view_id"),
     Index(None, "board_id"),

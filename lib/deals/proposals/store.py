@@ -9,13 +9,11 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    Column,
     Connection,
     Index,
     Integer,
     Row,
     String,
-    Table,
     Text,
     func,
     insert,
@@ -23,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import DatabaseScope, Document, Instant, Key, metadata
+from lib.database import DatabaseScope, Document, Instant, numbered_table, optional, required
 from lib.deals.client import to_json
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
@@ -58,30 +56,20 @@ MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
 MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
 NEW_DEALS = "create_demand_deals"
 
-proposals = Table(
+proposals = numbered_table(
     "proposals",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("entity", String(20), nullable=False),
-    Column("entity_id", BigInteger),
-    Column("name", Text, nullable=False),
-    Column("fields", Document, nullable=False),
-    Column("before", Document, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("question", Document),
-    Column("expected", Document),
-    Column("by", String(64), nullable=False),
-    Column("made_with", Integer),
-    Column("at", Instant, nullable=False),
-    Column("state", String(20), nullable=False),
-    Column("decided_by", String(64)),
-    Column("decided_at", Instant),
-    Column("word", Text, nullable=False),
-    Column("applied_id", BigInteger),
-    Column("is_edited", Boolean, nullable=False),
+    *required(service=String(500), entity=String(20)),
+    *optional(entity_id=BigInteger),
+    *required(name=Text, fields=Document, before=Document, reason=Text),
+    *optional(question=Document, expected=Document),
+    *required(by=String(64)),
+    *optional(made_with=Integer),
+    *required(at=Instant, state=String(20)),
+    *optional(decided_by=String(64), decided_at=Instant),
+    *required(word=Text),
+    *optional(applied_id=BigInteger),
+    *required(is_edited=Boolean),
     Index(None, "service", "state"),
-    sqlite_autoincrement=True,
 )
 
 

@@ -11,18 +11,8 @@ from sqlalchemy import Row, Table, insert, select
 from lib.deals import moments
 from lib.deals.models import BUYER_STATUS, generated_name
 from lib.deals.store import status
+from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
-from lib.deals.store.tables import (
-    deal_ids,
-    demand_deals,
-    dsps,
-    package_seats,
-    package_supply_packages,
-    packages,
-    seats,
-    supply_package_deals,
-    supply_packages,
-)
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Path, Problems, broken_rules
 from lib.wire.errors import InUse
@@ -40,9 +30,9 @@ class Packages(EntityStore):
     deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
     parts: ClassVar[Mapping[str, Table]] = {
-        "demand_deals": demand_deals,
-        "seats": seats,
-        "supply_deals": supply_packages,
+        "demand_deals": t.demand_deals,
+        "seats": t.seats,
+        "supply_deals": t.supply_packages,
     }
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
@@ -63,7 +53,7 @@ class Packages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
         links = fields.get("supply_deals")
-        names = work.names(supply_packages, linked_ids(links))
+        names = work.names(t.supply_packages, linked_ids(links))
         refer(names, "supply package", links, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
@@ -95,12 +85,12 @@ class Packages(EntityStore):
         mine = ("package_id", entity_id)
         if "supply_deals" in fields:
             supply = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
-            work.relink(package_supply_packages, mine, supply)
+            work.relink(t.package_supply_packages, mine, supply)
         if "seats" in fields:
             seats = [
                 {"seat_id": choice["seat"]["id"], "value": choice["value"]} for choice in fields["seats"]
             ]
-            work.relink(package_seats, mine, seats)
+            work.relink(t.package_seats, mine, seats)
         return self._generate(work, entity_id, follow="supply_deals" in fields)
 
     def _generate(self, work: Work, package_id: int, follow: bool) -> list[EntityKey]:
@@ -125,12 +115,14 @@ class Packages(EntityStore):
 
 
 def _deals_of(package_id: int) -> Any:
-    return select(demand_deals).where(demand_deals.c.package_id == package_id).order_by(demand_deals.c.id)
+    return (
+        select(t.demand_deals).where(t.demand_deals.c.package_id == package_id).order_by(t.demand_deals.c.id)
+    )
 
 
 def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    links = package_seats.c
-    rows = work.rows(select(package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
+    links = t.package_seats.c
+    rows = work.rows(select(t.package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
     buyers = seats_of(work, {row.seat_id for row in rows})
     targets: dict[int, list[Fields]] = defaultdict(list)
     for row in rows:
@@ -140,12 +132,12 @@ def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
 
 
 def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    links = package_supply_packages.c
+    links = t.package_supply_packages.c
     question = (
-        select(supply_packages, links.package_id, status.of_package(work.now).label("status"))
-        .join(package_supply_packages, links.supply_package_id == supply_packages.c.id)
+        select(t.supply_packages, links.package_id, status.of_package(work.now).label("status"))
+        .join(t.package_supply_packages, links.supply_package_id == t.supply_packages.c.id)
         .where(links.package_id.in_(ids))
-        .order_by(supply_packages.c.id)
+        .order_by(t.supply_packages.c.id)
     )
     members: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
@@ -154,9 +146,9 @@ def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
 
 
 def _deals(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    question = select(demand_deals, status.of_deal(work.now).label("status"))
+    question = select(t.demand_deals, status.of_deal(work.now).label("status"))
     links: dict[int, list[Fields]] = defaultdict(list)
-    for row in work.rows(question.where(demand_deals.c.package_id.in_(ids)).order_by(demand_deals.c.id)):
+    for row in work.rows(question.where(t.demand_deals.c.package_id.in_(ids)).order_by(t.demand_deals.c.id)):
         links[row.package_id].append(
             {"id": row.id, "name": row.name, "deal_id": row.deal_id, "status": row.status}
         )
@@ -174,8 +166,8 @@ class DemandDeals(EntityStore):
             self.table,
             status.of_deal(work.now).label("status"),
             status.at_buyer().label("buyer_status"),
-            packages.c.name.label("of"),
-        ).join(packages, packages.c.id == self.table.c.package_id, isouter=True)
+            t.packages.c.name.label("of"),
+        ).join(t.packages, t.packages.c.id == self.table.c.package_id, isouter=True)
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seat, its DSP and its packages."""
@@ -198,7 +190,7 @@ class DemandDeals(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        names = work.names(supply_packages, linked_ids(fields.get("supply_deals")))
+        names = work.names(t.supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})
@@ -207,14 +199,14 @@ class DemandDeals(EntityStore):
     def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Create the deal with a new, unique deal id."""
         deal_id = new_deal_id()
-        work.connection.execute(insert(deal_ids).values(deal_id=deal_id, given=work.now))
+        work.connection.execute(insert(t.deal_ids).values(deal_id=deal_id, given=work.now))
         return super().create(work, fields | {"deal_id": deal_id})
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To its supply packages."""
         if "supply_deals" in fields:
             others = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
-            work.relink(supply_package_deals, ("demand_deal_id", entity_id), others)
+            work.relink(t.supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
 
 
@@ -262,9 +254,9 @@ def check_terms(whole: Fields, changes: Collection[str], where: Path, problems: 
 def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     """Id → seat with its DSP, of those that exist."""
     question = (
-        select(seats, dsps.c.name.label("dsp"), dsps.c.supports_deal_sync)
-        .join(dsps, dsps.c.id == seats.c.dsp_id)
-        .where(seats.c.id.in_(ids))
+        select(t.seats, t.dsps.c.name.label("dsp"), t.dsps.c.supports_deal_sync)
+        .join(t.dsps, t.dsps.c.id == t.seats.c.dsp_id)
+        .where(t.seats.c.id.in_(ids))
     )
     seat_of: dict[int, Fields] = {}
     for row in work.rows(question) if ids else ():
@@ -280,10 +272,10 @@ def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
 
 def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
     """Id of a demand deal → its supply packages, in brief."""
-    package, link, state = supply_packages.c, supply_package_deals.c, status.of_package(work.now)
+    package, link, state = t.supply_packages.c, t.supply_package_deals.c, status.of_package(work.now)
     question = (
         select(*(package[name] for name in BRIEF), link.demand_deal_id, state.label("status"))
-        .join(supply_package_deals, link.supply_package_id == package.id)
+        .join(t.supply_package_deals, link.supply_package_id == package.id)
         .where(link.demand_deal_id.in_(deal_ids))
         .order_by(package.id)
     )

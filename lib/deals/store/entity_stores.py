@@ -21,26 +21,14 @@ from lib.deals.store.demand_deals import (
     seats_to_sell_to,
 )
 from lib.deals.store.entity_store import Dependants, EntityStore, linked_ids, refer
-from lib.deals.store.tables import (
-    app_lists,
-    demand_deals,
-    domain_lists,
-    dsps,
-    package_supply_packages,
-    packages,
-    seats,
-    supply_app_lists,
-    supply_domain_lists,
-    supply_package_deals,
-)
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Path, Problems, broken_rules
 
 EITHER = "Give either create_demand_deals or demand_deals, not both."
 OPTIONS: Path = ("create_demand_deals", "demand_deals_options")
 LISTS: dict[str, tuple[str, Table, Table]] = {
-    "app_list_targetings": ("app list", app_lists, supply_app_lists),
-    "domain_list_targetings": ("domain list", domain_lists, supply_domain_lists),
+    "app_list_targetings": ("app list", t.app_lists, t.supply_app_lists),
+    "domain_list_targetings": ("domain list", t.domain_lists, t.supply_domain_lists),
 }
 NAMED_DEALS = 5
 _LINKS, _OLD = t.supply_package_deals.c, t.package_supply_packages.c
@@ -58,7 +46,7 @@ class SupplyPackages(EntityStore):
 
     deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
-    parts: ClassVar[Mapping[str, Table]] = {"demand_deals": demand_deals, "packages": packages}
+    parts: ClassVar[Mapping[str, Table]] = {"demand_deals": t.demand_deals, "packages": t.packages}
 
     def question(self, work: Work) -> Any:
         """With the status."""
@@ -68,8 +56,8 @@ class SupplyPackages(EntityStore):
         """Each with its lists, its deals and its (deprecated) packages."""
         ids = [row.id for row in rows]
         targets = {name: _list_fields(work, name, ids) for name in LISTS}
-        deals = _links(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
-        legacy = _links(work, packages, package_supply_packages, "package_id", ids)
+        deals = _links(work, t.demand_deals, t.supply_package_deals, "demand_deal_id", ids)
+        legacy = _links(work, t.packages, t.package_supply_packages, "package_id", ids)
         return [
             {
                 "id": row.id,
@@ -89,7 +77,7 @@ class SupplyPackages(EntityStore):
             names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
         links = fields.get("demand_deals")
-        names = work.names(demand_deals, linked_ids(links))
+        names = work.names(t.demand_deals, linked_ids(links))
         refer(names, "demand deal", links, ("demand_deals",), problems)
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:
@@ -112,7 +100,7 @@ class SupplyPackages(EntityStore):
                 work.relink(links, mine, entries)
         if fields.get("demand_deals") is not None:
             work.relink(
-                supply_package_deals,
+                t.supply_package_deals,
                 mine,
                 [{"demand_deal_id": deal["id"]} for deal in fields["demand_deals"]],
             )
@@ -219,7 +207,7 @@ class Dsps(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that deal sync is not switched off while deals use it."""
         if before is not None and fields.get("supports_deal_sync") is False:
-            _check_sync(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
+            _check_sync(work, t.seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
 
 class Seats(EntityStore):
@@ -235,20 +223,20 @@ class Seats(EntityStore):
         dsp_id = fields.get("dsp", {}).get("id")
         if dsp_id is None:
             return
-        dsp = work.connection.execute(select(dsps).where(dsps.c.id == dsp_id)).one_or_none()
+        dsp = work.connection.execute(select(t.dsps).where(t.dsps.c.id == dsp_id)).one_or_none()
         if dsp is None:
             problems.add(("dsp", "id"), f"There is no DSP {dsp_id}.")
         elif before is not None and not dsp.supports_deal_sync:
-            _check_sync(work, seats.c.id == before["id"], "dsp", problems)
+            _check_sync(work, t.seats.c.id == before["id"], "dsp", problems)
 
 
 def _check_sync(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
     """Add a problem that names the synchronized deals of these seats, if there are any."""
     question = (
-        select(demand_deals.c.id, demand_deals.c.name)
-        .join(seats, seats.c.id == demand_deals.c.seat_id)
-        .where(at, demand_deals.c.deal_sync)
-        .order_by(demand_deals.c.id)
+        select(t.demand_deals.c.id, t.demand_deals.c.name)
+        .join(t.seats, t.seats.c.id == t.demand_deals.c.seat_id)
+        .where(at, t.demand_deals.c.deal_sync)
+        .order_by(t.demand_deals.c.id)
     )
     if names := [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEALS))]:
         problems.add((field,), f"Demand deals are synchronized, and need deal sync: {', '.join(names)}.")

@@ -9,16 +9,9 @@ from sqlalchemy import ColumnElement, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from lib.deals import moments
+from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore, part_id
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.tables import (
-    changes,
-    demand_deals,
-    supply_app_lists,
-    supply_domain_lists,
-    supply_package_deals,
-    supply_packages,
-)
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.wire import exact
 from lib.wire.errors import Conflict, Forbidden
@@ -43,7 +36,7 @@ WEAK = (
 OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
 """The fields that may be changed although others are hidden in them: those stay linked."""
 MASTER_DATA = ("seats", "dsps")
-LISTS = {"domain_lists": supply_domain_lists, "app_lists": supply_app_lists}
+LISTS = {"domain_lists": t.supply_domain_lists, "app_lists": t.supply_app_lists}
 NOT_SEATS = "Seats and DSPs are set up by those who may change the deals of all seats"
 SHARED_PACKAGE = (
     "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
@@ -93,7 +86,7 @@ class Recording:
             differences = (self._compare((entity, number), after.get((entity, number))) for number in ids)
             rows += [row for row in differences if row is not None]
         if rows:
-            self._work.connection.execute(insert(changes), rows)
+            self._work.connection.execute(insert(t.changes), rows)
 
     def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
         entity_store = ENTITY_STORES[entity]
@@ -129,8 +122,8 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
         entries = without_unseen(work, key, _all(work, key))[::-1]
         return len(entries), [_answer_fields(entry) for entry in entries[offset : offset + limit]]
     connection, mine = work.connection, _of(key)
-    count = connection.execute(select(func.count()).select_from(changes).where(*mine)).scalar_one()
-    question = select(changes).where(*mine).order_by(changes.c.id.desc()).limit(limit).offset(offset)
+    count = connection.execute(select(func.count()).select_from(t.changes).where(*mine)).scalar_one()
+    question = select(t.changes).where(*mine).order_by(t.changes.c.id.desc()).limit(limit).offset(offset)
     return count, [_answer_fields(row._mapping) for row in connection.execute(question)]
 
 
@@ -142,12 +135,12 @@ def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
 
 def _all(work: Work, key: EntityKey) -> list[Fields]:
     """All changes of an entity, oldest first."""
-    question = select(changes).where(*_of(key)).order_by(changes.c.id)
+    question = select(t.changes).where(*_of(key)).order_by(t.changes.c.id)
     return [dict(row._mapping) for row in work.rows(question)]
 
 
 def _of(key: EntityKey) -> tuple[ColumnElement[bool], ...]:
-    return changes.c.entity == key[0], changes.c.entity_id == key[1]
+    return t.changes.c.entity == key[0], t.changes.c.entity_id == key[1]
 
 
 def _answer_fields(row: Any) -> Fields:
@@ -271,12 +264,12 @@ def _serves_others(work: Work, links: Table, list_id: int) -> bool:
     """Whether the list is used by a package that is hidden, or has hidden deals."""
     uses = select(links.c.supply_package_id).where(links.c.list_id == list_id)
     sold_to_others = (
-        select(supply_package_deals.c.supply_package_id)
-        .join(demand_deals, demand_deals.c.id == supply_package_deals.c.demand_deal_id)
-        .where(demand_deals.c.seat_id.not_in(work.scope.seats or ()))
+        select(t.supply_package_deals.c.supply_package_id)
+        .join(t.demand_deals, t.demand_deals.c.id == t.supply_package_deals.c.demand_deal_id)
+        .where(t.demand_deals.c.seat_id.not_in(work.scope.seats or ()))
     )
-    package: Any = supply_packages.c.id
-    unseen = select(package).where(package.in_(uses), ~work.scope.visibility(supply_packages)[0])
+    package: Any = t.supply_packages.c.id
+    unseen = select(package).where(package.in_(uses), ~work.scope.visibility(t.supply_packages)[0])
     foreign = select(package).where(package.in_(uses), package.in_(sold_to_others))
     return bool(work.rows(unseen.limit(1)) or work.rows(foreign.limit(1)))
 
@@ -368,10 +361,10 @@ def _visible_ids(work: Work, field: str, table: Table, entries: Sequence[Fields]
 
 def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:
     """The removed deals whose last seat the caller may see."""
-    question = select(changes.c.entity_id, changes.c.before).where(
-        changes.c.entity == "demand_deals",
-        changes.c.entity_id.in_([*deal_ids]),
-        changes.c.action == "removed",
+    question = select(t.changes.c.entity_id, t.changes.c.before).where(
+        t.changes.c.entity == "demand_deals",
+        t.changes.c.entity_id.in_([*deal_ids]),
+        t.changes.c.action == "removed",
     )
     return {
         row.entity_id for row in work.rows(question) if work.scope.has_seat((row.before["seat"] or {})["id"])
@@ -381,11 +374,11 @@ def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:
 def _made_by_caller(work: Work, key: EntityKey) -> bool:
     """Whether a deleted package was created by the caller, and not with another token."""
     scope = work.scope
-    question = select(changes.c.id).where(
-        changes.c.entity == key[0],
-        changes.c.entity_id == key[1],
-        changes.c.action == "created",
-        changes.c.who == scope.who,
-        *([] if scope.since is None else [changes.c.at >= scope.since]),
+    question = select(t.changes.c.id).where(
+        t.changes.c.entity == key[0],
+        t.changes.c.entity_id == key[1],
+        t.changes.c.action == "created",
+        t.changes.c.who == scope.who,
+        *([] if scope.since is None else [t.changes.c.at >= scope.since]),
     )
     return scope.token is None and bool(ENTITY_STORES[key[0]].parts) and bool(work.rows(question))

@@ -17,13 +17,7 @@ from lib.deals import doubts
 from lib.deals.delivery import PERIODS
 from lib.deals.doubts import PriceScale, currency_slip, price_slip
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.store.tables import (
-    deal_health,
-    demand_deals,
-    health_reports,
-    supply_package_deals,
-    supply_packages,
-)
+from lib.deals.store import tables as t
 from lib.deals.store.work import Fields, Work
 
 DAYS = max(PERIODS)
@@ -118,12 +112,12 @@ def _pace(work: Work, units: Decimal, bookings: Sequence[Booking], daily: float 
 
 def _paces_of_package(work: Work, package: int, fields: Fields) -> list[str]:
     """What new dates of a package make of the guarantees of its deals that the caller may see."""
-    deal, link = demand_deals.c, supply_package_deals.c
+    deal, link = t.demand_deals.c, t.supply_package_deals.c
     guarantees = (
         select(deal.id, deal.name, deal.units)
-        .join(supply_package_deals, link.demand_deal_id == deal.id)
+        .join(t.supply_package_deals, link.demand_deal_id == deal.id)
         .where(link.supply_package_id == package, deal.units.is_not(None))
-        .where(*work.scope.visibility(demand_deals))
+        .where(*work.scope.visibility(t.demand_deals))
         .order_by(deal.id)
     )
     rows = work.rows(guarantees)
@@ -139,22 +133,22 @@ def _paces_of_package(work: Work, package: int, fields: Fields) -> list[str]:
 
 def _bookings(work: Work, packages: Collection[int]) -> dict[int, Booking]:
     """From when to when packages run, as far as the caller may see them."""
-    package = supply_packages.c
+    package = t.supply_packages.c
     dates = (
         select(package.id, package.start_date, package.end_date)
         .where(package.id.in_(packages))
-        .where(*work.scope.visibility(supply_packages))
+        .where(*work.scope.visibility(t.supply_packages))
     )
     return {row.id: (row.start_date, row.end_date) for row in (work.rows(dates) if packages else ())}
 
 
 def _daily(work: Work, deals: Collection[int]) -> Mapping[int, float]:
     """The impressions a day that deals had lately, by the report that has most; none of unknown ones."""
-    report, figure = health_reports.c, deal_health.c[f"impressions_{DAYS}_days"]
+    report, figure = t.health_reports.c, t.deal_health.c[f"impressions_{DAYS}_days"]
     figures = (
-        select(deal_health.c.deal_id, report.project, report.slicer, figure.label("impressions"))
-        .join(health_reports, report.id == deal_health.c.report_id)
-        .where(deal_health.c.deal_id.in_(deals), figure > 0)
+        select(t.deal_health.c.deal_id, report.project, report.slicer, figure.label("impressions"))
+        .join(t.health_reports, report.id == t.deal_health.c.report_id)
+        .where(t.deal_health.c.deal_id.in_(deals), figure > 0)
         .order_by(figure)
     )
     return {
@@ -166,12 +160,12 @@ def _daily(work: Work, deals: Collection[int]) -> Mapping[int, float]:
 
 def _list_prices(work: Work, packages: Collection[int]) -> ListPrices:
     """Those of the deals of each package that the caller may see."""
-    deal, link = demand_deals.c, supply_package_deals.c
+    deal, link = t.demand_deals.c, t.supply_package_deals.c
     prices = (
         select(link.supply_package_id, deal.currency, func.min(deal.price), func.max(deal.price))
-        .join(supply_package_deals, link.demand_deal_id == deal.id)
+        .join(t.supply_package_deals, link.demand_deal_id == deal.id)
         .where(link.supply_package_id.in_(packages), deal.price > Decimal(0))
-        .where(*work.scope.visibility(demand_deals))
+        .where(*work.scope.visibility(t.demand_deals))
         .group_by(link.supply_package_id, deal.currency)
     )
     rows: Iterable[Any] = work.connection.execute(prices).all() if packages else []

@@ -13,24 +13,19 @@ from sqlalchemy import ColumnElement, case, exists, func, literal, select, tuple
 
 from lib.database import Instant
 from lib.deals.negotiation import STATUS, negotiation_rounds
-from lib.deals.store.tables import (
-    demand_deals,
-    supply_package_deals,
-    supply_packages,
-    synced_deals,
-)
+from lib.deals.store import tables as t
 
 Condition = ColumnElement[bool]
-_LINKS = supply_package_deals.c
+_LINKS = t.supply_package_deals.c
 
 
 def of_package(now: datetime) -> ColumnElement[str]:
     """The status of a row of supply_packages."""
     moment = literal(now, Instant)
     return case(
-        (supply_packages.c.end_date <= moment, "complete"),
-        (~supply_packages.c.is_active, "paused"),
-        (supply_packages.c.start_date > moment, "pending"),
+        (t.supply_packages.c.end_date <= moment, "complete"),
+        (~t.supply_packages.c.is_active, "paused"),
+        (t.supply_packages.c.start_date > moment, "pending"),
         else_="active",
     )
 
@@ -40,10 +35,10 @@ def of_deal(now: datetime) -> ColumnElement[str]:
 
     def has_one(status: str) -> Condition:
         links = (
-            _LINKS.demand_deal_id == demand_deals.c.id,
-            _LINKS.supply_package_id == supply_packages.c.id,
+            _LINKS.demand_deal_id == t.demand_deals.c.id,
+            _LINKS.supply_package_id == t.supply_packages.c.id,
         )
-        return exists().where(*links, of_package(now) == status).correlate(demand_deals)
+        return exists().where(*links, of_package(now) == status).correlate(t.demand_deals)
 
     return _furthest(has_one)
 
@@ -52,8 +47,8 @@ def of_deals(now: datetime) -> ColumnElement[str]:
     """The same by sets of deals that are computed once; fast for all deals."""
 
     def is_among(status: str) -> Condition:
-        packages = select(supply_packages.c.id).where(of_package(now) == status)
-        return demand_deals.c.id.in_(
+        packages = select(t.supply_packages.c.id).where(of_package(now) == status)
+        return t.demand_deals.c.id.in_(
             select(_LINKS.demand_deal_id).where(_LINKS.supply_package_id.in_(packages))
         )
 
@@ -66,30 +61,34 @@ def at_buyer() -> ColumnElement[Any]:
     Its DSP reports one (deal sync), and a round with its buyer leaves one (negotiation.py): the later counts.
     """
     at_dsp = (
-        synced_deals.c.deal_id == demand_deals.c.deal_id,
-        synced_deals.c.seat_id == demand_deals.c.seat_id,
+        t.synced_deals.c.deal_id == t.demand_deals.c.deal_id,
+        t.synced_deals.c.seat_id == t.demand_deals.c.seat_id,
     )
     rounds = negotiation_rounds.c
-    mine = rounds.service == "", rounds.deal_id == demand_deals.c.id, rounds.seat_id == demand_deals.c.seat_id
+    mine = (
+        rounds.service == "",
+        rounds.deal_id == t.demand_deals.c.id,
+        rounds.seat_id == t.demand_deals.c.seat_id,
+    )
     status = case(
         *((tuple_(rounds.side, rounds.act) == pair, number) for pair, number in STATUS.items()),
     )
 
     def report(column: ColumnElement[Any]) -> ColumnElement[Any]:
-        return select(column).where(*at_dsp).correlate(demand_deals).scalar_subquery()
+        return select(column).where(*at_dsp).correlate(t.demand_deals).scalar_subquery()
 
     def last_round(column: ColumnElement[Any]) -> ColumnElement[Any]:
         rows = select(column).where(*mine).order_by(rounds.number.desc()).limit(1)
-        return rows.correlate(demand_deals).scalar_subquery()
+        return rows.correlate(t.demand_deals).scalar_subquery()
 
-    dsp_status, at = report(synced_deals.c.status), report(synced_deals.c.status_at)
+    dsp_status, at = report(t.synced_deals.c.status), report(t.synced_deals.c.status_at)
     is_later = case((at.is_(None), True), else_=last_round(rounds.at) > at)
     return case((is_later, func.coalesce(last_round(status), dsp_status)), else_=dsp_status)
 
 
 def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:
     """A deal's status; `has` gives the condition that it has a package with a status."""
-    is_active = demand_deals.c.is_active
+    is_active = t.demand_deals.c.is_active
     return case(
         (has("active"), case((is_active, "active"), else_="paused")),
         (has("pending"), case((is_active, "pending"), else_="paused")),

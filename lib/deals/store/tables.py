@@ -24,7 +24,17 @@ from sqlalchemy import (
     false,
 )
 
-from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
+from lib.database import (
+    Amount,
+    Document,
+    Instant,
+    Key,
+    keys,
+    metadata,
+    numbered_table,
+    optional,
+    required,
+)
 from lib.deals import fields
 from lib.deals.delivery import FIGURES
 
@@ -50,32 +60,21 @@ changes = numbered_table(
     "changes",
     *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
     *required(action=String(10)),
-    Column("before", Document),
-    Column("after", Document),
+    *optional(before=Document, after=Document),
     Index(None, "entity", "entity_id", "id"),
 )
 LONGEST_REASON, LONGEST_PROBLEM = 500, 200
 synced_deals = Table(
     "synced_deals",
     metadata,
-    Column("deal_id", String(40), primary_key=True),
-    Column("seat_id", Key, primary_key=True, autoincrement=False),
-    Column("demand_deal_id", Key, nullable=False),
-    Column("buyer_seat", String(200), nullable=False),
-    Column("document", Document, nullable=False),
-    Column("fetched_at", Instant),
-    Column("fetched_by", String(64)),
-    Column("status", Integer),
-    Column("status_at", Instant),
-    Column("status_by", String(64)),
-    Column("status_reason", String(LONGEST_REASON)),
-    Column("asked_at", Instant),
+    *keys(deal_id=String(40), seat_id=Key),
+    *required(demand_deal_id=Key, buyer_seat=String(200), document=Document),
+    *optional(fetched_at=Instant, fetched_by=String(64), status=Integer, status_at=Instant),
+    *optional(status_by=String(64), status_reason=String(LONGEST_REASON), asked_at=Instant),
     Column("is_archived", Boolean, nullable=False, default=False, server_default=false()),
-    Column("changed_from", Instant),
-    Column("sent_at", Instant),
-    Column("due", Instant),
+    *optional(changed_from=Instant, sent_at=Instant, due=Instant),
     Column("attempts", Integer, nullable=False, default=0, server_default="0"),
-    Column("problem", String(LONGEST_PROBLEM)),
+    *optional(problem=String(LONGEST_PROBLEM)),
 )
 idempotency_keys = Table(
     "idempotency_keys",
@@ -87,7 +86,7 @@ idempotency_keys = Table(
 health_reports = numbered_table(
     "health_reports",
     *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
-    Column("checked_at", Instant),
+    *optional(checked_at=Instant),
     *required(problem=Text),
     UniqueConstraint("project", "slicer"),
 )
@@ -135,23 +134,21 @@ def _link(name: str, left_side: tuple[str, str, str], right_side: tuple[str, str
     )
 
 
-dsps = _entity("dsps", Column("supports_deal_sync", Boolean, nullable=False), UniqueConstraint("name"))
+dsps = _entity("dsps", *required(supports_deal_sync=Boolean), UniqueConstraint("name"))
 seats = _entity(
     "seats",
-    Column("external_id", String(200)),
+    *optional(external_id=String(200)),
     Column("dsp_id", Key, _to("dsps", KEEP), nullable=False),
     UniqueConstraint("dsp_id", "name"),
     UniqueConstraint("dsp_id", "external_id"),
 )
-domain_lists = _entity("domain_lists", Column("domains", Document, nullable=False), UniqueConstraint("name"))
-app_lists = _entity("app_lists", Column("apps", Document, nullable=False), UniqueConstraint("name"))
+domain_lists = _entity("domain_lists", *required(domains=Document), UniqueConstraint("name"))
+app_lists = _entity("app_lists", *required(apps=Document), UniqueConstraint("name"))
 supply_packages = _entity(
     "supply_packages",
     *_plain(fields.SUPPLY),
-    *(
-        Column(f"{kind}_targetings", Document, nullable=False)
-        for kind in ("browser", "device", "geo", "operating_system", "size")
-    ),
+    *required(browser_targetings=Document, device_targetings=Document, geo_targetings=Document),
+    *required(operating_system_targetings=Document, size_targetings=Document),
     *_maker(),
     Column("targets", Text, nullable=False, server_default=""),
     CheckConstraint("end_date > start_date", name="dates"),
@@ -168,21 +165,11 @@ demand_deals = _entity(
 supply_package_deals = _link(
     "supply_package_deals", (*_SUPPLY, KEEP), ("demand_deal_id", "demand_deals", FOLLOW)
 )
-supply_domain_lists = _link(
-    "supply_domain_lists",
-    (*_SUPPLY, FOLLOW),
-    ("list_id", "domain_lists", KEEP),
-    Column("is_excluded", Boolean, nullable=False),
+supply_domain_lists, supply_app_lists = (
+    _link(f"supply_{lists}", (*_SUPPLY, FOLLOW), ("list_id", lists, KEEP), *required(is_excluded=Boolean))
+    for lists in ("domain_lists", "app_lists")
 )
-supply_app_lists = _link(
-    "supply_app_lists",
-    (*_SUPPLY, FOLLOW),
-    ("list_id", "app_lists", KEEP),
-    Column("is_excluded", Boolean, nullable=False),
-)
-package_seats = _link(
-    "package_seats", _OF_PACKAGE, ("seat_id", "seats", KEEP), Column("value", Boolean, nullable=False)
-)
+package_seats = _link("package_seats", _OF_PACKAGE, ("seat_id", "seats", KEEP), *required(value=Boolean))
 package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPLY, KEEP))
 
 
@@ -191,13 +178,9 @@ deal_health = Table(
     metadata,
     Column("report_id", Key, _to("health_reports", FOLLOW), primary_key=True),
     Column("deal_id", Key, _to("demand_deals", FOLLOW), primary_key=True),
-    Column("state", String(20), nullable=False),
-    Column("facts", Document, nullable=False),
-    Column("computed_at", Instant, nullable=False),
-    Column("basis", String(64), nullable=False),
-    Column("until", Instant),
-    *(Column(name, Float(53)) for name in FIGURES),
-    *(Column(f"{name}_version", Integer, nullable=False) for name in ("deal", "packages", "seat", "dsp")),
+    *required(state=String(20), facts=Document, computed_at=Instant, basis=String(64)),
+    *optional(until=Instant, **dict.fromkeys(FIGURES, Float(53))),
+    *required(deal_version=Integer, packages_version=Integer, seat_version=Integer, dsp_version=Integer),
     Index(None, "deal_id"),
     Index(None, "report_id", "state"),
 )

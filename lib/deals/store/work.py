@@ -13,15 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, or_, select
 
-from lib.deals.store.tables import (
-    demand_deals,
-    dsps,
-    idempotency_keys,
-    packages,
-    seats,
-    supply_package_deals,
-    supply_packages,
-)
+from lib.deals.store import tables as t
 from lib.deals.validation import Problems
 from lib.wire.errors import Conflict
 
@@ -72,30 +64,32 @@ class DealsScope:
 
 def _of_seats(scope: DealsScope, *columns: ColumnElement[Any]) -> Select[Any]:
     """These columns of the deals that may be seen."""
-    return select(*columns).where(demand_deals.c.seat_id.in_(scope.seats or ()))
+    return select(*columns).where(t.demand_deals.c.seat_id.in_(scope.seats or ()))
 
 
 def _supply(scope: DealsScope) -> Condition:
-    links = supply_package_deals.c
+    links = t.supply_package_deals.c
     package_ids = _of_seats(scope, links.supply_package_id).join(
-        supply_package_deals, links.demand_deal_id == demand_deals.c.id
+        t.supply_package_deals, links.demand_deal_id == t.demand_deals.c.id
     )
-    return or_(supply_packages.c.id.in_(package_ids), scope.ownership(supply_packages))
+    return or_(t.supply_packages.c.id.in_(package_ids), scope.ownership(t.supply_packages))
 
 
 def _packages(scope: DealsScope) -> Condition:
-    column = demand_deals.c.package_id
+    column = t.demand_deals.c.package_id
     return or_(
-        packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.ownership(packages)
+        t.packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.ownership(t.packages)
     )
 
 
 _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
-    "demand_deals": lambda scope: demand_deals.c.seat_id.in_(scope.seats or ()),
+    "demand_deals": lambda scope: t.demand_deals.c.seat_id.in_(scope.seats or ()),
     "supply_packages": _supply,
     "packages": _packages,
-    "seats": lambda scope: seats.c.id.in_(scope.seats or ()),
-    "dsps": lambda scope: dsps.c.id.in_(select(seats.c.dsp_id).where(seats.c.id.in_(scope.seats or ()))),
+    "seats": lambda scope: t.seats.c.id.in_(scope.seats or ()),
+    "dsps": lambda scope: t.dsps.c.id.in_(
+        select(t.seats.c.dsp_id).where(t.seats.c.id.in_(scope.seats or ()))
+    ),
 }
 
 
@@ -180,11 +174,11 @@ class IdempotentRequest:
         if not 0 < len(self.key) <= LONGEST or not self.key.isascii() or not self.key.isprintable():
             problems.add((), f"An Idempotency-Key is 1 to {LONGEST} visible characters of ASCII.")
         problems.check()
-        mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
-        row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
+        mine = (t.idempotency_keys.c.owner == work.who, t.idempotency_keys.c.key == self.key)
+        row = work.connection.execute(select(t.idempotency_keys).where(*mine)).one_or_none()
         if row is not None and work.scope.since is not None and row.at < work.scope.since:
             # Of a namesake who was removed: an account made since has none of its keys.
-            work.connection.execute(delete(idempotency_keys).where(*mine))
+            work.connection.execute(delete(t.idempotency_keys).where(*mine))
             return None
         if row is None or row.at <= work.now - KEPT_FOR:
             return None
@@ -196,10 +190,12 @@ class IdempotentRequest:
 
     def remember(self, work: Work, answer: Fields, etag: str) -> None:
         """Store the response for a day, and delete older ones."""
-        work.connection.execute(delete(idempotency_keys).where(idempotency_keys.c.at <= work.now - KEPT_FOR))
+        work.connection.execute(
+            delete(t.idempotency_keys).where(t.idempotency_keys.c.at <= work.now - KEPT_FOR)
+        )
         values = {"owner": work.who, "key": self.key, "entity": self.entity, "body": self.body}
         values |= {"answer": answer, "etag": etag, "at": work.now}
-        work.connection.execute(insert(idempotency_keys).values(values))
+        work.connection.execute(insert(t.idempotency_keys).values(values))
 
     def _difference(self, row: Any) -> str:
         if row.entity != self.entity:

@@ -30,7 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from lib.database import DatabaseScope, Document, Instant, Key, metadata
+from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals.supply.formats import (
     ADS,
     APP_ADS,
@@ -56,38 +56,26 @@ NOT_YOURS = "Only people who may change the deals of all seats can import or rem
 NO_ACCESS = "You may see no deals, and no supply files"
 HOST = String(LONGEST_DOMAIN)
 
-supply_files = Table(
+supply_files = numbered_table(
     "supply_files",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("kind", String(20), nullable=False),
-    Column("domain", HOST, nullable=False),
-    Column("records", Integer, nullable=False),
-    Column("variables", Document, nullable=False),
-    Column("problems", Document, nullable=False),
-    Column("problem_count", Integer, nullable=False),
-    Column("who", String(100), nullable=False),
-    Column("at", Instant, nullable=False),
+    *required(kind=String(20), domain=HOST, records=Integer, variables=Document, problems=Document),
+    *required(problem_count=Integer, who=String(100), at=Instant),
     UniqueConstraint("kind", "domain"),
-    sqlite_autoincrement=True,
 )
 supply_accounts = Table(
     "supply_accounts",
     metadata,
     Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False),
-    Column("system", HOST, nullable=False),
-    Column("account", String(LONGEST_ACCOUNT), nullable=False),
-    Column("relation", String(20), nullable=False),
-    Column("domain", HOST, nullable=False),
+    *required(system=HOST, account=String(LONGEST_ACCOUNT), relation=String(20), domain=HOST),
     Index(None, "file_id"),
     Index(None, "system", "account"),
 )
 supply_apps = Table(
     "supply_apps",
     metadata,
-    Column("app", String(LONGEST_APP), primary_key=True),
+    *keys(app=String(LONGEST_APP)),
     Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("domain", HOST, nullable=False),
+    *required(domain=HOST),
 )
 
 

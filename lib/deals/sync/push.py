@@ -22,15 +22,7 @@ from sqlalchemy import ColumnElement, Engine, Select, and_, exists, literal, or_
 from lib import database
 from lib.database import Instant
 from lib.deals.models import BUYER_STATUS, shorten
-from lib.deals.store.tables import (
-    LONGEST_PROBLEM,
-    demand_deals,
-    dsps,
-    seats,
-    supply_package_deals,
-    supply_packages,
-    synced_deals,
-)
+from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope, Work
 from lib.deals.sync import sync_state
 from lib.deals.sync.documents import SellingSide, selling_side
@@ -53,7 +45,7 @@ ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
 OVERLAP = timedelta(minutes=2)
 """How long a transaction may last: a change has the time at which it began."""
 COMPLETE = BUYER_STATUS.index("complete")
-_SYNC, _DEALS = synced_deals.c, demand_deals.c
+_SYNC, _DEALS = t.synced_deals.c, t.demand_deals.c
 Answer = tuple[str, httpx.Response | None]
 
 
@@ -154,7 +146,7 @@ class Push:
         values = failure if problem else SUCCESS | {"sent_at": now}
 
         def within(work: Work) -> None:
-            work.connection.execute(update(synced_deals).where(*_row(deal)).values(values))
+            work.connection.execute(update(t.synced_deals).where(*_row(deal)).values(values))
 
         self._run(within)
         if problem:
@@ -179,10 +171,10 @@ class Push:
         is_old = or_(_SYNC.asked_at.is_(None), _SYNC.asked_at <= now - ASKED_EVERY, _SYNC.asked_at > now)
         is_open = or_(_SYNC.status.is_(None), _SYNC.status != COMPLETE)
         question = (
-            select(synced_deals)
-            .join(seats, seats.c.id == _SYNC.seat_id)
+            select(t.synced_deals)
+            .join(t.seats, t.seats.c.id == _SYNC.seat_id)
             .where(
-                seats.c.dsp_id == self._dsp, _SYNC.sent_at.is_not(None), ~_SYNC.is_archived, is_old, is_open
+                t.seats.c.dsp_id == self._dsp, _SYNC.sent_at.is_not(None), ~_SYNC.is_archived, is_old, is_open
             )
             .order_by(_SYNC.asked_at.nulls_first(), _SYNC.deal_id)
             .limit(BATCH_SIZE)
@@ -192,7 +184,7 @@ class Push:
             for row in work.rows(question)
         ]
         for deal in deals:
-            work.connection.execute(update(synced_deals).where(*_row(deal)).values(asked_at=now))
+            work.connection.execute(update(t.synced_deals).where(*_row(deal)).values(asked_at=now))
         return deals
 
     def _take(self, deal: SyncedDeal, answer: httpx.Response) -> None:
@@ -211,7 +203,7 @@ class Push:
 
     def _who(self, work: Work) -> str:
         """The DSP, for the history: `Alder Bidder (DSP 3)`. No username has a space."""
-        name = work.names(dsps, [self._dsp]).get(self._dsp, "")
+        name = work.names(t.dsps, [self._dsp]).get(self._dsp, "")
         end = f" (DSP {self._dsp})"
         return shorten(name, LONGEST_WHO - len(end)) + end
 
@@ -235,7 +227,7 @@ class Push:
         try:
             answer = call(self._http, request)
         except (ServiceProblem, TrancheError) as error:
-            return shorten(error.reason, LONGEST_PROBLEM), None
+            return shorten(error.reason, t.LONGEST_PROBLEM), None
         return ("" if answer.is_success else f"it answered {answer.status_code}"), answer
 
     @property
@@ -263,7 +255,7 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
     they were compared; and deals that are gone and not archived at the DSP yet. All of them with `is_all`.
     """
     is_pair = and_(_SYNC.deal_id == _DEALS.deal_id, _SYNC.seat_id == _DEALS.seat_id)
-    link, package = supply_package_deals.c, supply_packages.c
+    link, package = t.supply_package_deals.c, t.supply_packages.c
     moment = literal(now, Instant)
     has_new_package = exists().where(
         link.demand_deal_id == _DEALS.id,
@@ -280,20 +272,20 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
         _SYNC.due.is_not(None),
         _SYNC.changed_from.is_(None),
         _DEALS.updated_at >= _SYNC.changed_from,
-        seats.c.updated_at >= _SYNC.changed_from,
-        has_new_package.correlate(demand_deals, synced_deals),
+        t.seats.c.updated_at >= _SYNC.changed_from,
+        has_new_package.correlate(t.demand_deals, t.synced_deals),
     )
     present = (
         select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
-        .join(seats, seats.c.id == _DEALS.seat_id)
-        .outerjoin(synced_deals, is_pair)
-        .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), seats.c.dsp_id == dsp, is_new)
+        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
+        .outerjoin(t.synced_deals, is_pair)
+        .where(_DEALS.deal_sync, t.seats.c.external_id.is_not(None), t.seats.c.dsp_id == dsp, is_new)
     )
-    has_deal = exists().where(is_pair).correlate(synced_deals)
+    has_deal = exists().where(is_pair).correlate(t.synced_deals)
     removals = (
         select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1))
-        .join(seats, seats.c.id == _SYNC.seat_id)
-        .where(seats.c.dsp_id == dsp, ~has_deal, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
+        .join(t.seats, t.seats.c.id == _SYNC.seat_id)
+        .where(t.seats.c.dsp_id == dsp, ~has_deal, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
     )
     pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))

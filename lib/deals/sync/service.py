@@ -18,14 +18,7 @@ from lib.deals import queries
 from lib.deals.models import BUYER_STATUS, shorten
 from lib.deals.queries import ListOffer, ListPage, ListQuery, Parameters
 from lib.deals.store import status
-from lib.deals.store.tables import (
-    changes,
-    demand_deals,
-    seats,
-    supply_package_deals,
-    supply_packages,
-    synced_deals,
-)
+from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope, Fields, Work
 from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
@@ -35,7 +28,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
 
 SEAT = "seat"
-_DEALS, _SYNC = demand_deals.c, synced_deals.c
+_DEALS, _SYNC = t.demand_deals.c, t.synced_deals.c
 Result = TypeVar("Result")
 OFFER = ListOffer(filters=(SEAT,))
 HISTORY, LONGEST_WHO = "buyer_status", 64
@@ -65,8 +58,8 @@ def _pairs(
     """Deal id, seat, number of the demand deal, and whether it is gone; one row for a deal at a seat."""
     present = (
         select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
-        .join(seats, seats.c.id == _DEALS.seat_id)
-        .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), *work.scope.visibility(demand_deals))
+        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
+        .where(_DEALS.deal_sync, t.seats.c.external_id.is_not(None), *work.scope.visibility(t.demand_deals))
     )
     has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
     removals = select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1)).where(
@@ -77,7 +70,7 @@ def _pairs(
     if deal_id is not None:
         present, removals = present.where(_DEALS.deal_id == deal_id), removals.where(_SYNC.deal_id == deal_id)
     if buyer_seats is not None:
-        present = present.where(seats.c.external_id.in_(buyer_seats))
+        present = present.where(t.seats.c.external_id.in_(buyer_seats))
         removals = removals.where(_SYNC.buyer_seat.in_(buyer_seats))
     return union_all(present, removals)
 
@@ -95,8 +88,8 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
 def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[tuple[str, int], SyncedDeal]:
     """The documents of the deals as they are."""
     question = (
-        select(demand_deals, seats.c.external_id, status.of_deal(work.now).label("status"))
-        .join(seats, seats.c.id == _DEALS.seat_id)
+        select(t.demand_deals, t.seats.c.external_id, status.of_deal(work.now).label("status"))
+        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
         .where(_DEALS.id.in_(numbers))
     )
     packages = _packages(work, numbers)
@@ -114,11 +107,11 @@ def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[tupl
 
 def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
     """Number of a demand deal → the rows of its supply packages."""
-    link, package = supply_package_deals.c, supply_packages.c
+    link, package = t.supply_package_deals.c, t.supply_packages.c
     columns = (package.media_type, package.start_date, package.end_date, package.geo_targetings)
     question: Select[Any] = (
         select(link.demand_deal_id, *columns)
-        .join(supply_packages, package.id == link.supply_package_id)
+        .join(t.supply_packages, package.id == link.supply_package_id)
         .where(link.demand_deal_id.in_(numbers))
     )
     rows_of: dict[int, list[Row[Any]]] = defaultdict(list)
@@ -129,7 +122,7 @@ def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
 
 def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
     """What was told last of deals that are gone."""
-    rows = work.rows(select(synced_deals).where(_SYNC.deal_id.in_(deal_ids))) if deal_ids else ()
+    rows = work.rows(select(t.synced_deals).where(_SYNC.deal_id.in_(deal_ids))) if deal_ids else ()
     return {
         (row.deal_id, row.seat_id): SyncedDeal(
             row.deal_id,
@@ -270,7 +263,7 @@ def _note(
 ) -> None:
     """A line in the deal's history. The deal itself is not changed, so its version stays."""
     before, after = status
-    version = select(demand_deals.c.version).where(demand_deals.c.id == deal.demand_deal_id)
+    version = select(t.demand_deals.c.version).where(t.demand_deals.c.id == deal.demand_deal_id)
     values = {
         "entity": "demand_deals",
         "entity_id": deal.demand_deal_id,
@@ -281,7 +274,7 @@ def _note(
         "before": {HISTORY: _in_words(*before)},
         "after": {HISTORY: _in_words(*after)},
     }
-    work.connection.execute(insert(changes).values(values))
+    work.connection.execute(insert(t.changes).values(values))
 
 
 def _in_words(status: int | None, reason: str | None) -> str | None:

@@ -8,12 +8,20 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from lib.database.columns import Key, keys, required
+from lib.database.columns import Key, keys, optional, required
 
 revision = "0035"
 down_revision = None
 
-INSTANT, TEXT = sa.DateTime(timezone=True), sa.Text()
+INSTANT, TEXT, FLAG, DAY = sa.DateTime(timezone=True), sa.Text(), sa.Boolean(), sa.Date()
+WHOLE, LARGE, DOUBLE = sa.Integer(), sa.BigInteger(), sa.Double()
+CODE, USER, NAME, DIGEST = sa.String(20), sa.String(64), sa.String(100), sa.String(64)
+VALUE, EMAIL, HOST, SERVICE = sa.String(200), sa.String(254), sa.String(253), sa.String(500)
+SLICER: dict[str, Any] = {"service": SERVICE, "project": VALUE, "slicer": VALUE}
+SHARED: dict[str, Any] = {"owner": USER, "is_shared": FLAG, "created": INSTANT, "changed": INSTANT}
+ENTITY: dict[str, Any] = {"name": sa.String(500), "folded": TEXT}
+STAMPS: dict[str, Any] = {"version": WHOLE, "created_at": INSTANT, "updated_at": INSTANT}
+MAKER: dict[str, Any] = {"made_by": USER, "made_with": WHOLE}
 
 
 def upgrade() -> None:
@@ -25,625 +33,315 @@ def upgrade() -> None:
 
 
 def _people_and_tokens() -> None:
-    op.create_table("people", *keys(username=sa.String(64)), *required(record=TEXT))
-    op.create_table(
-        "sign_ins", *keys(username=sa.String(64), ends=sa.Double()), *required(proof=sa.String(64))
-    )
-    op.create_index("ix_sign_ins_ends", "sign_ins", ["ends"])
-    op.create_table(
-        "attempts",
-        sa.Column("id", Key, primary_key=True),
-        *required(kind=sa.String(7), name=sa.String(64), origin=sa.String(64), at=sa.Double()),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_attempts_at", "attempts", ["at"])
-    op.create_index("ix_attempts_kind_name_origin", "attempts", ["kind", "name", "origin"])
+    op.create_table("people", *keys(username=USER), *required(record=TEXT))
+    op.create_table("sign_ins", *keys(username=USER, ends=DOUBLE), *required(proof=DIGEST))
+    _index("sign_ins", "ends")
+    _numbered("attempts", *required(kind=sa.String(7), name=USER, origin=sa.String(64), at=DOUBLE))
+    _index("attempts", "at")
+    _index("attempts", "kind", "name", "origin")
     op.create_table("secrets", *keys(name=sa.String(64)), *required(value=sa.String(64)))
-    op.create_table(
-        "admissions",
-        sa.Column("id", Key, primary_key=True),
-        *required(caller=sa.String(100), process=sa.String(32), at=sa.Double(), count=sa.Integer()),
-        sqlite_autoincrement=True,
+    _numbered("admissions", *required(caller=NAME, process=sa.String(32), at=DOUBLE, count=WHOLE))
+    _index("admissions", "at")
+    _index("admissions", "caller")
+    op.create_table("id_tokens", *keys(digest=DIGEST), *required(ends=DOUBLE))
+    _index("id_tokens", "ends")
+    _numbered(
+        "audit", *required(at=INSTANT, who=NAME, event=CODE, about=NAME, detail=TEXT), *optional(address=USER)
     )
-    op.create_index("ix_admissions_at", "admissions", ["at"])
-    op.create_index("ix_admissions_caller", "admissions", ["caller"])
-    op.create_table("id_tokens", *keys(digest=sa.String(64)), *required(ends=sa.Double()))
-    op.create_index("ix_id_tokens_ends", "id_tokens", ["ends"])
-    op.create_table(
-        "audit",
-        sa.Column("id", Key, primary_key=True),
-        *required(at=INSTANT, who=sa.String(100), event=sa.String(20), about=sa.String(100), detail=TEXT),
-        *_optional(address=sa.String(64)),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_audit_about_id", "audit", ["about", "id"])
-    op.create_index("ix_audit_event_id", "audit", ["event", "id"])
+    _index("audit", "about", "id")
+    _index("audit", "event", "id")
     op.create_table(
         "tokens",
-        sa.Column("id", sa.Integer(), primary_key=True),
-        *required(
-            prefix=sa.String(40),
-            digest=sa.String(64),
-            owner=sa.String(64),
-            name=sa.String(200),
-            service=sa.String(100),
-            kind=sa.String(9),
-            grants=sa.JSON(),
-            created=INSTANT,
-        ),
-        *_optional(expires=INSTANT, last_used=INSTANT, revoked=INSTANT, deals=TEXT),
+        sa.Column("id", WHOLE, primary_key=True),
+        *required(prefix=sa.String(40), digest=DIGEST, owner=USER, name=VALUE, service=NAME),
+        *required(kind=sa.String(9), grants=sa.JSON(), created=INSTANT),
+        *optional(expires=INSTANT, last_used=INSTANT, revoked=INSTANT, deals=TEXT),
         sa.UniqueConstraint("digest"),
         sa.CheckConstraint("kind in ('permanent', 'temporary')", name="ck_tokens_kind"),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_tokens_kind_expires", "tokens", ["kind", "expires"])
-    op.create_index("ix_tokens_owner", "tokens", ["owner"])
+    _index("tokens", "kind", "expires")
+    _index("tokens", "owner")
 
 
 def _deals() -> None:
-    op.create_table(
-        "dsps",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            name=sa.String(500),
-            folded=TEXT,
-            supports_deal_sync=sa.Boolean(),
-            version=sa.Integer(),
-            created_at=INSTANT,
-            updated_at=INSTANT,
-        ),
-        sa.UniqueConstraint("name"),
-        sqlite_autoincrement=True,
-    )
-    op.create_table(
+    _numbered("dsps", *required(**ENTITY, supports_deal_sync=FLAG, **STAMPS), sa.UniqueConstraint("name"))
+    _numbered(
         "seats",
-        sa.Column("id", Key, primary_key=True),
-        *required(name=sa.String(500), folded=TEXT),
-        *_optional(external_id=sa.String(200)),
-        *required(dsp_id=Key, version=sa.Integer(), created_at=INSTANT, updated_at=INSTANT),
-        sa.ForeignKeyConstraint(["dsp_id"], ["dsps.id"], ondelete="RESTRICT"),
+        *required(**ENTITY),
+        *optional(external_id=VALUE),
+        *required(dsp_id=Key, **STAMPS),
+        _reference("dsp_id", "dsps", "RESTRICT"),
         sa.UniqueConstraint("dsp_id", "external_id"),
         sa.UniqueConstraint("dsp_id", "name"),
-        sqlite_autoincrement=True,
     )
-    op.create_table(
-        "domain_lists",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            name=sa.String(500),
-            folded=TEXT,
-            domains=TEXT,
-            version=sa.Integer(),
-            created_at=INSTANT,
-            updated_at=INSTANT,
-        ),
-        sa.UniqueConstraint("name"),
-        sqlite_autoincrement=True,
-    )
-    op.create_table(
-        "app_lists",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            name=sa.String(500),
-            folded=TEXT,
-            apps=TEXT,
-            version=sa.Integer(),
-            created_at=INSTANT,
-            updated_at=INSTANT,
-        ),
-        sa.UniqueConstraint("name"),
-        sqlite_autoincrement=True,
-    )
-    op.create_table(
+    _numbered("domain_lists", *required(**ENTITY, domains=TEXT, **STAMPS), sa.UniqueConstraint("name"))
+    _numbered("app_lists", *required(**ENTITY, apps=TEXT, **STAMPS), sa.UniqueConstraint("name"))
+    _numbered(
         "supply_packages",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            name=sa.String(500),
-            folded=TEXT,
-            is_active=sa.Boolean(),
-            is_dynamic_bidding=sa.Boolean(),
-            is_true_price_opt_enable=sa.Boolean(),
-            media_type=sa.String(20),
-            start_date=INSTANT,
-            start_date_offset=sa.Integer(),
-        ),
-        *_optional(end_date=INSTANT, end_date_offset=sa.Integer()),
-        *required(
-            browser_targetings=TEXT,
-            device_targetings=TEXT,
-            geo_targetings=TEXT,
-            operating_system_targetings=TEXT,
-            size_targetings=TEXT,
-            version=sa.Integer(),
-            created_at=INSTANT,
-            updated_at=INSTANT,
-        ),
-        *_optional(made_by=sa.String(64), made_with=sa.Integer()),
+        *required(**ENTITY, is_active=FLAG, is_dynamic_bidding=FLAG, is_true_price_opt_enable=FLAG),
+        *required(media_type=CODE, start_date=INSTANT, start_date_offset=WHOLE),
+        *optional(end_date=INSTANT, end_date_offset=WHOLE),
+        *required(browser_targetings=TEXT, device_targetings=TEXT, geo_targetings=TEXT),
+        *required(operating_system_targetings=TEXT, size_targetings=TEXT, **STAMPS),
+        *optional(**MAKER),
         sa.Column("targets", TEXT, nullable=False, server_default=""),
         sa.CheckConstraint("end_date > start_date", name="ck_supply_packages_dates"),
-        sqlite_autoincrement=True,
     )
-    op.create_index("ix_supply_packages_made_by", "supply_packages", ["made_by"])
-    op.create_index("ix_supply_packages_start_date", "supply_packages", ["start_date"])
-    op.create_table(
-        "packages",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            name=sa.String(500), folded=TEXT, version=sa.Integer(), created_at=INSTANT, updated_at=INSTANT
-        ),
-        *_optional(made_by=sa.String(64), made_with=sa.Integer()),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_packages_made_by", "packages", ["made_by"])
+    _index("supply_packages", "made_by")
+    _index("supply_packages", "start_date")
+    _numbered("packages", *required(**ENTITY, **STAMPS), *optional(**MAKER))
+    _index("packages", "made_by")
     op.create_table("deal_ids", *keys(deal_id=sa.String(40)), *required(given=INSTANT))
-    op.create_table(
+    _numbered(
         "demand_deals",
-        sa.Column("id", Key, primary_key=True),
-        *required(name=sa.String(500), folded=TEXT, deal_id=sa.String(40), seat_id=Key),
-        *_optional(package_id=Key, price=sa.BigInteger()),
-        *required(deal_sync=sa.Boolean(), is_active=sa.Boolean()),
-        *_optional(
-            agency_curation_fee=sa.BigInteger(),
-            agency_curation_fee_type=sa.Integer(),
-            contact_email=sa.String(254),
-        ),
-        *required(version=sa.Integer(), created_at=INSTANT, updated_at=INSTANT),
-        *_optional(
-            price_type=sa.String(20),
-            units=sa.BigInteger(),
-            budget=sa.BigInteger(),
-            frequency_cap=sa.BigInteger(),
-            viewability_goal=sa.BigInteger(),
-            deal_type=sa.String(20),
-            pacing=sa.String(20),
-            audience_segments=sa.String(200),
-            buyer_note=sa.String(200),
-            priority=sa.BigInteger(),
-            house_code=sa.String(200),
-        ),
+        *required(**ENTITY, deal_id=sa.String(40), seat_id=Key),
+        *optional(package_id=Key, price=LARGE),
+        *required(deal_sync=FLAG, is_active=FLAG),
+        *optional(agency_curation_fee=LARGE, agency_curation_fee_type=WHOLE, contact_email=EMAIL),
+        *required(**STAMPS),
+        *optional(price_type=CODE, units=LARGE, budget=LARGE, frequency_cap=LARGE, viewability_goal=LARGE),
+        *optional(deal_type=CODE, pacing=CODE, audience_segments=VALUE, buyer_note=VALUE, priority=LARGE),
+        *optional(house_code=VALUE),
         sa.ForeignKeyConstraint(["deal_id"], ["deal_ids.deal_id"]),
-        sa.ForeignKeyConstraint(["package_id"], ["packages.id"], ondelete="RESTRICT"),
-        sa.ForeignKeyConstraint(["seat_id"], ["seats.id"], ondelete="RESTRICT"),
+        _reference("package_id", "packages", "RESTRICT"),
+        _reference("seat_id", "seats", "RESTRICT"),
         sa.UniqueConstraint("deal_id"),
-        sqlite_autoincrement=True,
     )
-    op.create_index("ix_demand_deals_package_id", "demand_deals", ["package_id"])
-    op.create_index("ix_demand_deals_seat_id", "demand_deals", ["seat_id"])
+    _index("demand_deals", "package_id")
+    _index("demand_deals", "seat_id")
     op.create_table(
         "supply_package_deals",
         *keys(supply_package_id=Key, demand_deal_id=Key),
-        sa.ForeignKeyConstraint(["demand_deal_id"], ["demand_deals.id"], ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["supply_package_id"], ["supply_packages.id"], ondelete="RESTRICT"),
+        _reference("demand_deal_id", "demand_deals", "CASCADE"),
+        _reference("supply_package_id", "supply_packages", "RESTRICT"),
     )
-    op.create_index(
-        "ix_supply_package_deals_demand_deal_id_supply_package_id",
-        "supply_package_deals",
-        ["demand_deal_id", "supply_package_id"],
-    )
-    op.create_table(
-        "supply_domain_lists",
-        *keys(supply_package_id=Key, list_id=Key),
-        *required(is_excluded=sa.Boolean()),
-        sa.ForeignKeyConstraint(["list_id"], ["domain_lists.id"], ondelete="RESTRICT"),
-        sa.ForeignKeyConstraint(["supply_package_id"], ["supply_packages.id"], ondelete="CASCADE"),
-    )
-    op.create_index(
-        "ix_supply_domain_lists_list_id_supply_package_id",
-        "supply_domain_lists",
-        ["list_id", "supply_package_id"],
-    )
-    op.create_table(
-        "supply_app_lists",
-        *keys(supply_package_id=Key, list_id=Key),
-        *required(is_excluded=sa.Boolean()),
-        sa.ForeignKeyConstraint(["list_id"], ["app_lists.id"], ondelete="RESTRICT"),
-        sa.ForeignKeyConstraint(["supply_package_id"], ["supply_packages.id"], ondelete="CASCADE"),
-    )
-    op.create_index(
-        "ix_supply_app_lists_list_id_supply_package_id", "supply_app_lists", ["list_id", "supply_package_id"]
-    )
+    _index("supply_package_deals", "demand_deal_id", "supply_package_id")
+    for table, lists in (("supply_domain_lists", "domain_lists"), ("supply_app_lists", "app_lists")):
+        op.create_table(
+            table,
+            *keys(supply_package_id=Key, list_id=Key),
+            *required(is_excluded=FLAG),
+            _reference("list_id", lists, "RESTRICT"),
+            _reference("supply_package_id", "supply_packages", "CASCADE"),
+        )
+        _index(table, "list_id", "supply_package_id")
     op.create_table(
         "package_seats",
         *keys(package_id=Key, seat_id=Key),
-        *required(value=sa.Boolean()),
-        sa.ForeignKeyConstraint(["package_id"], ["packages.id"], ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["seat_id"], ["seats.id"], ondelete="RESTRICT"),
+        *required(value=FLAG),
+        _reference("package_id", "packages", "CASCADE"),
+        _reference("seat_id", "seats", "RESTRICT"),
     )
-    op.create_index("ix_package_seats_seat_id_package_id", "package_seats", ["seat_id", "package_id"])
+    _index("package_seats", "seat_id", "package_id")
     op.create_table(
         "package_supply_packages",
         *keys(package_id=Key, supply_package_id=Key),
-        sa.ForeignKeyConstraint(["package_id"], ["packages.id"], ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["supply_package_id"], ["supply_packages.id"], ondelete="RESTRICT"),
+        _reference("package_id", "packages", "CASCADE"),
+        _reference("supply_package_id", "supply_packages", "RESTRICT"),
     )
-    op.create_index(
-        "ix_package_supply_packages_supply_package_id_package_id",
-        "package_supply_packages",
-        ["supply_package_id", "package_id"],
-    )
-    op.create_table(
+    _index("package_supply_packages", "supply_package_id", "package_id")
+    _numbered(
         "changes",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            entity=sa.String(20),
-            entity_id=Key,
-            version=sa.Integer(),
-            at=INSTANT,
-            who=sa.String(64),
-            action=sa.String(10),
-        ),
-        *_optional(before=TEXT, after=TEXT),
-        sqlite_autoincrement=True,
+        *required(entity=CODE, entity_id=Key, version=WHOLE, at=INSTANT, who=USER, action=sa.String(10)),
+        *optional(before=TEXT, after=TEXT),
     )
-    op.create_index("ix_changes_entity_entity_id_id", "changes", ["entity", "entity_id", "id"])
+    _index("changes", "entity", "entity_id", "id")
     op.create_table(
         "idempotency_keys",
-        *keys(owner=sa.String(64), key=sa.String(255)),
-        *required(entity=sa.String(20), body=TEXT, answer=TEXT, etag=sa.String(60), at=INSTANT),
+        *keys(owner=USER, key=sa.String(255)),
+        *required(entity=CODE, body=TEXT, answer=TEXT, etag=sa.String(60), at=INSTANT),
     )
-    op.create_index("ix_idempotency_keys_at", "idempotency_keys", ["at"])
+    _index("idempotency_keys", "at")
 
 
 def _work_on_deals() -> None:
-    op.create_table(
+    _numbered(
         "remembered",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            entity=sa.String(20),
-            entity_id=Key,
-            at=INSTANT,
-            who=sa.String(64),
-            action=sa.String(10),
-            body=TEXT,
-        ),
-        sqlite_autoincrement=True,
+        *required(service=SERVICE, entity=CODE, entity_id=Key, at=INSTANT, who=USER, action=sa.String(10)),
+        *required(body=TEXT),
     )
-    op.create_index(
-        "ix_remembered_service_entity_entity_id_id", "remembered", ["service", "entity", "entity_id", "id"]
-    )
-    op.create_table(
-        "drafts", *keys(username=sa.String(64), service=sa.String(500)), *required(at=INSTANT, body=TEXT)
-    )
+    _index("remembered", "service", "entity", "entity_id", "id")
+    op.create_table("drafts", *keys(username=USER, service=SERVICE), *required(at=INSTANT, body=TEXT))
     op.create_table(
         "package_questions",
-        *keys(service=sa.String(500), package_id=sa.BigInteger()),
-        *required(
-            reporting=sa.String(500),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            params=TEXT,
-            owner=sa.String(64),
-            at=INSTANT,
-        ),
+        *keys(service=SERVICE, package_id=LARGE),
+        *required(reporting=SERVICE, project=VALUE, slicer=VALUE, params=TEXT, owner=USER, at=INSTANT),
     )
     op.create_table(
         "package_notes",
-        *keys(service=sa.String(500), package_id=sa.BigInteger()),
-        *required(owner=sa.String(100), note=TEXT, who=sa.String(64), at=INSTANT),
+        *keys(service=SERVICE, package_id=LARGE),
+        *required(owner=NAME, note=TEXT, who=USER, at=INSTANT),
     )
-    op.create_table(
-        "deal_entries",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            kind=sa.String(20),
-            name=sa.String(100),
-            body=TEXT,
-            owner=sa.String(64),
-            is_shared=sa.Boolean(),
-            created=INSTANT,
-            changed=INSTANT,
-        ),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_deal_entries_service_kind", "deal_entries", ["service", "kind"])
+    _numbered("deal_entries", *required(service=SERVICE, kind=CODE, name=NAME, body=TEXT, **SHARED))
+    _index("deal_entries", "service", "kind")
     op.create_table(
         "synced_deals",
         *keys(deal_id=sa.String(40), seat_id=Key),
-        *required(demand_deal_id=Key, buyer_seat=sa.String(200), document=TEXT),
-        *_optional(
-            fetched_at=INSTANT,
-            fetched_by=sa.String(64),
-            status=sa.Integer(),
-            status_at=INSTANT,
-            status_by=sa.String(64),
-        ),
-        sa.Column("is_archived", sa.Boolean(), nullable=False, server_default=sa.false()),
-        *_optional(changed_from=INSTANT, sent_at=INSTANT, due=INSTANT),
-        sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
-        *_optional(problem=sa.String(200), asked_at=INSTANT, status_reason=sa.String(500)),
+        *required(demand_deal_id=Key, buyer_seat=VALUE, document=TEXT),
+        *optional(fetched_at=INSTANT, fetched_by=USER, status=WHOLE, status_at=INSTANT, status_by=USER),
+        sa.Column("is_archived", FLAG, nullable=False, server_default=sa.false()),
+        *optional(changed_from=INSTANT, sent_at=INSTANT, due=INSTANT),
+        sa.Column("attempts", WHOLE, nullable=False, server_default="0"),
+        *optional(problem=VALUE, asked_at=INSTANT, status_reason=sa.String(500)),
     )
-    op.create_table(
+    _numbered(
         "bulk_actions",
-        sa.Column("id", Key, primary_key=True),
-        *required(service=sa.String(500), title=sa.String(100), who=sa.String(64), at=INSTANT),
-        *_optional(undone_by=sa.String(64), undone_at=INSTANT),
-        sqlite_autoincrement=True,
+        *required(service=SERVICE, title=NAME, who=USER, at=INSTANT),
+        *optional(undone_by=USER, undone_at=INSTANT),
     )
-    op.create_index("ix_bulk_actions_service_at", "bulk_actions", ["service", "at"])
+    _index("bulk_actions", "service", "at")
     op.create_table(
         "bulk_action_rows",
-        *keys(action_id=Key, entity=sa.String(40), entity_id=sa.BigInteger()),
-        *required(name=TEXT, before=TEXT, after=TEXT, is_undone=sa.Boolean()),
-        sa.ForeignKeyConstraint(["action_id"], ["bulk_actions.id"], ondelete="CASCADE"),
+        *keys(action_id=Key, entity=sa.String(40), entity_id=LARGE),
+        *required(name=TEXT, before=TEXT, after=TEXT, is_undone=FLAG),
+        _reference("action_id", "bulk_actions", "CASCADE"),
     )
-    op.create_table(
+    _numbered(
         "health_reports",
-        sa.Column("id", Key, primary_key=True),
-        *required(project=sa.String(200), slicer=sa.String(200), basis=sa.String(64), last_day=sa.String(10)),
-        *_optional(checked_at=INSTANT),
+        *required(project=VALUE, slicer=VALUE, basis=sa.String(64), last_day=sa.String(10)),
+        *optional(checked_at=INSTANT),
         *required(problem=TEXT),
         sa.UniqueConstraint("project", "slicer"),
-        sqlite_autoincrement=True,
     )
+    figures = ("impressions", "spend", "win_rate", "pacing")
     op.create_table(
         "deal_health",
         *keys(report_id=Key, deal_id=Key),
-        *required(state=sa.String(20), facts=TEXT, computed_at=INSTANT, basis=sa.String(64)),
-        *_optional(until=INSTANT),
-        *required(
-            deal_version=sa.Integer(),
-            packages_version=sa.Integer(),
-            seat_version=sa.Integer(),
-            dsp_version=sa.Integer(),
-        ),
-        *_optional(
-            impressions_7_days=sa.Float(53),
-            spend_7_days=sa.Float(53),
-            win_rate_7_days=sa.Float(53),
-            pacing_7_days=sa.Float(53),
-            impressions_30_days=sa.Float(53),
-            spend_30_days=sa.Float(53),
-            win_rate_30_days=sa.Float(53),
-            pacing_30_days=sa.Float(53),
-        ),
-        sa.ForeignKeyConstraint(["deal_id"], ["demand_deals.id"], ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["report_id"], ["health_reports.id"], ondelete="CASCADE"),
+        *required(state=CODE, facts=TEXT, computed_at=INSTANT, basis=sa.String(64)),
+        *optional(until=INSTANT),
+        *required(deal_version=WHOLE, packages_version=WHOLE, seat_version=WHOLE, dsp_version=WHOLE),
+        *optional(**{f"{figure}_{days}_days": sa.Float(53) for days in (7, 30) for figure in figures}),
+        _reference("deal_id", "demand_deals", "CASCADE"),
+        _reference("report_id", "health_reports", "CASCADE"),
     )
-    op.create_index("ix_deal_health_deal_id", "deal_health", ["deal_id"])
-    op.create_index("ix_deal_health_report_id_state", "deal_health", ["report_id", "state"])
-    op.create_table(
+    _index("deal_health", "deal_id")
+    _index("deal_health", "report_id", "state")
+    _numbered(
         "proposals",
-        sa.Column("id", Key, primary_key=True),
-        *required(service=sa.String(500), entity=sa.String(20)),
-        *_optional(entity_id=sa.BigInteger()),
+        *required(service=SERVICE, entity=CODE),
+        *optional(entity_id=LARGE),
         *required(name=TEXT, fields=TEXT, before=TEXT, reason=TEXT),
-        *_optional(question=TEXT, expected=TEXT),
-        *required(by=sa.String(64)),
-        *_optional(made_with=sa.Integer()),
-        *required(at=INSTANT, state=sa.String(20)),
-        *_optional(decided_by=sa.String(64), decided_at=INSTANT),
+        *optional(question=TEXT, expected=TEXT),
+        *required(by=USER),
+        *optional(made_with=WHOLE),
+        *required(at=INSTANT, state=CODE),
+        *optional(decided_by=USER, decided_at=INSTANT),
         *required(word=TEXT),
-        *_optional(applied_id=sa.BigInteger()),
-        *required(is_edited=sa.Boolean()),
-        sqlite_autoincrement=True,
+        *optional(applied_id=LARGE),
+        *required(is_edited=FLAG),
     )
-    op.create_index("ix_proposals_service_state", "proposals", ["service", "state"])
+    _index("proposals", "service", "state")
     op.create_table(
         "negotiation_rounds",
-        *keys(
-            service=sa.String(500), deal_id=sa.BigInteger(), seat_id=sa.BigInteger(), number=sa.BigInteger()
-        ),
+        *keys(service=SERVICE, deal_id=LARGE, seat_id=LARGE, number=LARGE),
         *required(side=sa.String(10), act=sa.String(10)),
-        *_optional(price=sa.BigInteger(), units=sa.BigInteger(), first_day=sa.Date(), last_day=sa.Date()),
+        *optional(price=LARGE, units=LARGE, first_day=DAY, last_day=DAY),
         *required(word=TEXT, who=TEXT),
-        *_optional(link_id=sa.BigInteger()),
+        *optional(link_id=LARGE),
         *required(at=INSTANT),
     )
     op.create_table(
         "buyer_counts",
-        *keys(service=sa.String(500), deal_id=sa.BigInteger(), seat_id=sa.BigInteger(), day=sa.Date()),
-        *_optional(
-            requests=sa.BigInteger(), bids=sa.BigInteger(), wins=sa.BigInteger(), spend=sa.BigInteger()
-        ),
-        *required(link_id=sa.BigInteger(), at=INSTANT),
+        *keys(service=SERVICE, deal_id=LARGE, seat_id=LARGE, day=DAY),
+        *optional(requests=LARGE, bids=LARGE, wins=LARGE, spend=LARGE),
+        *required(link_id=LARGE, at=INSTANT),
     )
-    op.create_table(
+    _numbered(
         "supply_files",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            kind=sa.String(20),
-            domain=sa.String(253),
-            records=sa.Integer(),
-            variables=TEXT,
-            problems=TEXT,
-            problem_count=sa.Integer(),
-            who=sa.String(100),
-            at=INSTANT,
-        ),
+        *required(kind=CODE, domain=HOST, records=WHOLE, variables=TEXT, problems=TEXT, problem_count=WHOLE),
+        *required(who=NAME, at=INSTANT),
         sa.UniqueConstraint("kind", "domain"),
-        sqlite_autoincrement=True,
     )
     op.create_table(
         "supply_accounts",
-        *required(
-            file_id=Key,
-            system=sa.String(253),
-            account=sa.String(200),
-            relation=sa.String(20),
-            domain=sa.String(253),
-        ),
-        sa.ForeignKeyConstraint(["file_id"], ["supply_files.id"], ondelete="CASCADE"),
+        *required(file_id=Key, system=HOST, account=VALUE, relation=CODE, domain=HOST),
+        _reference("file_id", "supply_files", "CASCADE"),
     )
-    op.create_index("ix_supply_accounts_file_id", "supply_accounts", ["file_id"])
-    op.create_index("ix_supply_accounts_system_account", "supply_accounts", ["system", "account"])
+    _index("supply_accounts", "file_id")
+    _index("supply_accounts", "system", "account")
     op.create_table(
         "supply_apps",
-        *keys(app=sa.String(200)),
-        *required(file_id=Key, domain=sa.String(253)),
-        sa.ForeignKeyConstraint(["file_id"], ["supply_files.id"], ondelete="CASCADE"),
+        *keys(app=VALUE),
+        *required(file_id=Key, domain=HOST),
+        _reference("file_id", "supply_files", "CASCADE"),
     )
-    op.create_index("ix_supply_apps_file_id", "supply_apps", ["file_id"])
+    _index("supply_apps", "file_id")
 
 
 def _views() -> None:
-    op.create_table(
-        "saved_views",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            name=sa.String(100),
-            params=TEXT,
-            owner=sa.String(64),
-            is_shared=sa.Boolean(),
-            created=INSTANT,
-            changed=INSTANT,
-        ),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_saved_views_service_project_slicer", "saved_views", ["service", "project", "slicer"])
+    _numbered("saved_views", *required(**SLICER, name=NAME, params=TEXT, **SHARED))
+    _index("saved_views", "service", "project", "slicer")
     op.create_table(
         "start_views",
-        *keys(username=sa.String(64), service=sa.String(500)),
+        *keys(username=USER, service=SERVICE),
         *required(view_id=Key, at=INSTANT),
-        sa.ForeignKeyConstraint(["view_id"], ["saved_views.id"], ondelete="CASCADE"),
+        _reference("view_id", "saved_views", "CASCADE"),
     )
-    op.create_table(
+    _numbered(
         "notes",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            day=sa.Date(),
-            text=TEXT,
-            owner=sa.String(64),
-            created=INSTANT,
-        ),
-        *_optional(view_id=Key),
-        sa.ForeignKeyConstraint(["view_id"], ["saved_views.id"], ondelete="CASCADE"),
-        sqlite_autoincrement=True,
+        *required(**SLICER, day=DAY, text=TEXT, owner=USER, created=INSTANT),
+        *optional(view_id=Key),
+        _reference("view_id", "saved_views", "CASCADE"),
     )
-    op.create_index("ix_notes_service_project_slicer_day", "notes", ["service", "project", "slicer", "day"])
-    op.create_index("ix_notes_view_id", "notes", ["view_id"])
-    op.create_table(
-        "chosen_cards",
-        *keys(username=sa.String(64), service=sa.String(500), project=sa.String(200), slicer=sa.String(200)),
-        *required(cards=TEXT, at=INSTANT),
-    )
-    op.create_table(
+    _index("notes", "service", "project", "slicer", "day")
+    _index("notes", "view_id")
+    op.create_table("chosen_cards", *keys(username=USER, **SLICER), *required(cards=TEXT, at=INSTANT))
+    _numbered(
         "alerts",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            view_id=Key,
-            owner=sa.String(64),
-            created=INSTANT,
-            field=sa.String(500),
-            figure=TEXT,
-            rule=sa.String(20),
-        ),
-        *_optional(bound=sa.Double()),
-        *required(state=sa.String(20)),
-        *_optional(since=INSTANT, value=sa.Double(), low=sa.Double(), high=sa.Double()),
+        *required(view_id=Key, owner=USER, created=INSTANT, field=sa.String(500), figure=TEXT, rule=CODE),
+        *optional(bound=DOUBLE),
+        *required(state=CODE),
+        *optional(since=INSTANT, value=DOUBLE, low=DOUBLE, high=DOUBLE),
         *required(problem=TEXT),
-        *_optional(checked=INSTANT),
-        sa.ForeignKeyConstraint(["view_id"], ["saved_views.id"], ondelete="CASCADE"),
+        *optional(checked=INSTANT),
+        _reference("view_id", "saved_views", "CASCADE"),
         sa.UniqueConstraint("view_id", "owner"),
-        sqlite_autoincrement=True,
     )
-    op.create_index("ix_alerts_owner", "alerts", ["owner"])
-    op.create_table(
-        "alert_messages",
-        sa.Column("id", Key, primary_key=True),
-        *required(body=TEXT, attempts=sa.Integer(), due=INSTANT),
-        sqlite_autoincrement=True,
-    )
-    op.create_table(
-        "own_metrics",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            name=sa.String(100),
-            formula=TEXT,
-            unit=sa.String(20),
-            digits=sa.Integer(),
-            owner=sa.String(64),
-            is_shared=sa.Boolean(),
-            created=INSTANT,
-            changed=INSTANT,
-        ),
-        sqlite_autoincrement=True,
-    )
-    op.create_index("ix_own_metrics_service_project_slicer", "own_metrics", ["service", "project", "slicer"])
-    op.create_table(
+    _index("alerts", "owner")
+    _numbered("alert_messages", *required(body=TEXT, attempts=WHOLE, due=INSTANT))
+    _numbered("own_metrics", *required(**SLICER, name=NAME, formula=TEXT, unit=CODE, digits=WHOLE, **SHARED))
+    _index("own_metrics", "service", "project", "slicer")
+    _numbered(
         "mail_subscriptions",
-        sa.Column("id", Key, primary_key=True),
-        *_optional(view_id=Key),
-        *required(
-            service=sa.String(500),
-            owner=sa.String(64),
-            created=INSTANT,
-            recipient=sa.String(254),
-            pace=sa.String(10),
-            zone=sa.String(64),
-            minute=sa.Integer(),
-            weekday=sa.Integer(),
-            only_new=sa.Boolean(),
-            with_snapshot=sa.Boolean(),
-            due=INSTANT,
-            mark=TEXT,
-            failures=sa.Integer(),
-            problem=TEXT,
-        ),
-        *_optional(sent=INSTANT),
-        sa.ForeignKeyConstraint(["view_id"], ["saved_views.id"], ondelete="CASCADE"),
-        sqlite_autoincrement=True,
+        *optional(view_id=Key),
+        *required(service=SERVICE, owner=USER, created=INSTANT, recipient=EMAIL, pace=sa.String(10)),
+        *required(zone=sa.String(64), minute=WHOLE, weekday=WHOLE, only_new=FLAG, with_snapshot=FLAG),
+        *required(due=INSTANT, mark=TEXT, failures=WHOLE, problem=TEXT),
+        *optional(sent=INSTANT),
+        _reference("view_id", "saved_views", "CASCADE"),
     )
-    op.create_index("ix_mail_subscriptions_owner", "mail_subscriptions", ["owner"])
-    op.create_index("ix_mail_subscriptions_view_id", "mail_subscriptions", ["view_id"])
-    op.create_table(
+    _index("mail_subscriptions", "owner")
+    _index("mail_subscriptions", "view_id")
+    _numbered(
         "mail_messages",
-        sa.Column("id", Key, primary_key=True),
-        *_optional(subscription_id=Key),
-        *required(
-            owner=sa.String(64),
-            recipient=sa.String(254),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            body=TEXT,
-            created=INSTANT,
-            attempts=sa.Integer(),
-            due=INSTANT,
-        ),
-        sa.ForeignKeyConstraint(["subscription_id"], ["mail_subscriptions.id"], ondelete="CASCADE"),
-        sqlite_autoincrement=True,
+        *optional(subscription_id=Key),
+        *required(owner=USER, recipient=EMAIL, project=VALUE, slicer=VALUE, body=TEXT, created=INSTANT),
+        *required(attempts=WHOLE, due=INSTANT),
+        _reference("subscription_id", "mail_subscriptions", "CASCADE"),
     )
-    op.create_index("ix_mail_messages_subscription_id", "mail_messages", ["subscription_id"])
-    op.create_table(
+    _index("mail_messages", "subscription_id")
+    _numbered(
         "share_links",
-        sa.Column("id", Key, primary_key=True),
-        *required(
-            service=sa.String(500),
-            project=sa.String(200),
-            slicer=sa.String(200),
-            name=sa.String(100),
-            params=TEXT,
-            origins=TEXT,
-            secret_hash=sa.String(64),
-            owner=sa.String(64),
-            created=INSTANT,
-            expires=INSTANT,
-        ),
-        *_optional(
-            opened=INSTANT, deal=sa.BigInteger(), deals_service=sa.String(500), recipient=sa.String(254)
-        ),
-        sqlite_autoincrement=True,
+        *required(**SLICER, name=NAME, params=TEXT, origins=TEXT, secret_hash=DIGEST),
+        *required(owner=USER, created=INSTANT, expires=INSTANT),
+        *optional(opened=INSTANT, deal=LARGE, deals_service=SERVICE, recipient=EMAIL),
     )
-    op.create_index("ix_share_links_service_owner", "share_links", ["service", "owner"])
+    _index("share_links", "service", "owner")
     op.create_table(
-        "link_codes",
-        *keys(link_id=sa.BigInteger()),
-        *required(code_hash=sa.String(64), made=INSTANT, tries=sa.Integer()),
+        "link_codes", *keys(link_id=LARGE), *required(code_hash=DIGEST, made=INSTANT, tries=WHOLE)
     )
-    op.create_table(
-        "link_visits", *keys(key_hash=sa.String(64)), *required(link_id=sa.BigInteger(), expires=INSTANT)
-    )
+    op.create_table("link_visits", *keys(key_hash=DIGEST), *required(link_id=LARGE, expires=INSTANT))
 
 
-def _optional(**kinds: Any) -> list[sa.Column[Any]]:
-    return [sa.Column(name, kind) for name, kind in kinds.items()]
+def _numbered(table: str, *parts: Any) -> None:
+    """Make a table whose rows have an id, which is never given twice."""
+    op.create_table(table, sa.Column("id", Key, primary_key=True), *parts, sqlite_autoincrement=True)
+
+
+def _reference(column: str, table: str, ondelete: str) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([column], [f"{table}.id"], ondelete=ondelete)
+
+
+def _index(table: str, *columns: str) -> None:
+    op.create_index(f"ix_{table}_{'_'.join(columns)}", table, [*columns])

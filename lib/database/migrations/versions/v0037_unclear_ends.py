@@ -10,40 +10,33 @@ from datetime import UTC, datetime, time, timedelta
 import sqlalchemy as sa
 from alembic import op
 
+from lib.database.columns import Key, keys, optional, required
+
 revision = "0037"
 down_revision = "0036"
 
 
 def upgrade() -> None:
     """Make the tables, and note the ends at midnight in their own zone."""
+    instant = sa.DateTime(timezone=True)
     op.create_table(
         "change_drafts",
-        sa.Column("username", sa.String(64), nullable=False),
-        sa.Column("service", sa.String(500), nullable=False),
-        sa.Column("entity", sa.String(40), nullable=False),
-        sa.Column("entity_id", sa.BigInteger(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("username", "service", "entity", "entity_id", name="pk_change_drafts"),
+        *keys(
+            username=sa.String(64), service=sa.String(500), entity=sa.String(40), entity_id=sa.BigInteger()
+        ),
+        *required(at=instant, body=sa.Text()),
     )
-    key = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     unclear_ends = op.create_table(
         "unclear_ends",
-        sa.Column("package_id", key, nullable=False),
-        sa.Column("end_date", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("answer", sa.String(10)),
-        sa.Column("who", sa.String(64)),
-        sa.Column("at", sa.DateTime(timezone=True)),
-        sa.PrimaryKeyConstraint("package_id", name="pk_unclear_ends"),
-        sa.ForeignKeyConstraint(
-            ["package_id"], ["supply_packages.id"], ondelete="CASCADE",
-            name="fk_unclear_ends_package_id_supply_packages",
-        ),
-    )  # fmt: skip
+        sa.Column("package_id", Key, primary_key=True),
+        *required(end_date=instant),
+        *optional(answer=sa.String(10), who=sa.String(64), at=instant),
+        sa.ForeignKeyConstraint(["package_id"], ["supply_packages.id"], ondelete="CASCADE"),
+    )
     packages = sa.table(
         "supply_packages",
-        sa.column("id", key),
-        sa.column("end_date", sa.DateTime(timezone=True)),
+        sa.column("id", Key),
+        sa.column("end_date", instant),
         sa.column("end_date_offset", sa.Integer()),
     )
     ends = [
