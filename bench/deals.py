@@ -28,7 +28,7 @@ from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.doubts import price_slip
 from lib.deals.models import Seat, SupplyPackage
-from lib.deals.service import DealsService
+from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope
@@ -249,7 +249,8 @@ def main(url: str, *options: str) -> None:
     service = DealsService(engine)
     for title, (entity, asked) in QUERIES.items():
         parameters = [("limit", "500" if title.startswith("deals of") else "50"), *asked]
-        times = _milliseconds(lambda e=entity, p=parameters: service.list(e, p, DealsScope(), Deadline(60)))  # type: ignore[misc]
+        request = DealsRequest(DealsScope(), Deadline(60), parameters)
+        times = _milliseconds(lambda e=entity, r=request: service.list(e, r))  # type: ignore[misc]
         print(f"{title:32} {min(times):8.1f} {statistics.median(times):8.1f} {max(times):8.1f}")
 
 

@@ -18,7 +18,7 @@ from pydantic import WithJsonSchema
 
 from lib.deals.proposals.store import Proposals
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT, ListPage
-from lib.deals.service import DealsService
+from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
 from lib.deals.values import LARGEST_ID
@@ -194,6 +194,12 @@ class AuthorizedCall(DealsCall):
             token=caller.token.id if caller.is_for_seats else None,
             may_see=lambda *pair: caller.may_see(*pair) and not caller.row_filters(*pair),
         )
+
+    def request(
+        self, body: Any = None, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> DealsRequest:
+        """It as the services take it."""
+        return DealsRequest(self.scope, self.deadline, self.parameters, body, if_match, idempotency_key)
 
 
 async def _call(request: Request) -> DealsCall:

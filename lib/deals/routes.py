@@ -30,7 +30,7 @@ from lib.deals.endpoints import (
 )
 from lib.deals.proposals import routes as proposals
 from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, ID, WARNING_LIST, page_of, with_warnings
-from lib.deals.service import EntityResponse, WriteRequest
+from lib.deals.service import EntityResponse
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
@@ -131,47 +131,41 @@ IfMatch = Annotated[
 
 async def list_entities(request: Request, entity: Entity, call: ReadCall) -> Response:
     """A page of them. With `search` and `ordering`, and a filter for each plain field."""
-    page = await call.read(lambda: call.api.deals.list(entity, call.parameters, call.scope, call.deadline))
+    page = await call.read(lambda: call.api.deals.list(entity, call.request()))
     return json_response(list_page(request, page))
 
 
 async def create(entity: Entity, call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
     """The answer is the whole entity, as a GET shows it."""
-    write = WriteRequest(call.scope, body, call.parameters, idempotency_key=key)
-    response = await call.write(lambda: call.api.deals.create(entity, write, call.deadline))
+    request = call.request(body, idempotency_key=key)
+    response = await call.write(lambda: call.api.deals.create(entity, request))
     return _response(response, 201, {"Location": f"/api/{entity}/{response.body['id']}/"})
 
 
 async def create_many(call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
     """A list of them: all are created, or none. An extension."""
-    write = WriteRequest(call.scope, body, call.parameters, idempotency_key=key)
-    response = await call.write(lambda: call.api.deals.create_many(write, call.deadline))
+    request = call.request(body, idempotency_key=key)
+    response = await call.write(lambda: call.api.deals.create_many(request))
     return json_response(response.body, 201)
 
 
 async def change_many(entity: Entity, call: WriteCall, body: Body) -> Response:
     """A list of changes, each with its id: one that is refused leaves the others changed. An extension."""
-    write = WriteRequest(call.scope, body, call.parameters)
-    results = await call.write(lambda: call.api.deals.change_many(entity, write, call.deadline))
+    results = await call.write(lambda: call.api.deals.change_many(entity, call.request(body)))
     return json_response({"results": results})
 
 
 async def get(call: ReadCall, key: Key) -> Response:
     """With its ETag."""
-    deals = call.api.deals
-    return _response(await call.read(lambda: deals.get(key, call.parameters, call.scope, call.deadline)))
+    return _response(await call.read(lambda: call.api.deals.get(key, call.request())))
 
 
 async def change(
-    call: WriteCall,
-    body: Body,
-    key: Key,
-    idempotency_key: IdempotencyKey = None,
-    if_match: IfMatch = None,
+    call: WriteCall, body: Body, key: Key, idempotency_key: IdempotencyKey = None, if_match: IfMatch = None
 ) -> Response:
     """Only the fields in the body; the others stay."""
-    write = WriteRequest(call.scope, body, call.parameters, if_match, idempotency_key)
-    response = await call.write(lambda: call.api.deals.change(key, write, call.deadline))
+    request = call.request(body, if_match, idempotency_key)
+    response = await call.write(lambda: call.api.deals.change(key, request))
     warnings = response.body.get("warnings")
     header = {WARNINGS: json.dumps(warnings)} if warnings else {}
     return Response(status_code=204, headers={"ETag": response.etag} | header)
@@ -179,14 +173,13 @@ async def change(
 
 async def remove(call: WriteCall, key: Key, if_match: IfMatch = None) -> Response:
     """Refused with 406 while something depends on it."""
-    write = WriteRequest(call.scope, parameters=call.parameters, if_match=if_match)
-    await call.write(lambda: call.api.deals.remove(key, write, call.deadline))
+    await call.write(lambda: call.api.deals.remove(key, call.request(if_match=if_match)))
     return Response(status_code=204)
 
 
 async def history(request: Request, call: ReadCall, key: Key) -> Response:
     """Latest first; it stays when the entity is removed. An extension."""
-    page = await call.read(lambda: call.api.deals.history(key, call.parameters, call.scope, call.deadline))
+    page = await call.read(lambda: call.api.deals.history(key, call.request()))
     return json_response(list_page(request, page))
 
 

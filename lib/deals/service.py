@@ -44,17 +44,18 @@ class EntityResponse:
 
 
 @dataclass(frozen=True)
-class WriteRequest:
-    """A request that changes something; `scope` is its caller, and what they may see."""
+class DealsRequest:
+    """A request: its caller and what they may see (`scope`), and when it ends at the latest."""
 
     scope: DealsScope
-    body: Any = None
+    deadline: Deadline
     parameters: Parameters = ()
+    body: Any = None
     if_match: str | None = None
     idempotency_key: str | None = None
 
     def problems(self) -> Problems:
-        """The problems of the request before its body is read."""
+        """The problems of a request that takes no parameters, before its body is read."""
         problems = Problems()
         queries.none(self.parameters, problems)
         return problems
@@ -66,40 +67,34 @@ class DealsService:
     def __init__(self, engine: Engine, currency: str = "") -> None:
         self._engine, self._currency = engine, currency
 
-    def get(
-        self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
-    ) -> EntityResponse:
+    def get(self, key: EntityKey, request: DealsRequest) -> EntityResponse:
         """The entity. NotFound without it, and for who may not see it."""
-        problems = Problems()
-        queries.none(parameters, problems)
 
         def within(work: Work) -> EntityResponse:
             bodies = ENTITY_STORES[key[0]].show(work, [key[1]])
             if not bodies:
                 raise ENTITY_STORES[key[0]].missing(key[1])
-            problems.check()
+            request.problems().check()
             return EntityResponse(bodies[0], history.etag(work, key))
 
-        return self._read(within, scope, deadline)
+        return self._read(within, request)
 
-    def list(self, entity: str, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> ListPage:
+    def list(self, entity: str, request: DealsRequest) -> ListPage:
         """A page of the entities of a kind that may be seen. Invalid says all that is wrong."""
         problems = Problems()
-        query = queries.query(parameters, problems, listing.offer(entity))
+        query = queries.query(request.parameters, problems, listing.offer(entity))
 
         def within(work: Work) -> ListPage:
             page = listing.page(work, ENTITY_STORES[entity], query, problems)
             ids = [body["id"] for body in page.results] if query.has_etags else []
             return replace(page, etags=history.etags(work, entity, ids) if ids else {})
 
-        return self._read(within, scope, deadline)
+        return self._read(within, request)
 
-    def history(
-        self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
-    ) -> ListPage:
+    def history(self, key: EntityKey, request: DealsRequest) -> ListPage:
         """Changes of an entity, latest first, also of one that was removed. NotFound if it never was."""
         problems = Problems()
-        query = queries.query(parameters, problems)
+        query = queries.query(request.parameters, problems)
 
         def within(work: Work) -> ListPage:
             count, results = history.page(work, key, query.limit, query.offset)
@@ -108,9 +103,9 @@ class DealsService:
             problems.check()
             return ListPage(count, query.limit, query.offset, results)
 
-        return self._read(within, scope, deadline)
+        return self._read(within, request)
 
-    def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> EntityResponse:
+    def create(self, entity: str, request: DealsRequest) -> EntityResponse:
         """A new entity from a whole body, and those that come with it."""
         entity_store = ENTITY_STORES[entity]
 
@@ -122,9 +117,9 @@ class DealsService:
                 raise entity_store.missing(first.body["id"])
             return replace(first, body=entity_store.cut(work, [first.body])[0])
 
-        return self._write_once(write, replay, request, (entity, request.body), deadline)
+        return self._write_once(write, replay, request, (entity, request.body))
 
-    def create_many(self, request: WriteRequest, deadline: Deadline) -> EntityResponse:
+    def create_many(self, request: DealsRequest) -> EntityResponse:
         """Several new demand deals, all or none; `results` has `{"id", "name", "deal_id"}` of each."""
         digest = {"sha256": sha256(exact.dumps(request.body)).hexdigest()}
 
@@ -137,9 +132,9 @@ class DealsService:
             visible = work.names(ENTITY_STORES[DemandDeal.entity].table, [deal["id"] for deal in results])
             return replace(first, body={"results": [deal for deal in results if deal["id"] in visible]})
 
-        return self._write_once(write, replay, request, (DemandDeal.entity, digest), deadline)
+        return self._write_once(write, replay, request, (DemandDeal.entity, digest))
 
-    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> EntityResponse:
+    def change(self, key: EntityKey, request: DealsRequest) -> EntityResponse:
         """Change the fields in the body; the response has `warnings`, sentences about probable slips.
 
         Conflict for a stale If-Match.
@@ -159,9 +154,9 @@ class DealsService:
             return first
 
         content = entity, {"id": entity_id, "body": request.body}
-        return self._write_once(write, replay, request, content, deadline)
+        return self._write_once(write, replay, request, content)
 
-    def change_many(self, entity: str, request: WriteRequest, deadline: Deadline) -> Results:
+    def change_many(self, entity: str, request: DealsRequest) -> Results:
         """Change several entities independently: a refused change is rolled back, and the others are kept.
 
         The body is a list of `{"id", …fields}`, each at most once; the results are in its order. One with an
@@ -188,9 +183,9 @@ class DealsService:
                     result["warnings"] = warnings
             return results
 
-        return self._write(within, request, deadline)
+        return self._write(within, request)
 
-    def remove(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> None:
+    def remove(self, key: EntityKey, request: DealsRequest) -> None:
         """Delete it. InUse names what depends on it; Conflict for a stale If-Match."""
         entity_store = ENTITY_STORES[key[0]]
 
@@ -206,41 +201,33 @@ class DealsService:
             entity_store.remove(work, key[1])
             changes.recording.write()
 
-        self._write(within, request, deadline)
+        self._write(within, request)
 
-    def _read(self, within: Callable[[Work], Result], scope: DealsScope, deadline: Deadline) -> Result:
-        def working(connection: Connection) -> Result:
-            return within(Work.of(connection, scope, self._currency))
-
-        return database.reading(self._engine, working, deadline)
+    def _read(self, within: Callable[[Work], Result], request: DealsRequest) -> Result:
+        return database.reading(self._engine, self._working(within, request), request.deadline)
 
     def _write(
-        self,
-        within: Callable[[Work], Result],
-        request: WriteRequest,
-        deadline: Deadline,
-        *,
-        again: bool = False,
+        self, within: Callable[[Work], Result], request: DealsRequest, *, again: bool = False
     ) -> Result:
         """Run a write; `again`, once more, if another one was there first. Conflict where that says no."""
-
-        def working(connection: Connection) -> Result:
-            return within(Work.of(connection, request.scope, self._currency))
-
         try:
-            return database.transact(self._engine, working, deadline)
+            return database.transact(self._engine, self._working(within, request), request.deadline)
         except IntegrityError as error:
             if not again:
                 raise conflict(error) from error
-        return self._write(within, request, deadline)
+        return self._write(within, request)
+
+    def _working(
+        self, within: Callable[[Work], Result], request: DealsRequest
+    ) -> Callable[[Connection], Result]:
+        return lambda connection: within(Work.of(connection, request.scope, self._currency))
 
     def _write_once(
         self,
         write: Callable[[Work, Problems], EntityResponse],
         replay: Callable[[Work, EntityResponse], EntityResponse],
-        request: WriteRequest,
+        request: DealsRequest,
         content: tuple[str, Any],
-        deadline: Deadline,
     ) -> EntityResponse:
         """Run a write; with an idempotency key it happens once, and a repetition gets the first response.
 
@@ -261,7 +248,7 @@ class DealsService:
             return response
 
         # Two requests with one key at the same moment: the loser finds the winner's response the second time.
-        return self._write(within, request, deadline, again=idempotent is not None)
+        return self._write(within, request, again=idempotent is not None)
 
 
 def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> EntityResponse:

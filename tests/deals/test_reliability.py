@@ -23,7 +23,7 @@ from deals.caller import Caller, deals, option, package, world
 from deals.conftest import PASSWORD, OpenRow, issue, open_desk
 from deals.writers import THREADS, write
 from lib import connect, database
-from lib.deals.service import DealsService
+from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope
 from lib.wire.deadline import Deadline
@@ -133,7 +133,7 @@ def test_many_writers_on_sqlite(quick_folder: Path) -> None:
         slowest = [*pool.map(write, [url] * PROCESSES, ["one", "two"], [WRITES] * PROCESSES)]
     assert max(slowest) < 30
     assert (
-        DealsService(engine).list("dsps", [], DealsScope(), Deadline()).count == PROCESSES * THREADS * WRITES
+        DealsService(engine).list("dsps", DealsRequest(DealsScope(), Deadline())).count == PROCESSES * THREADS * WRITES
     )
 
 

@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from lib import database
-from lib.deals.service import DealsService, WriteRequest
+from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store.work import DealsScope
 from lib.wire.deadline import Deadline
 
@@ -24,5 +24,5 @@ def write(url: str, name: str, writes: int) -> float:
 
 def _seconds(service: DealsService, name: str) -> float:
     begin = time.monotonic()
-    service.create("dsps", WriteRequest(DealsScope("writer"), {"name": name}), Deadline(30))
+    service.create("dsps", DealsRequest(DealsScope("writer"), Deadline(30), body={"name": name}))
     return time.monotonic() - begin

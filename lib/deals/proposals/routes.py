@@ -96,9 +96,7 @@ ProposeCall = Annotated[
 
 async def _body_alone(call: ProposeCall, body: Body) -> Any:
     """The body of a request that has no query parameters."""
-    problems = Problems()
-    queries.none(call.parameters, problems)
-    problems.check()
+    call.request().problems().check()
     return body
 
 
@@ -138,7 +136,7 @@ async def list_proposals(request: Request, call: ReadCall) -> Response:
 async def create(call: ProposeCall, body: BodyAlone) -> Response:
     """For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
     answered with the first. An extension."""
-    writer = ServiceWriter(call.api.deals, call.scope, call.deadline)
+    writer = ServiceWriter(call.api.deals, call.request())
     proposal = await call.write(lambda: call.api.proposals(call.caller).propose(body, writer))
     return json_response(proposal.answer(), 201)
 
@@ -163,7 +161,7 @@ async def get(call: ReadCall, number: Number) -> Response:
 async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Once, however often it is asked for. 409, naming the fields, where others changed the same ones
     meanwhile; what else they changed stays. An extension."""
-    writer = ServiceWriter(call.api.deals, call.scope, call.deadline)
+    writer = ServiceWriter(call.api.deals, call.request())
     proposal = await call.write(lambda: call.api.proposals(call.caller).approve(number, body, writer))
     return json_response(proposal.answer())
 

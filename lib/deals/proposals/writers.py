@@ -2,14 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.deals.client import Deals, model_of, to_json
 from lib.deals.proposals.models import Fields, Proposal, same
-from lib.deals.service import DealsService, WriteRequest
-from lib.deals.store.work import DealsScope
-from lib.wire.deadline import Deadline
+from lib.deals.service import DealsRequest, DealsService
 from lib.wire.errors import Conflict
 
 STALE = "Changed since it was proposed, so nothing was applied: {}"
@@ -83,25 +81,24 @@ class ClientWriter(ProposalWriter):
 
 @dataclass(frozen=True)
 class ServiceWriter(ProposalWriter):
-    """Over our own service, within the deadline of a request."""
+    """Over our own service, for the caller and within the deadline of a request without a body."""
 
     deals: DealsService
-    scope: DealsScope
-    deadline: Deadline
+    request: DealsRequest
 
     def read(self, entity: str, entity_id: int) -> tuple[Fields, str | None]:
         """As GET returns it."""
-        response = self.deals.get((entity, entity_id), (), self.scope, self.deadline)
+        response = self.deals.get((entity, entity_id), self.request)
         return response.body, response.etag
 
     def create(self, entity: str, fields: Fields, key: str) -> int:
         """As POST does."""
-        request = WriteRequest(self.scope, fields, idempotency_key=key)
-        return int(self.deals.create(entity, request, self.deadline).body["id"])
+        request = replace(self.request, body=fields, idempotency_key=key)
+        return int(self.deals.create(entity, request).body["id"])
 
     def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
         """As PUT does."""
-        self.deals.change(key, WriteRequest(self.scope, fields, if_match=etag), self.deadline)
+        self.deals.change(key, replace(self.request, body=fields, if_match=etag))
 
 
 def _read(entity: str, fields: Mapping[str, Any]) -> Fields:

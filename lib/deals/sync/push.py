@@ -26,7 +26,7 @@ from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope, Work
 from lib.deals.sync import sync_state
 from lib.deals.sync.documents import SellingSide, selling_side
-from lib.deals.sync.service import LONGEST_WHO, documents_of, take_status
+from lib.deals.sync.service import documents_of, take_status, who
 from lib.deals.sync.sync_state import SUCCESS, SyncedDeal
 from lib.settings import Settings
 from lib.settings.optional import Receiver
@@ -202,10 +202,8 @@ class Push:
             )
 
     def _who(self, work: Work) -> str:
-        """The DSP, for the history: `Alder Bidder (DSP 3)`. No username has a space."""
-        name = work.names(t.dsps, [self._dsp]).get(self._dsp, "")
-        end = f" (DSP {self._dsp})"
-        return shorten(name, LONGEST_WHO - len(end)) + end
+        """The DSP, for the history: `Alder Bidder (DSP 3)`."""
+        return who(work.names(t.dsps, [self._dsp]).get(self._dsp, ""), f"DSP {self._dsp}")
 
     def _post(self, address: SecretStr, body: dict[str, Any]) -> Answer:
         """Why the message was not taken, empty if it was; and the answer, None if there is none.

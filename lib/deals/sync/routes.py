@@ -25,7 +25,7 @@ from lib.deals.endpoints import (
 from lib.deals.models import BUYER_STATUS
 from lib.deals.requests import page_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
-from lib.deals.sync.service import SyncCaller
+from lib.deals.sync.service import who
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.wire import exact
 from lib.wire.errors import NotFound
@@ -103,7 +103,7 @@ ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.
 async def list_documents(request: Request, call: SyncCall, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
     A deal that was fetched and then deleted is archived."""
-    page = await call.read(lambda: call.api.sync.page(call.parameters, _caller(call), call.deadline))
+    page = await call.read(lambda: call.api.sync.page(call.request(), _dsp(call)))
     return _conditional_response(if_none_match, list_page(request, page))
 
 
@@ -114,9 +114,7 @@ async def list_documents(request: Request, call: SyncCall, if_none_match: IfNone
 )
 async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."""
-    document = await call.read(
-        lambda: call.api.sync.get(deal_id, call.parameters, _caller(call), call.deadline)
-    )
+    document = await call.read(lambda: call.api.sync.get(deal_id, call.request(), _dsp(call)))
     return _conditional_response(if_none_match, document)
 
 
@@ -127,9 +125,7 @@ async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None
 )
 async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """As reported last; `ext` says when, and when the deal was fetched. An extension."""
-    report = await call.read(
-        lambda: call.api.sync.status(deal_id, call.parameters, _caller(call), call.deadline)
-    )
+    report = await call.read(lambda: call.api.sync.status(deal_id, call.request()))
     return _conditional_response(if_none_match, report)
 
 
@@ -142,15 +138,14 @@ async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = N
 )
 async def report(call: ReportCall, body: Body, deal_id: DealId) -> Response:
     """For a DSP's token alone. An extension."""
-    await call.write(
-        lambda: call.api.sync.report(deal_id, body, call.parameters, _caller(call), call.deadline)
-    )
+    await call.write(lambda: call.api.sync.report(deal_id, call.request(body), _dsp(call)))
     return Response(status_code=204)
 
 
-def _caller(call: AuthorizedCall) -> SyncCaller:
-    caller = call.caller
-    return SyncCaller(call.scope, caller.token.id, caller.token.name, caller.deals.syncs)
+def _dsp(call: AuthorizedCall) -> str:
+    """Who calls, if it is a DSP; else empty."""
+    token = call.caller.token
+    return who(token.name, f"token {token.id}") if call.caller.deals.syncs else ""
 
 
 def _conditional_response(if_none_match: str | None, body: object) -> Response:

@@ -8,7 +8,6 @@ so its deals wait until it has one.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert, literal, select, union_all
@@ -16,15 +15,15 @@ from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert
 from lib import database
 from lib.deals import queries
 from lib.deals.models import BUYER_STATUS, shorten
-from lib.deals.queries import ListOffer, ListPage, ListQuery, Parameters
+from lib.deals.queries import ListOffer, ListPage, ListQuery
+from lib.deals.service import DealsRequest
 from lib.deals.store import status
 from lib.deals.store import tables as t
-from lib.deals.store.work import DealsScope, Fields, Work
+from lib.deals.store.work import Fields, Work
 from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
 from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of
 from lib.deals.validation import Problems, read
-from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
 
 SEAT = "seat"
@@ -136,92 +135,78 @@ def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], Synce
     }
 
 
-@dataclass(frozen=True)
-class SyncCaller:
-    """A caller: what they may see, the number and name of their token, and whether that is a DSP's.
-
-    What people read is not noted as a fetch.
-    """
-
-    scope: DealsScope
-    token: int
-    token_name: str
-    is_dsp: bool
-
-    @property
-    def who(self) -> str:
-        """The token, for the history: `Alder Bidder (token 12)`. No username has a space."""
-        number = f" (token {self.token})"
-        return shorten(self.token_name, LONGEST_WHO - len(number)) + number
+def who(name: str, number: str) -> str:
+    """Who reports a status, for the history: `Alder Bidder (token 12)`. No username has a space."""
+    return f"{shorten(name, LONGEST_WHO - len(number) - 3)} ({number})"
 
 
 class DealSync:
-    """The documents and statuses in the database. Safe among threads. NotFound if it is not set up."""
+    """The documents and statuses in the database. Safe among threads. NotFound if it is not set up.
+
+    `dsp` is `who` asks if that is a DSP, else empty: what people read is not noted as a fetch.
+    """
 
     def __init__(self, engine: Engine, side: SellingSide) -> None:
         self._engine, self._side = engine, side
 
-    def page(self, parameters: Parameters, caller: SyncCaller, deadline: Deadline) -> ListPage:
+    def page(self, request: DealsRequest, dsp: str) -> ListPage:
         """A page of the documents."""
         problems = Problems()
-        query = queries.query(parameters, problems, OFFER)
+        query = queries.query(request.parameters, problems, OFFER)
 
         def within(work: Work) -> ListPage:
             problems.check()
             count, synced_deals = page(work, self._side, query)
-            if caller.is_dsp:
-                sync_state.note_fetch(work, synced_deals, caller.who)
+            if dsp:
+                sync_state.note_fetch(work, synced_deals, dsp)
             return ListPage(count, query.limit, query.offset, [deal.document for deal in synced_deals])
 
-        return self._run(within, caller, deadline, writes=caller.is_dsp)
+        return self._run(within, request, writes=bool(dsp))
 
-    def get(self, deal_id: str, parameters: Parameters, caller: SyncCaller, deadline: Deadline) -> Fields:
+    def get(self, deal_id: str, request: DealsRequest, dsp: str) -> Fields:
         """The document of a deal."""
 
         def within(work: Work) -> Fields:
-            synced_deal = self._find(work, deal_id, parameters)
-            if caller.is_dsp:
-                sync_state.note_fetch(work, [synced_deal], caller.who)
+            synced_deal = self._find(work, deal_id, request)
+            if dsp:
+                sync_state.note_fetch(work, [synced_deal], dsp)
             return synced_deal.document
 
-        return self._run(within, caller, deadline, writes=caller.is_dsp)
+        return self._run(within, request, writes=bool(dsp))
 
-    def status(self, deal_id: str, parameters: Parameters, caller: SyncCaller, deadline: Deadline) -> Fields:
+    def status(self, deal_id: str, request: DealsRequest) -> Fields:
         """What the DSP reported last, as a BuyerSeat; its `ext` says when it was fetched and reported."""
 
         def within(work: Work) -> Fields:
-            synced_deal = self._find(work, deal_id, parameters)
+            synced_deal = self._find(work, deal_id, request)
             return _buyer_seat(synced_deal, sync_state.sync_state(work, synced_deal))
 
-        return self._run(within, caller, deadline)
+        return self._run(within, request)
 
-    def report(
-        self, deal_id: str, body: object, parameters: Parameters, caller: SyncCaller, deadline: Deadline
-    ) -> None:
+    def report(self, deal_id: str, request: DealsRequest, dsp: str) -> None:
         """Store the status that a DSP reports, and note it in the deal's history if it is another one."""
 
         def within(work: Work) -> None:
-            synced_deal = self._find(work, deal_id, parameters)
-            take_status(work, synced_deal, body, caller.who)
+            take_status(work, self._find(work, deal_id, request), request.body, dsp)
 
-        self._run(within, caller, deadline, writes=True)
+        self._run(within, request, writes=True)
 
-    def _find(self, work: Work, deal_id: str, parameters: Parameters) -> SyncedDeal:
-        problems = Problems()
-        queries.none(parameters, problems)
+    def _find(self, work: Work, deal_id: str, request: DealsRequest) -> SyncedDeal:
         synced_deal = offered_deal(work, self._side, deal_id)
         if synced_deal is None:
             raise NotFound(NONE.format(deal_id))
-        problems.check()
+        request.problems().check()
         return synced_deal
 
     def _run(
-        self, within: Callable[[Work], Result], caller: SyncCaller, deadline: Deadline, writes: bool = False
+        self, within: Callable[[Work], Result], request: DealsRequest, *, writes: bool = False
     ) -> Result:
         if not self._side.origin:
             raise NotFound(OFF)
         run = database.transact if writes else database.reading
-        return run(self._engine, lambda connection: within(Work.of(connection, caller.scope)), deadline)
+        return run(
+            self._engine, lambda connection: within(Work.of(connection, request.scope)), request.deadline
+        )
 
 
 def take_status(work: Work, deal: SyncedDeal, body: object, who: str) -> None:

@@ -14,7 +14,8 @@ revision = "0035"
 down_revision = None
 
 INSTANT, TEXT, FLAG, DAY = sa.DateTime(timezone=True), sa.Text(), sa.Boolean(), sa.Date()
-WHOLE, LARGE, DOUBLE = sa.Integer(), sa.BigInteger(), sa.Double()
+WHOLE, LARGE = sa.Integer(), sa.BigInteger()
+DOUBLE: Any = sa.Double()
 CODE, USER, NAME, DIGEST = sa.String(20), sa.String(64), sa.String(100), sa.String(64)
 VALUE, EMAIL, HOST, SERVICE = sa.String(200), sa.String(254), sa.String(253), sa.String(500)
 SLICER: dict[str, Any] = {"service": SERVICE, "project": VALUE, "slicer": VALUE}
