@@ -21,7 +21,7 @@ from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Abilities, Deals
 from lib.deals.healths import HealthStore
 from lib.deals.negotiation import Negotiations
-from lib.deals.package_records import ChangeDrafts, Drafts, PackageNotes, PackageQuestions
+from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
 from lib.deals.supply.store import SupplyFiles
 from lib.deals.sync.push import pushing
@@ -121,7 +121,6 @@ class Clients:
     open_deals: Callable[[], Deals]
     slicers: tuple[tuple[str, str], ...]
     drafts: Drafts
-    change_drafts: ChangeDrafts
     package_questions: PackageQuestions
     package_notes: PackageNotes
     bulk_actions: BulkActions
@@ -184,32 +183,26 @@ def connect(
     are checked here.
     """
     resources = installation(settings)
+    engine, service = resources.access.store.engine, settings.curate_url
     note = partial(note_event, resources.access, person)
-    questions = PackageQuestions(
-        resources.access.store.engine, settings.curate_url, settings.base_url, person
-    )
+    questions = PackageQuestions(engine, service, settings.base_url, person)
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
-        Drafts(resources.access.store.engine, settings.curate_url, person),
-        ChangeDrafts(resources.access.store.engine, settings.curate_url, person),
+        Drafts(engine, service, person),
         questions,
-        PackageNotes(resources.access.store.engine, settings.curate_url, person),
-        BulkActions(resources.access.store.engine, settings.curate_url, person),
-        Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
-        SupplyFiles(resources.access.store.engine, person, note),
-        ViewStore(
-            Scope(resources.access.store.engine, settings.base_url, person),
-            settings.curate_url,
-            note,
-        ),
-        BuyerCounts(resources.access.store.engine, settings.curate_url),
-        Negotiations(resources.access.store.engine, settings.curate_url),
-        None if settings.curate_url else HealthStore(resources.access.store.engine),
-        None if settings.curate_url else UnclearEnds(resources.access.store.engine, person),
+        PackageNotes(engine, service, person),
+        BulkActions(engine, service, person),
+        Proposals(engine, service, person, note=note, questions=questions),
+        SupplyFiles(engine, person, note),
+        ViewStore(Scope(engine, settings.base_url, person), service, note),
+        BuyerCounts(engine, service),
+        Negotiations(engine, service),
+        None if service else HealthStore(engine),
+        None if service else UnclearEnds(engine, person),
         settings.base_url,
-        settings.curate_url,
+        service,
         0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_unit,
         {"price_type": settings.price_type, "currency": settings.price_currency},

@@ -42,7 +42,8 @@ from lib.database import (
 from lib.deals.client import to_json
 from lib.deals.models import shorten
 from lib.people import Person
-from lib.wire.errors import BadRequest, Forbidden
+from lib.people.tables import made_by
+from lib.wire.errors import BadRequest
 
 BATCH_SIZE = 500
 LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 200, 500_000
@@ -122,7 +123,7 @@ class BulkActions:
             .group_by(*bulk_actions.c, rows.entity)
             .order_by(bulk_actions.c.id.desc(), rows.entity)
         )  # fmt: skip
-        if not self._writes:
+        if not self.person.deals.writes:
             return []
         return [
             BulkAction(
@@ -162,23 +163,15 @@ class BulkActions:
         """The transactions of its database."""
         return DatabaseScope(self.engine)
 
-    @property
-    def _writes(self) -> bool:
-        return self.person.deals.writes
-
     def _visible(self) -> tuple[Any, ...]:
         """The condition for the actions that this person may see, and so undo."""
-        table, person = bulk_actions.c, self.person
-        ours = (table.service == self.service,)
-        if person.deals.seats is None:
-            return ours
-        own = (table.who == person.username,)
-        return ours + own + (() if person.added is None else (table.at >= person.added,))
+        table = bulk_actions.c
+        own = [] if self.person.deals.seats is None else made_by(self.person, table.who, table.at)
+        return table.service == self.service, *own
 
     def _check(self, connection: Connection, number: int) -> None:
         """Forbidden for who may change no deals, BadRequest without such an action."""
-        if not self._writes:
-            raise Forbidden("You can see deals, but not change them")
+        self.person.check_writes_deals()
         query = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
         if connection.execute(query).one_or_none() is None:
             raise BadRequest(NO_UNDO)
@@ -200,8 +193,7 @@ class ActionRecord:
         if not rows:
             return
         actions = self.actions
-        if not actions.person.deals.writes:
-            raise Forbidden("You can see deals, but not change them")
+        actions.person.check_writes_deals()
         with actions.scope.write() as connection:
             number = self.number or _begin(connection, actions, self.title)
             for conditions in _conditions(number, [row.key for row in rows]):

@@ -58,8 +58,7 @@ class EnteredCounts:
 class BuyerCounts(DatabaseScope):
     """The counts about deals of the deals service at `service` (empty: the embedded one).
 
-    It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
-    raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    It knows no deals: ask only for those that the person, or the owner of the link, may see.
     """
 
     service: str

@@ -141,8 +141,7 @@ class Negotiation:
 class Negotiations(DatabaseScope):
     """The negotiations about deals of the deals service at `service` (empty: the embedded one).
 
-    It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
-    raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    It knows no deals: ask only for those that the person, or the owner of the link, may see.
     """
 
     service: str
@@ -199,23 +198,12 @@ def seat_number(deal: DemandDeal) -> int:
 
 def check_name(name: str) -> str:
     """The name of who answers, in one line. BadRequest for one that is empty, long or unreadable."""
-    return _line(name, "Your name", LONGEST_NAME)
+    return text.readable_line(name, "Your name", LONGEST_NAME)
 
 
 def check_word(word: str, *, is_required: bool = False) -> str:
     """The word with an answer, in one line; empty where there is none. BadRequest as for a name."""
-    return _line(word, "Your word", LONGEST_WORD) if is_required or word.strip() else ""
-
-
-def _line(value: str, title: str, longest: int) -> str:
-    line = " ".join(value.split())
-    if not line:
-        raise BadRequest(f"{title} is missing")
-    if len(line) > longest:
-        raise BadRequest(f"{title} has {len(line):,} characters; {longest} at most")
-    if fault := text.fault(line):
-        raise BadRequest(f"{title} {fault}")
-    return line
+    return text.readable_line(word, "Your word", LONGEST_WORD) if is_required or word.strip() else ""
 
 
 def _with_terms(answer: Round, offer: OfferTerms) -> Round:

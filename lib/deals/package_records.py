@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Row, String, Table, Text, delete, insert, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, String, Table, Text, delete, insert, select
 
 from lib.database import DatabaseScope, Document, Instant, keys, metadata, required
 from lib.people import Person
 from lib.wire import text
-from lib.wire.errors import Conflict, Forbidden, Invalid
+from lib.wire.errors import Conflict, Invalid
 
 drafts = Table(
     "drafts",
@@ -33,6 +33,7 @@ package_questions = Table(
     *required(reporting=String(500), project=String(200), slicer=String(200)),
     *required(params=Document, owner=String(64), at=Instant),
 )
+Key = tuple[str, int]
 BATCH_SIZE = 500
 LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 package_notes = Table(
@@ -53,71 +54,40 @@ class KeptDraft:
 
 @dataclass(frozen=True)
 class Drafts(DatabaseScope):
-    """The one draft of a person for the deals service at `service` (empty: the embedded one).
+    """What a person has begun at the deals service at `service` (empty: the embedded one) and not saved.
 
-    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    Of each package or deal (`key`) one change, and one new package, without a key. Nobody else gets them.
     """
 
     service: str
     person: Person
 
-    def get(self) -> KeptDraft | None:
-        """The draft, or None; drafts of an earlier person of the same name don't count."""
-        row = self.row(select(drafts).where(*self._mine()))
-        if row is None or (self.person.added is not None and row.at < self.person.added):
-            return None
-        return KeptDraft(row.at, row.body)
+    def get(self, key: Key | None = None) -> KeptDraft | None:
+        """The draft, or None; those of an earlier person of the same name don't count."""
+        table, mine = self._mine(key)
+        row = self.row(select(table).where(*_are(table, mine)))
+        return KeptDraft(row.at, row.body) if row is not None and self.person.had_name(row.at) else None
 
-    def keep(self, body: dict[str, Any]) -> None:
-        """Store this draft in place of the previous one."""
-        values = {"username": self.person.username, "service": self.service, "at": datetime.now(UTC)}
-        self.execute(delete(drafts).where(*self._mine()), insert(drafts).values(**values, body=body))
-
-    def discard(self) -> None:
-        """Delete the draft."""
-        self.execute(delete(drafts).where(*self._mine()))
-
-    def _mine(self) -> tuple[Any, ...]:
-        return drafts.c.username == self.person.username, drafts.c.service == self.service
-
-
-@dataclass(frozen=True)
-class ChangeDrafts(DatabaseScope):
-    """The changes that a person began of packages and deals of the service at `service`, and did not save.
-
-    Nobody else gets them. Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be
-    used.
-    """
-
-    service: str
-    person: Person
-
-    def get(self, key: tuple[str, int]) -> KeptDraft | None:
-        """The change of this entity, or None; those of an earlier person of the same name don't count."""
-        row = self.row(select(change_drafts).where(*self._mine(key)))
-        if row is None or (self.person.added is not None and row.at < self.person.added):
-            return None
-        return KeptDraft(row.at, row.body)
-
-    def keep(self, key: tuple[str, int], body: dict[str, Any]) -> None:
+    def keep(self, body: dict[str, Any], key: Key | None = None) -> None:
         """Store this in place of what was there."""
-        entity, entity_id = key
-        values = {
-            "username": self.person.username, "service": self.service, "entity": entity,
-            "entity_id": entity_id, "at": datetime.now(UTC),
-        }  # fmt: skip
-        self.execute(
-            delete(change_drafts).where(*self._mine(key)), insert(change_drafts).values(**values, body=body)
-        )
+        table, mine = self._mine(key)
+        values = {**mine, "at": datetime.now(UTC), "body": body}
+        self.execute(delete(table).where(*_are(table, mine)), insert(table).values(values))
 
-    def discard(self, key: tuple[str, int]) -> None:
+    def discard(self, key: Key | None = None) -> None:
         """Delete it."""
-        self.execute(delete(change_drafts).where(*self._mine(key)))
+        table, mine = self._mine(key)
+        self.execute(delete(table).where(*_are(table, mine)))
 
-    def _mine(self, key: tuple[str, int]) -> tuple[Any, ...]:
-        table, (entity, entity_id) = change_drafts.c, key
-        mine = (table.username == self.person.username, table.service == self.service)
-        return (*mine, table.entity == entity, table.entity_id == entity_id)
+    def _mine(self, key: Key | None) -> tuple[Table, dict[str, Any]]:
+        mine = {"username": self.person.username, "service": self.service}
+        if key is None:
+            return drafts, mine
+        return change_drafts, {**mine, "entity": key[0], "entity_id": key[1]}
+
+
+def _are(table: Table, values: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in values.items()]
 
 
 @dataclass(frozen=True)
@@ -132,10 +102,7 @@ class PackageQuestion:
 @dataclass(frozen=True)
 class PackageQuestions(DatabaseScope):
     """The questions of packages of the deals service at `service`, about slicers of the one at `reporting`
-    (empty: the embedded ones), as far as this person may see their slicers.
-
-    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
-    """
+    (empty: the embedded ones), as far as this person may see their slicers."""
 
     service: str
     reporting: str
@@ -182,8 +149,7 @@ class PackageNote:
 class PackageNotes(DatabaseScope):
     """The notes of packages of the deals service at `service` (empty: the embedded one).
 
-    It knows no packages: ask only for those that the person may see. Its methods raise StoreUnavailable or
-    DeadlineExceeded where the database can't be used.
+    It knows no packages: ask only for those that the person may see.
     """
 
     service: str
@@ -211,8 +177,7 @@ class PackageNotes(DatabaseScope):
 
         Forbidden for who may not change deals; Invalid for long or unreadable texts.
         """
-        if not self.person.deals.writes:
-            raise Forbidden("You can see deals, but not change them")
+        self.person.check_writes_deals()
         new_note = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
         _check(new_note)
         with self.write() as connection:

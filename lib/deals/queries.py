@@ -9,7 +9,7 @@ from typing import Any
 from lib.deals.models import GEO_TYPES
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
-from lib.wire.text import suggestion
+from lib.wire.errors import suggestion
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 500
 PAGING = ("limit", "offset")

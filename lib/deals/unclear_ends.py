@@ -14,7 +14,6 @@ from sqlalchemy import Column, ForeignKey, String, Table, select, update
 from lib.database import DatabaseScope, Instant, Key, metadata, optional, required
 from lib.deals.store.tables import supply_packages
 from lib.people import Person
-from lib.wire.errors import Forbidden
 
 EndAnswer = Literal["day", "moment"]
 BATCH_SIZE = 500
@@ -31,8 +30,7 @@ unclear_ends = Table(
 class UnclearEnds(DatabaseScope):
     """The ends of the embedded service's packages that this person may be asked about.
 
-    It does not know which packages somebody may see: read them by a client. Its methods raise
-    StoreUnavailable or DeadlineExceeded where the database can't be used.
+    It does not know which packages somebody may see: read them by a client.
     """
 
     person: Person
@@ -53,8 +51,7 @@ class UnclearEnds(DatabaseScope):
 
     def answer(self, packages: Collection[int], answer: EndAnswer) -> None:
         """Keep what the ends of these packages mean. Forbidden for who may not change deals."""
-        if not self.person.deals.writes:
-            raise Forbidden("You can see deals, but not change them")
+        self.person.check_writes_deals()
         values = {"answer": answer, "who": self.person.username, "at": datetime.now(UTC)}
         ids, end = sorted(packages), unclear_ends.c
         self.execute(

@@ -12,8 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from lib.deals.models import GUARANTEED, NO_FEE, PERCENT, UNDISCLOSED, has_amount
-from lib.wire.errors import Invalid, requirement
-from lib.wire.text import suggestion
+from lib.wire.errors import Invalid, requirement, suggestion
 
 WHOLE = "non_field_errors"
 Path = tuple[str | int, ...]

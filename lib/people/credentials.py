@@ -83,9 +83,9 @@ class People:
         """The person who had this name then, as they are now; None where they are gone, locked out, or a
         namesake came instead."""
         person = self.get(username)
-        if person is None or self.is_locked(person):
+        if person is None or self.is_locked(person) or not person.had_name(since):
             return None
-        return None if person.added is not None and since < person.added else person
+        return person
 
     def is_locked(self, person: Person, record: Record | None = None) -> bool:
         """Whether a person is blocked, or has the demo password outside demo mode, where it does not work.

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from lib.wire import text
-from lib.wire.errors import BadRequest, Damaged, TrancheError, UnknownName
+from lib.wire.errors import BadRequest, Damaged, Forbidden, TrancheError, UnknownName
 from lib.wire.filters import Filter, describe
 
 DealsAccess = Literal["none", "sync", "read", "propose", "write"]
@@ -21,6 +21,7 @@ LARGEST_SEAT = 2**53 - 1
 DEALS_GRANT_HELP = (
     "write none, read, propose or write, and for some seats their ids: read:3,7; for a DSP's seats: sync:3,7"
 )
+READ_ONLY = "You can see deals, but not change them"
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 LONGEST_NAME = 64
@@ -281,6 +282,15 @@ class Person:
     def may_share(self) -> bool:
         """Whether they may make share links; an admin may."""
         return self.shares or self.role == "admin"
+
+    def had_name(self, at: datetime) -> bool:
+        """Whether the name was theirs at that time: what is older is an earlier person's of the same name."""
+        return self.added is None or at >= self.added
+
+    def check_writes_deals(self) -> None:
+        """Forbidden for who may not change deals."""
+        if not self.deals.writes:
+            raise Forbidden(READ_ONLY)
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""

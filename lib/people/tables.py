@@ -1,8 +1,11 @@
-"""The tables of people, sign-ins, used ID tokens, failed attempts and secrets."""
+"""The tables of people, sign-ins, used ID tokens, failed attempts and secrets; and whose a row is."""
 
-from sqlalchemy import Double, Index, String, Table
+from typing import Any
+
+from sqlalchemy import ColumnElement, Double, Index, String, Table
 
 from lib.database import Document, keys, metadata, numbered_table, required
+from lib.people.person import Person
 
 people = Table("people", metadata, *keys(username=String(64)), *required(record=Document))
 sign_ins = Table(
@@ -22,3 +25,9 @@ attempts = numbered_table(
     Index(None, "at"),
 )
 secrets = Table("secrets", metadata, *keys(name=String(64)), *required(value=String(64)))
+
+
+def made_by(person: Person, who: ColumnElement[str], at: ColumnElement[Any]) -> list[ColumnElement[bool]]:
+    """Conditions for the rows that this person made, and not an earlier person of the same name."""
+    mine = who == person.username
+    return [mine] if person.added is None else [mine, at >= person.added]

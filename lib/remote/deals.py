@@ -32,6 +32,7 @@ from lib.deals.models import (
 )
 from lib.deals.reading import Page
 from lib.people import Person
+from lib.people.person import READ_ONLY
 from lib.remote.lines import Line
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, DeadlineExceeded, Forbidden, InUse, Invalid, NotFound, ServiceProblem
@@ -43,7 +44,6 @@ OTHERS = "others that you can't see depend on it"
 SHARED = "The supply package {} is sold to others too, so only its deals may be changed with your permissions"
 LOOKS_AGAIN_SECONDS = 300.0
 NO_ACCESS = "You have no access to deals; an administrator can grant it"
-MAY_NOT = "You can see deals, but not change them"
 NEEDS_CONFIRMATION = (
     "Deals are read-only until an administrator has checked how this service writes targeting and fees "
     "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
@@ -306,7 +306,7 @@ class RemoteDeals:
 
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
         refuses = "" if self._settings.deals_mapping_confirmed else NEEDS_CONFIRMATION
-        refuses = refuses if person.deals.writes else MAY_NOT
+        refuses = refuses if person.deals.writes else READ_ONLY
         return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
 
     def _has_lists(self, memory: Memory) -> bool:

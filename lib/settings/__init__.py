@@ -19,8 +19,7 @@ from pydantic_settings import SettingsError
 
 from lib.settings.local import PREFIX
 from lib.settings.optional import CALLBACK, SECRETS, CompanyProvider, ConfiguredSeat, SigningIn
-from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement
-from lib.wire.text import suggestion
+from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement, suggestion
 
 __all__ = [
     "CALLBACK",

@@ -160,7 +160,7 @@ class Access:
         """
         claims, record = self.store.with_owner(token, service)
         owner = None if record is None else person_of(claims.owner, record)
-        if owner is None or _belonged_to_a_namesake(claims, owner) or self.people.is_locked(owner, record):
+        if owner is None or not owner.had_name(claims.created) or self.people.is_locked(owner, record):
             raise AccessError()
         return Caller(owner, claims)
 
@@ -295,8 +295,3 @@ def _describe(person: Person) -> str:
     shares = ", may share" if person.shares else ""
     mail = f", mail to {person.email}" if person.email else ""
     return f"{person.role}, sees {sees}, deals {person.deals}{shares}{mail}"
-
-
-def _belonged_to_a_namesake(token: Token, owner: Person) -> bool:
-    """Whether the token's owner was removed and another person of that name added since."""
-    return owner.added is not None and token.created < owner.added

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
+from lib.people.tables import made_by
 from lib.views.entries import SavedViews, Scope
 from lib.views.models import ALERT_RULES, Alert, AlertRule
 from lib.views.tables import alerts, saved_views
@@ -69,8 +70,9 @@ class Alerts:
             result = connection.execute(update(alerts).where(mine, alerts.c.view_id == number).values(values))
             if result.rowcount:
                 return
-            count = connection.execute(select(func.count()).select_from(alerts).where(mine)).scalar_one()
-            if count >= MOST_ALERTS:
+            own = made_by(self.scope.person, alerts.c.owner, alerts.c.created)
+            count = select(func.count()).select_from(alerts).where(*own)
+            if connection.execute(count).scalar_one() >= MOST_ALERTS:
                 raise BadRequest(f"You have {MOST_ALERTS} alerts: remove one first")
             connection.execute(insert(alerts).values(values))
 
@@ -80,9 +82,8 @@ class Alerts:
         self.scope.execute(delete(alerts).where(*mine))
 
     def _sees(self, row: Row[Any]) -> bool:
-        if not self.scope.person.may_see(row.project, row.slicer):
-            return False
-        return bool(row.is_shared) or self.scope.owns(row.view_owner, row.view_created)
+        is_seen = self.scope.sees_of(row.view_owner, row.view_created, row.is_shared)
+        return is_seen and self.scope.person.may_see(row.project, row.slicer)
 
 
 def alert_of(row: Row[Any], is_seen: bool = True) -> Alert:

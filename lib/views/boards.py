@@ -4,14 +4,13 @@ A board names its views by number. One that is deleted, or that its reader may n
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from sqlalchemy import Row, Table, select
 
-from lib.views.entries import NamedEntries, SavedViews, Scope
-from lib.views.models import SavedView, fitting
+from lib.views.entries import NamedEntries, SavedViews
+from lib.views.models import NamedEntry, SavedView, fitting
 from lib.views.tables import boards, saved_views
 from lib.wire.errors import BadRequest, UnknownName
 
@@ -41,36 +40,21 @@ class BoardCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """A board, stored under a name; owner, sharing and times as of a saved view.
+class Board(NamedEntry):
+    """A board, which is about no slicer of its own.
 
     `params` are the URL parameters of days, comparison and filters that stand in place of the views' own.
     """
 
-    id: int
-    name: str
     cells: Sequence[BoardCell]
     params: Mapping[str, str]
-    owner: str
-    is_shared: bool
-    created: datetime
-    changed: datetime
-    is_mine: bool
-
-
-@dataclass(frozen=True)
-class BoardScope(Scope):
-    """A person and the desk's database; a board is about no slicer of its own."""
-
-    def reaches(self, row: Row[Any]) -> bool:
-        """Whether the row is about this service."""
-        return bool(row.service == self.service)
 
 
 @dataclass(frozen=True)
 class Boards(NamedEntries[Board]):
     """The boards that one person may see: their own, and shared ones of which they see at least one view."""
 
+    model: ClassVar[type[Board]] = Board
     table: ClassVar[Table] = boards
     label: ClassVar[str] = "board"
     labels: ClassVar[str] = "boards"
@@ -107,16 +91,13 @@ class Boards(NamedEntries[Board]):
 
     def views_of(self, board: Board) -> dict[int, SavedView]:
         """The board's views that this person may see, by number."""
-        scope = Scope(self.scope.engine, self.scope.service, self.scope.person)
         numbers = {cell.view_id for cell in board.cells}
-        rows = scope.rows(select(saved_views).where(saved_views.c.id.in_(numbers)))
-        return {row.id: SavedViews(scope).entry(row) for row in rows if scope.sees(row)}
+        rows = self.scope.rows(select(saved_views).where(saved_views.c.id.in_(numbers)))
+        return {row.id: SavedViews(self.scope).entry(row) for row in rows if self.scope.sees(row)}
 
     def entry(self, row: Row[Any]) -> Board:
         """A board as this person sees it."""
-        values = {name: value for name, value in row._mapping.items() if name not in ("service", "cells")}
-        cells = tuple(BoardCell(**cell) for cell in row.cells)
-        return Board(**values, cells=cells, is_mine=self.scope.owns(row.owner, row.created))
+        return replace(super().entry(row), cells=tuple(BoardCell(**cell) for cell in row.cells))
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """All boards."""

@@ -29,6 +29,7 @@ class DealEntries(NamedEntries[DealEntry]):
     """The entries of one kind that a person may see."""
 
     kind: ClassVar[DealEntryKind]
+    model: ClassVar[type[DealEntry]] = DealEntry
     table: ClassVar[Table] = deal_entries
 
     def all(self) -> list[DealEntry]:
@@ -43,11 +44,6 @@ class DealEntries(NamedEntries[DealEntry]):
     def update(self, number: int, body: Mapping[str, Any]) -> DealEntry:
         """Store this instead; BadRequest if it is gone, AccessError for another person's."""
         return self._change(number, {"body": _fit(body)})
-
-    def entry(self, row: Row[Any]) -> DealEntry:
-        """An entry as this person sees it."""
-        values = {name: value for name, value in row._mapping.items() if name not in ("service", "kind")}
-        return DealEntry(**values, is_mine=self.scope.owns(row.owner, row.created))
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The entries of the same kind."""

@@ -8,37 +8,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, select, update
 
 from lib.database import DatabaseScope
 from lib.people import Person
-from lib.views.models import LONGEST_NAME, OwnMetric, SavedView, check_name, fitting
+from lib.views.models import NamedEntry, OwnMetric, SavedView, checked_name, fitting
 from lib.views.tables import own_metrics, saved_views
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.text import line
 
 NOT_YOURS = "Only its owner or an administrator can do that"
 MOST, LONGEST_NUMBER = 200, 18
 LONGEST_FORMULA, LONGEST_UNIT, MOST_DIGITS = 2_000, 20, 6
 NO_SHARING = "Only managers and administrators can share a metric, or change a shared one"
 MANAGERS = ("manager", "admin")
-
-
-class NamedEntry(Protocol):
-    """Whatever is stored under a name, of which a person has one of each name."""
-
-    @property
-    def id(self) -> int:
-        """Its number."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def is_mine(self) -> bool:
-        """Whether its owner reads it."""
 
 
 Entry = TypeVar("Entry", bound=NamedEntry)
@@ -59,18 +44,22 @@ class Scope(DatabaseScope):
 
     def owns(self, owner: str, created_at: datetime) -> bool:
         """Whether the row is this person's, and not an earlier person's of the same name."""
-        since = self.person.added
-        return owner == self.person.username and (since is None or created_at >= since)
+        return owner == self.person.username and self.person.had_name(created_at)
+
+    def sees_of(self, owner: str | None, created_at: datetime, is_shared: bool | None) -> bool:
+        """Whether the person sees what is of this owner: it is shared, or theirs. None: it is not there."""
+        return bool(is_shared) or (owner is not None and self.owns(owner, created_at))
 
     def reaches(self, row: Row[Any]) -> bool:
-        """Whether the row is about this service, and the person may see its slicer."""
-        return bool(row.service == self.service and self.person.may_see(row.project, row.slicer))
+        """Whether the row is about this service, and about a slicer that the person may see or about none."""
+        is_open = "slicer" not in row._mapping or self.person.may_see(row.project, row.slicer)
+        return bool(row.service == self.service and is_open)
 
     def sees(self, row: Row[Any] | None) -> bool:
         """Whether the row exists and the person may see it: what it is about, and it is not private."""
         if row is None or not self.reaches(row):
             return False
-        return bool(row._mapping.get("is_shared", True)) or self.owns(row.owner, row.created)
+        return self.sees_of(row.owner, row.created, row._mapping.get("is_shared", True))
 
     def changeable(self, row: Row[Any] | None, what: str) -> Row[Any]:
         """The row; BadRequest if it does not exist or is hidden, AccessError if it is not theirs."""
@@ -86,13 +75,17 @@ class NamedEntries(ABC, Generic[Entry]):
     """The entries of a table that one person may see; `label` is what one is called, `labels` several."""
 
     scope: Scope
+    model: ClassVar[type[Any]]
     table: ClassVar[Table]
     label: ClassVar[str]
     labels: ClassVar[str]
 
-    @abstractmethod
     def entry(self, row: Row[Any]) -> Entry:
         """A row as this person sees it."""
+        names = self.model.__dataclass_fields__.keys() - {"is_mine"}
+        values = {name: row._mapping[name] for name in names}
+        entry: Entry = self.model(**values, is_mine=self.scope.owns(row.owner, row.created))
+        return entry
 
     @abstractmethod
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
@@ -115,9 +108,7 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def rename(self, number: int, name: str, is_shared: bool) -> Entry:
         """Change name and sharing; BadRequest and AccessError as for a change."""
-        return self._change(
-            number, {"name": check_name(name, LONGEST_NAME, "The name"), "is_shared": is_shared}
-        )
+        return self._change(number, {"name": checked_name(name), "is_shared": is_shared})
 
     def _of(self, about: tuple[Any, ...]) -> list[Entry]:
         """The entries under this condition that the person sees, by name."""
@@ -126,14 +117,9 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def _save(self, values: Mapping[str, Any], about: tuple[Any, ...]) -> Entry:
         """Store a new entry of the person; BadRequest for a name that is taken, and beyond MOST."""
-        now = datetime.now(UTC)
-        fields = {**values, "name": check_name(values["name"], LONGEST_NAME, "The name")}
-        fields |= {
-            "service": self.scope.service,
-            "owner": self.scope.person.username,
-            "created": now,
-            "changed": now,
-        }
+        now, owner = datetime.now(UTC), self.scope.person.username
+        fields = {**values, "name": checked_name(values["name"]), "service": self.scope.service}
+        fields |= {"owner": owner, "created": now, "changed": now}
         with self.scope.write() as connection:
             others = self._mine(connection, about)
             self._check_name(fields["name"], others)
@@ -181,9 +167,23 @@ def rows_by_name(table: Table, engine: Engine, service: str, text: str) -> list[
 
 
 @dataclass(frozen=True)
-class SavedViews(NamedEntries[SavedView]):
+class SlicerEntries(NamedEntries[Entry]):
+    """The entries of slicers that one person may see."""
+
+    def of(self, project: str, slicer: str) -> list[Entry]:
+        """A slicer's entries, by name; AccessError if the person may not see the slicer."""
+        return self._of(self.scope.about(self.table, project, slicer))
+
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
+        """The entries of the same slicer."""
+        return self.scope.about(self.table, row.project, row.slicer)
+
+
+@dataclass(frozen=True)
+class SavedViews(SlicerEntries[SavedView]):
     """The saved views that one person may see."""
 
+    model: ClassVar[type[SavedView]] = SavedView
     table: ClassVar[Table] = saved_views
     label: ClassVar[str] = "view"
     labels: ClassVar[str] = "views of this slicer"
@@ -191,10 +191,6 @@ class SavedViews(NamedEntries[SavedView]):
     def all(self) -> list[SavedView]:
         """The views of all slicers, by name."""
         return self._of((saved_views.c.service == self.scope.service,))
-
-    def of(self, project: str, slicer: str) -> list[SavedView]:
-        """A slicer's views, by name; AccessError if the person may not see the slicer."""
-        return self._of(self.scope.about(saved_views, project, slicer))
 
     def save(
         self, project: str, slicer: str, name: str, params: Mapping[str, str], is_shared: bool = False
@@ -217,34 +213,22 @@ class SavedViews(NamedEntries[SavedView]):
     ) -> SavedView:
         """Partial update; BadRequest and AccessError as for a new view, and for another person's."""
         fields: dict[str, Any] = {
-            "name": None if name is None else check_name(name, LONGEST_NAME, "The name"),
+            "name": None if name is None else checked_name(name),
             "params": None if params is None else fitting(params),
             "is_shared": is_shared,
         }
         return self._change(number, {column: value for column, value in fields.items() if value is not None})
 
-    def entry(self, row: Row[Any]) -> SavedView:
-        """A view as this person sees it."""
-        values = {name: value for name, value in row._mapping.items() if name != "service"}
-        return SavedView(**values, is_mine=self.scope.owns(row.owner, row.created))
-
-    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
-        """The views of the same slicer."""
-        return self.scope.about(saved_views, row.project, row.slicer)
-
 
 @dataclass(frozen=True)
-class OwnMetrics(NamedEntries[OwnMetric]):
+class OwnMetrics(SlicerEntries[OwnMetric]):
     """The own metrics that one person may see. `note` gets each change in words, for the audit log."""
 
     note: Callable[[str, str], None] = lambda event, detail: None
+    model: ClassVar[type[OwnMetric]] = OwnMetric
     table: ClassVar[Table] = own_metrics
     label: ClassVar[str] = "metric"
     labels: ClassVar[str] = "metrics of this slicer"
-
-    def of(self, project: str, slicer: str) -> list[OwnMetric]:
-        """A slicer's metrics, by name; AccessError if the person may not see the slicer."""
-        return self._of(self.scope.about(own_metrics, project, slicer))
 
     def save(
         self,
@@ -291,15 +275,6 @@ class OwnMetrics(NamedEntries[OwnMetric]):
             return row
         return super().changeable(row)
 
-    def entry(self, row: Row[Any]) -> OwnMetric:
-        """A metric as this person sees it."""
-        values = {name: value for name, value in row._mapping.items() if name != "service"}
-        return OwnMetric(**values, is_mine=self.scope.owns(row.owner, row.created))
-
-    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
-        """The metrics of the same slicer."""
-        return self.scope.about(own_metrics, row.project, row.slicer)
-
     def _check_sharing(self, is_shared: bool) -> None:
         if is_shared and self.scope.person.role not in MANAGERS:
             raise AccessError(NO_SHARING)
@@ -312,8 +287,8 @@ def _metric_values(name: str, formula: str, unit: str, digits: int, is_shared: b
     if len(unit.strip()) > LONGEST_UNIT:
         raise BadRequest(f"The unit is too long: {LONGEST_UNIT} characters at most")
     return {
-        "name": check_name(name, LONGEST_NAME, "The name"),
-        "formula": check_name(formula, LONGEST_FORMULA, "The formula"),
+        "name": checked_name(name),
+        "formula": line(formula, "The formula", LONGEST_FORMULA),
         "unit": unit.strip(),
         "digits": digits,
         "is_shared": is_shared,

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any, Literal, get_args
 
 from lib.wire.errors import BadRequest
+from lib.wire.text import readable_line
 
 AlertRule = Literal["above", "below", "changed"]
 DealEntryKind = Literal["list", "template"]
@@ -15,18 +16,14 @@ LONGEST_NAME, LONGEST_NOTE, LONGEST_PARAMS = 100, 300, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class SavedView:
-    """A question about a slicer, stored under a name.
+class NamedEntry:
+    """What is stored under a name, of which a person has one of each name.
 
-    `params` are the URL parameters of the question, without project and slicer. `owner` is a user name,
-    `is_mine` whether that is the person who reads it; times are in UTC.
+    `owner` is a user name, `is_mine` whether that is the person who reads it; times are in UTC.
     """
 
     id: int
-    project: str
-    slicer: str
     name: str
-    params: Mapping[str, str]
     owner: str
     is_shared: bool
     created: datetime
@@ -35,35 +32,30 @@ class SavedView:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnMetric:
-    """A formula over data fields of a slicer, and how its figures are written; the rest as of a view."""
+class SavedView(NamedEntry):
+    """A question about a slicer: `params` are its URL parameters, without project and slicer."""
 
-    id: int
     project: str
     slicer: str
-    name: str
+    params: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMetric(NamedEntry):
+    """A formula over data fields of a slicer, and how its figures are written."""
+
+    project: str
+    slicer: str
     formula: str
     unit: str
     digits: int
-    owner: str
-    is_shared: bool
-    created: datetime
-    changed: datetime
-    is_mine: bool
 
 
 @dataclass(frozen=True, slots=True)
-class DealEntry:
-    """A list of deals or a template of a package, stored under a name; the rest as of a saved view."""
+class DealEntry(NamedEntry):
+    """A list of deals or a template of a package."""
 
-    id: int
-    name: str
     body: Mapping[str, Any]
-    owner: str
-    is_shared: bool
-    created: datetime
-    changed: datetime
-    is_mine: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +107,9 @@ class Alert:
     checked: datetime | None
 
 
-def check_name(text: str, longest: int, what: str) -> str:
-    """The stripped name or text; BadRequest if it is empty or too long."""
-    name = " ".join(text.split())
-    if not name:
-        raise BadRequest(f"{what} is missing")
-    if len(name) > longest:
-        raise BadRequest(f"{what} is too long: {len(name)} characters, {longest} at most")
-    return name
+def checked_name(name: str) -> str:
+    """The name in one line; BadRequest for one that is empty, too long or not valid."""
+    return readable_line(name, "The name", LONGEST_NAME)
 
 
 def fitting(params: Mapping[str, str]) -> dict[str, str]:

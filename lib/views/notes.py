@@ -10,9 +10,10 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, sel
 
 from lib.people import Person
 from lib.views.entries import Scope
-from lib.views.models import LONGEST_NOTE, Note, check_name
+from lib.views.models import LONGEST_NOTE, Note
 from lib.views.tables import notes, saved_views
 from lib.wire.errors import BadRequest
+from lib.wire.text import readable_line
 
 MOST_NOTES = 1000
 Conditions = tuple[ColumnElement[bool], ...]
@@ -63,7 +64,7 @@ class Notes:
 
     def change(self, number: int, day: date, text: str) -> Note:
         """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
-        values = {"day": day, "text": check_name(text, LONGEST_NOTE, "The text")}
+        values = {"day": day, "text": readable_line(text, "The text", LONGEST_NOTE)}
         with self.scope.write() as connection:
             self._changeable(connection, number)
             change = update(notes).where(notes.c.id == number).values(values).returning(notes)
@@ -89,17 +90,18 @@ class Notes:
         view = [saved_views.c[name].label(f"view_{name}") for name in ("owner", "created", "is_shared")]
         query = select(notes, *view).select_from(notes.outerjoin(saved_views)).where(*conditions)
         rows = self.scope.rows(query.order_by(notes.c.day, notes.c.id))
-        return [self._note(row) for row in rows if row.view_id is None or self._sees_view(row)]
-
-    def _sees_view(self, row: Row[Any]) -> bool:
-        return bool(row.view_is_shared) or self.scope.owns(row.view_owner, row.view_created)
+        return [
+            self._note(row)
+            for row in rows
+            if row.view_id is None or self.scope.sees_of(row.view_owner, row.view_created, row.view_is_shared)
+        ]
 
     def _add(
         self, about: Conditions, project: str, slicer: str, day: date, text: str, view_id: int | None
     ) -> Note:
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
-            "text": check_name(text, LONGEST_NOTE, "The text"), "view_id": view_id,
+            "text": readable_line(text, "The text", LONGEST_NOTE), "view_id": view_id,
             "owner": self.scope.person.username, "created": datetime.now(UTC),
         }  # fmt: skip
         with self.scope.write() as connection:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
 from lib.database import DatabaseScope
+from lib.people.tables import made_by
 from lib.views.board_copies import BoardCopy
 from lib.views.entries import Scope
-from lib.views.models import LONGEST_NAME, check_name, fitting
+from lib.views.models import checked_name, fitting
 from lib.views.tables import share_links
 from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
 from lib.wire.text import is_mailable
@@ -94,27 +95,13 @@ class ShareLinks:
         recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may
         not see the slicer. A link to a board (`board_copies.py`) has empty texts for project and slicer.
         """
-        board = BoardCopy.from_params(params)
-        for pair in sorted({(project, slicer)} if board is None else board.slicers):
-            self.scope.about(share_links, *pair)
-        if board is not None and (project or slicer or not board.slicers):
-            raise BadRequest("A share link to a board shows at least one of its views, and no slicer beside")
-        if not self.scope.person.may_share:
-            raise AccessError(NO_PERMISSION)
-        if not timedelta() < lifetime <= LONGEST:
-            raise BadRequest(f"A share link works for up to {LONGEST.days} days")
-        if recipient and not is_mailable(recipient):
-            raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
-        if recipient and (origins := [*origins]):
-            raise BadRequest(
-                "A link for one address can't be embedded, as browsers keep its cookie from other sites: "
-                "leave out the sites or the address"
-            )
+        self._check(project, slicer, BoardCopy.from_params(params))
+        origins = check_origins(origins)
+        _check_reader(lifetime, recipient, origins)
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
         values = {
-            "service": self.scope.service, "project": project, "slicer": slicer,
-            "name": check_name(name, LONGEST_NAME, "The name"), "params": fitting(params),
-            "origins": [*check_origins(origins)], "secret_hash": _hash(secret),
+            "service": self.scope.service, "project": project, "slicer": slicer, "name": checked_name(name),
+            "params": fitting(params), "origins": [*origins], "secret_hash": _hash(secret),
             "owner": self.scope.person.username, "created": now, "expires": now + lifetime,
             "deal": deal, "deals_service": None if deal is None else self.deals_service,
             "recipient": recipient or None,
@@ -126,6 +113,15 @@ class ShareLinks:
             link = _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
         self.note("share link made", _words(link))
         return link, f"{link.id}.{secret}"
+
+    def _check(self, project: str, slicer: str, board: BoardCopy | None) -> None:
+        """Whether the person may share this slicer, or all that this board shows."""
+        for pair in sorted({(project, slicer)} if board is None else board.slicers):
+            self.scope.about(share_links, *pair)
+        if board is not None and (project or slicer or not board.slicers):
+            raise BadRequest("A share link to a board shows at least one of its views, and no slicer beside")
+        if not self.scope.person.may_share:
+            raise AccessError(NO_PERMISSION)
 
     def everything(self) -> list[ShareLink]:
         """The links that this person may revoke, the latest first; those that have ended too."""
@@ -157,10 +153,8 @@ class ShareLinks:
         return is_ours and (self.scope.person.role == "admin" or self.scope.owns(row.owner, row.created))
 
     def _own_rows(self) -> tuple[Any, ...]:
-        return (
-            share_links.c.service == self.scope.service,
-            share_links.c.owner == self.scope.person.username,
-        )
+        mine = made_by(self.scope.person, share_links.c.owner, share_links.c.created)
+        return share_links.c.service == self.scope.service, *mine
 
 
 def find_link(engine: Engine, service: str, number: int, secret: str) -> ShareLink | None:
@@ -179,6 +173,19 @@ def note_opening(engine: Engine, link: ShareLink) -> None:
     change = update(share_links).where(share_links.c.id == link.id).values(opened=now)
     with suppress(StoreUnwritable):
         DatabaseScope(engine).execute(change)
+
+
+def _check_reader(lifetime: timedelta, recipient: str, origins: Collection[str]) -> None:
+    """Whether a link can be opened for so long, by this address alone or on pages of these origins."""
+    if not timedelta() < lifetime <= LONGEST:
+        raise BadRequest(f"A share link works for up to {LONGEST.days} days")
+    if recipient and not is_mailable(recipient):
+        raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
+    if recipient and origins:
+        raise BadRequest(
+            "A link for one address can't be embedded, as browsers keep its cookie from other sites: "
+            "leave out the sites or the address"
+        )
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Table, delete, insert, select
 
 from lib.views.alerts import Alerts
-from lib.views.boards import Board, Boards, BoardScope
+from lib.views.boards import Board, Boards
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.entries import OwnMetrics, SavedViews, Scope
 from lib.views.models import LONGEST_PARAMS, SavedView
@@ -27,9 +27,8 @@ class ChosenCards:
 
     def get(self, project: str, slicer: str) -> str:
         """The choice, or an empty text. AccessError if the person may not see the slicer."""
-        mine, since = self._mine(project, slicer), self.scope.person.added
-        row = self.scope.row(select(chosen_cards).where(*mine))
-        return "" if row is None or (since is not None and row.at < since) else str(row.cards)
+        row = self.scope.row(select(chosen_cards).where(*self._mine(project, slicer)))
+        return str(row.cards) if row is not None and self.scope.person.had_name(row.at) else ""
 
     def set(self, project: str, slicer: str, cards: str) -> None:
         """Store this choice; an empty text removes it. BadRequest if it is too long, AccessError as above."""
@@ -73,7 +72,7 @@ class StartView:
     def board(self) -> Board | None:
         """The board, likewise."""
         row = self._row(start_boards)
-        return None if row is None else self._boards.get(row.board_id)
+        return None if row is None else Boards(self.scope).get(row.board_id)
 
     def set(self, number: int | None) -> None:
         """Set a view as start page, or remove it with None. BadRequest if the person can't see the view."""
@@ -83,17 +82,13 @@ class StartView:
 
     def set_board(self, number: int | None) -> None:
         """The same of a board."""
-        if number is not None and self._boards.get(number) is None:
+        if number is not None and Boards(self.scope).get(number) is None:
             raise BadRequest("This board is not there any more")
         self._set(start_boards, "board_id", number)
 
-    @property
-    def _boards(self) -> Boards:
-        return Boards(BoardScope(self.scope.engine, self.scope.service, self.scope.person))
-
     def _row(self, table: Table) -> Row[Any] | None:
-        row, since = self.scope.row(select(table).where(*self._mine(table))), self.scope.person.added
-        return None if row is None or (since is not None and row.at < since) else row
+        row = self.scope.row(select(table).where(*self._mine(table)))
+        return row if row is not None and self.scope.person.had_name(row.at) else None
 
     def _set(self, table: Table, column: str, number: int | None) -> None:
         """Set this start page in place of any other."""
@@ -126,7 +121,7 @@ class ViewStore:
     @property
     def boards(self) -> Boards:
         """Boards of saved views."""
-        return Boards(BoardScope(self.scope.engine, self.scope.service, self.scope.person))
+        return Boards(self.scope)
 
     @property
     def metrics(self) -> OwnMetrics:

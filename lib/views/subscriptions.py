@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import Row, delete, func, insert, select
 
-from lib.views.boards import Boards, BoardScope
+from lib.people.tables import made_by
+from lib.views.boards import Boards
 from lib.views.entries import SavedViews, Scope
 from lib.views.tables import boards, mail_subscriptions, saved_views
 from lib.wire.errors import AccessError, BadRequest, UnknownName
@@ -195,9 +196,9 @@ class Subscriptions:
         }  # fmt: skip
         with self.scope.write() as connection:
             connection.execute(delete(mail_subscriptions).where(*same))
-            mine = select(func.count()).select_from(mail_subscriptions)
-            count = connection.execute(mine.where(mail_subscriptions.c.owner == owner)).scalar_one()
-            if count >= MOST_SUBSCRIPTIONS:
+            mine = made_by(self.scope.person, mail_subscriptions.c.owner, mail_subscriptions.c.created)
+            count = select(func.count()).select_from(mail_subscriptions).where(*mine)
+            if connection.execute(count).scalar_one() >= MOST_SUBSCRIPTIONS:
                 raise BadRequest(f"You have {MOST_SUBSCRIPTIONS} mails: stop one first")
             addition = insert(mail_subscriptions).values(values).returning(mail_subscriptions.c.id)
             number = connection.execute(addition).scalar_one()
@@ -214,8 +215,7 @@ class Subscriptions:
             raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
         if is_of_alerts != (schedule.pace == "alerts") or None not in (view_id, board_id):
             raise BadRequest("A mail is about a saved view, about a board, or about alerts")
-        board_scope = BoardScope(self.scope.engine, self.scope.service, self.scope.person)
-        if board_id is not None and Boards(board_scope).get(board_id) is None:
+        if board_id is not None and Boards(self.scope).get(board_id) is None:
             raise BadRequest("This board is not there any more")
         if view_id is not None and SavedViews(self.scope).get(view_id) is None:
             raise BadRequest("This view is not there any more")
@@ -236,14 +236,11 @@ class Subscriptions:
         return self.scope.owns(row.owner, row.created)
 
     def _seen_by_me(self, row: Row[Any]) -> Subscription:
-        is_seen = bool(row.is_shared) or (
-            row.view_owner is not None and self.scope.owns(row.view_owner, row.view_created)
-        )
-        is_board_seen = bool(row.board_shared) or (
-            row.board_owner is not None and self.scope.owns(row.board_owner, row.board_created)
-        )
+        scope = self.scope
+        is_view_seen = scope.sees_of(row.view_owner, row.view_created, row.is_shared)
+        is_board_seen = scope.sees_of(row.board_owner, row.board_created, row.board_shared)
         return subscription_of(
-            row, is_board_seen or (is_seen and self.scope.person.may_see(row.project, row.slicer))
+            row, is_board_seen or (is_view_seen and scope.person.may_see(row.project, row.slicer))
         )
 
 

@@ -38,13 +38,13 @@ Every failure that a person or a script may see is one of these; its text is a s
             ├── MalformedResponse   it is torn, or a page for people
             └── TooLarge      it is larger than is taken
 
-`requirement` puts validation errors into plain words, as pydantic's own speak of Python types.
+`requirement` puts validation errors into plain words, as pydantic's own speak of Python types; `suggestion`
+gives the name that somebody may have meant by one that is unknown.
 """
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
-
-from lib.wire.text import suggestion
 
 UNAVAILABLE = 503
 WORDS = {
@@ -378,6 +378,18 @@ def _flat(fields: Any, where: str = "") -> Iterator[str]:
     elif isinstance(fields, dict):
         for name, part in fields.items():
             yield from _flat(part, f"{where}.{name}" if where else str(name))
+
+
+def suggestion(name: str, names: list[str]) -> str:
+    """`; did you mean '…'?` for the nearest of `names`, by whole name or by its last dotted parts."""
+    tails = {tail: full for full in names for tail in _tails(full)}
+    near = difflib.get_close_matches(name, [*names, *tails], n=1, cutoff=0.6)
+    return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
+
+
+def _tails(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(1, len(parts))]
 
 
 def requirement(kind: str, context: Mapping[str, Any] | None = None) -> str:

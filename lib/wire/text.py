@@ -1,7 +1,6 @@
 """Validates and escapes text that people write for others: visible, in order, and never a formula.
 
-Two names that look alike are one name to a reader: no invisible character may tell them apart. `suggestion`
-gives the name that somebody may have meant by one that is unknown.
+Two names that look alike are one name to a reader: no invisible character may tell them apart.
 
 A spreadsheet runs a text that begins with = + - or @ as a formula, also in its full-width and other
 compatibility forms, and some do so after blanks or line breaks that they trim (OWASP, "CSV injection"). Such
@@ -10,11 +9,12 @@ a text gets an apostrophe before it in files. So does one that has apostrophes b
 """
 
 import csv
-import difflib
 import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+
+from lib.wire.errors import BadRequest
 
 EMAIL, LONGEST_EMAIL = r"^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$", 254
 MAILABLE = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
@@ -69,6 +69,27 @@ def fault(text: str) -> str:
     return ""
 
 
+def readable_line(text: str, title: str, longest: int) -> str:
+    """As `line`; BadRequest also for a text that is not valid to be read by others (`fault`)."""
+    words = line(text, title, longest)
+    if wrong := fault(words):
+        raise BadRequest(f"{title} {wrong}")
+    return words
+
+
+def line(text: str, title: str, longest: int) -> str:
+    """A text in one line, with single spaces. BadRequest for one that is empty or too long.
+
+    `title` is what it is, as the beginning of a sentence: "The name".
+    """
+    words = " ".join(text.split())
+    if not words:
+        raise BadRequest(f"{title} is missing")
+    if len(words) > longest:
+        raise BadRequest(f"{title} is too long: {len(words):,} characters, {longest:,} at most")
+    return words
+
+
 def unstorable(text: str) -> str:
     """Why a text is refused even where it only repeats a stored one, as the end of a sentence."""
     if any(unicodedata.category(character) in CONTROL for character in text):
@@ -94,18 +115,6 @@ def is_email(text: str) -> bool:
 def is_mailable(text: str) -> bool:
     """Whether mail can be sent to this address: one address in ASCII (RFC 5321), without quotes."""
     return is_email(text) and MAILABLE.fullmatch(text) is not None
-
-
-def suggestion(name: str, names: list[str]) -> str:
-    """`; did you mean '…'?` for the nearest of `names`, by whole name or by its last dotted parts."""
-    tails = {tail: full for full in names for tail in _tails(full)}
-    near = difflib.get_close_matches(name, [*names, *tails], n=1, cutoff=0.6)
-    return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
-
-
-def _tails(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[start:]) for start in range(1, len(parts))]
 
 
 def _is_visible(character: str) -> bool:

@@ -133,7 +133,8 @@ def test_many_writers_on_sqlite(quick_folder: Path) -> None:
         slowest = [*pool.map(write, [url] * PROCESSES, ["one", "two"], [WRITES] * PROCESSES)]
     assert max(slowest) < 30
     assert (
-        DealsService(engine).list("dsps", DealsRequest(DealsScope(), Deadline())).count == PROCESSES * THREADS * WRITES
+        DealsService(engine).list("dsps", DealsRequest(DealsScope(), Deadline())).count
+        == PROCESSES * THREADS * WRITES
     )
 
 

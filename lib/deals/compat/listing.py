@@ -11,8 +11,7 @@ from lib.deals import fields, queries
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
 from lib.deals.queries import MEANING
 from lib.deals.reading import Model, Page
-from lib.wire.errors import Invalid
-from lib.wire.text import suggestion
+from lib.wire.errors import Invalid, suggestion
 
 LARGEST_PAGE = 500
 SEARCH_FIELDS = ("external_id", *(field.name for field in fields.FIELDS if field.is_searched))

@@ -38,6 +38,7 @@ from lib.deals.proposals.writers import ProposalWriter
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
 from lib.people import DealsGrant, Person
+from lib.people.tables import made_by
 from lib.wire.errors import (
     CircuitOpen,
     Conflict,
@@ -80,7 +81,6 @@ class Proposals(DatabaseScope):
     A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
     seats (its number is `token`) those that were made with it. A token's `grant` may be less than the
     person's. `note` gets what happens, for the audit log; the question of a package goes to `questions`.
-    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
     service: str
@@ -245,16 +245,13 @@ class Proposals(DatabaseScope):
 
     def _visible(self) -> tuple[Any, ...]:
         """The condition for the proposals that this person may see."""
-        table, person = proposals.c, self.person
+        table = proposals.c
         if not self._deals.reads:
-            raise Forbidden(f"'{person.username}' has no access to deals")
-        ours = (table.service == self.service,)
+            raise Forbidden(f"'{self.person.username}' has no access to deals")
         if self.token is not None:
-            return *ours, table.made_with == self.token
-        if self._deals.seats is None:
-            return ours
-        own = (*ours, table.by == person.username)
-        return own if person.added is None else (*own, table.at >= person.added)
+            return table.service == self.service, table.made_with == self.token
+        own = [] if self._deals.seats is None else made_by(self.person, table.by, table.at)
+        return table.service == self.service, *own
 
 
 def _check_fields(entity: str, entity_id: int | None, fields: Mapping[str, Any]) -> None:

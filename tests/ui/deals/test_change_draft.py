@@ -93,7 +93,7 @@ def test_targeting_and_dates_of_a_package(visit: Visit, deals: Deals) -> None:
 def test_a_namesake_who_came_later_does_not_see_it(visit: Visit, own_deals_home: Path) -> None:
     """What a person of the same name typed who was removed is not offered."""
     clean(form(visit).text_input(key=PRICE).set_value("2.75").run())
-    drafts = clients(Settings(home=own_deals_home, demo=True)).change_drafts
+    drafts = clients(Settings(home=own_deals_home, demo=True)).drafts
     kept_draft = drafts.get(("demand_deals", 1))
     assert kept_draft is not None
     later = replace(drafts, person=replace(drafts.person, added=kept_draft.at.replace(year=2100)))

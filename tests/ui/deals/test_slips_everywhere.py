@@ -100,7 +100,7 @@ def by_form(place: Place, before: str, **terms: str) -> str:
 def by_drawer(place: Place, before: str, **terms: str) -> str:
     """Other terms in the drawer of a deal."""
     place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
-    place.desk.change_drafts.discard(("demand_deals", DEAL))
+    place.desk.drafts.discard(("demand_deals", DEAL))
     desk = place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD)
     clean(desk.button_group(key="drawer_shown").set_value("Change").run())
     prefix = f"change-demand_deals-{DEAL}-"

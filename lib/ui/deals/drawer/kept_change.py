@@ -48,7 +48,7 @@ def find(context: PageContext, key: Key) -> KeptChange | None:
 
 def _read(context: PageContext, key: Key) -> KeptChange | None:
     try:
-        kept_draft = context.clients.change_drafts.get(key)
+        kept_draft = context.clients.drafts.get(key)
     except TrancheError as error:
         log.warning("What was typed and not saved can't be read: %s", error.reason)
         return None
@@ -109,7 +109,7 @@ def keep(
     if body == _bodies().get(key):
         return ""
     try:
-        context.clients.change_drafts.keep(key, body)
+        context.clients.drafts.keep(body, key)
     except TrancheError as error:
         _bodies().pop(key, None)
         return f"{error.sentence} A reload of this page would lose what you typed."
@@ -128,7 +128,7 @@ def discard(context: PageContext, key: Key) -> None:
     if key not in _bodies():
         return
     try:
-        context.clients.change_drafts.discard(key)
+        context.clients.drafts.discard(key)
     except TrancheError as error:
         log.warning("A change that was saved or discarded is still kept: %s", error.reason)
     del _bodies()[key]
