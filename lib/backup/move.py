@@ -28,7 +28,12 @@ def move(settings: Settings, url: str) -> MovedState:
     BadRequest while a desk runs, or for databases of other kinds; Misconfigured where the new database is not
     empty; StoreUnavailable where it fails. Nothing was changed then. The file is left as it is.
     """
-    _check(settings.database_url, url)
+    if make_url(settings.database_url).get_backend_name() != "sqlite":
+        raise BadRequest("database_url names PostgreSQL already: there is nothing to move")
+    if not url.startswith("postgresql"):
+        raise BadRequest(
+            "The new database must be PostgreSQL, like postgresql+psycopg://tranche@host/tranche"
+        )
     with no_desk(settings.home), transaction(url) as target:
         file = database.engine(settings.database_url)
         try:
@@ -38,15 +43,6 @@ def move(settings: Settings, url: str) -> MovedState:
             file.dispose()
 
 
-def _check(file: str, url: str) -> None:
-    if make_url(file).get_backend_name() != "sqlite":
-        raise BadRequest("database_url names PostgreSQL already: there is nothing to move")
-    if not url.startswith("postgresql"):
-        raise BadRequest(
-            "The new database must be PostgreSQL, like postgresql+psycopg://tranche@host/tranche"
-        )
-
-
 def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
     revision = revision_of(source)
     if revision is None:
@@ -54,7 +50,8 @@ def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
     tables = database.metadata.sorted_tables
     if {table.name for table in tables} != tables_of(revision).keys():
         raise Misconfigured("The tables of this version are not those of its migrations")
-    _refuse_existing(target)
+    if inspect(target).has_table(VERSIONS):  # whose tables they are can't be known
+        raise Misconfigured("The new database has tables of Tranche already: name an empty one")
     database.upgrade(target, revision)
     numbers = {row.name: row.seq for row in source.execute(NUMBERS)}
     counts = {}
@@ -62,12 +59,6 @@ def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
         counts[table.name] = _copy(source, target, table)
         _go_on(target, table, numbers.get(table.name))
     return counts
-
-
-def _refuse_existing(target: Connection) -> None:
-    """Misconfigured for a database that has tables of ours: whose they are can't be known."""
-    if inspect(target).has_table(VERSIONS):
-        raise Misconfigured("The new database has tables of Tranche already: name an empty one")
 
 
 def _copy(source: Connection, target: Connection, table: Table) -> int:

@@ -10,10 +10,11 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -207,7 +208,9 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_RowLoader":
+def _database(
+    contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool
+) -> Callable[[], None]:
     """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
     settings = Settings.load(home=fresh)
     url, database = make_url(settings.database_url), contents.database
@@ -221,7 +224,7 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
         missing = [name for name in database.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return _RowLoader(settings, database, folder, replace)
+        return partial(_load_rows, settings.database_url, database, folder, replace=replace)
     if database is not None:
         target = Path(url.database or "").absolute()
         if not is_file or target not in (fresh / database.file, home / database.file):
@@ -232,25 +235,14 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
         if not (fresh / database.file).is_file():
             raise Damage(f"The archive has no database {database.file}")
         check_database(fresh / database.file, database.revision)
-    return _RowLoader(settings, None, folder, replace)
+    return lambda: None
 
 
-@dataclass(frozen=True)
-class _RowLoader:
-    """The database step that remains when all is verified."""
-
-    settings: Settings
-    rows: PostgresRows | None
-    folder: Path
-    replace: bool
-
-    def __call__(self) -> None:
-        if self.rows is None:
-            return
-        files = private.folder(self.folder / "rows")
-        for name in self.rows.tables:
-            (self.folder / DATABASE / f"{name}.copy").rename(files / name)
-        postgres.load(self.settings.database_url, self.rows, files, replace=self.replace)
+def _load_rows(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
+    files = private.folder(folder / "rows")
+    for name in rows.tables:
+        (folder / DATABASE / f"{name}.copy").rename(files / name)
+    postgres.load(url, rows, files, replace=replace)
 
 
 def _swap(fresh: Path, home: Path) -> Path | None:

@@ -138,7 +138,7 @@ class HealthWatch:
             deal: StoredHealth(deal_health.state, deal_health.facts, now, untils[deal], deal_health.delivery)
             for deal, deal_health in healths.items()
         }
-        self.store.write(report, reports_by_deal, batch.versions)
+        self.store.keep(report, reports_by_deal, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:
         """Note that all is current, if that was not noted lately."""

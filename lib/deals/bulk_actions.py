@@ -15,7 +15,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    Engine,
     ForeignKey,
     Index,
     String,
@@ -95,14 +94,13 @@ class BulkAction:
 
 
 @dataclass(frozen=True)
-class BulkActions:
+class BulkActions(DatabaseScope):
     """The actions on the deals of the service at `service` (empty: the embedded one), for one person.
 
     A person sees their own, and everybody's if they may change the deals of all seats: names of deals are in
-    them. Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    them.
     """
 
-    engine: Engine
     service: str
     person: Person
 
@@ -131,11 +129,11 @@ class BulkActions:
                 {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
                 parts[0].undone_by, parts[0].undone_at,
             )
-            for number, counts_of_action in groupby(self.scope.rows(counts), lambda row: row.id)
+            for number, counts_of_action in groupby(self.rows(counts), lambda row: row.id)
             for parts in [[*counts_of_action]]
         ]  # fmt: skip
 
-    def rows(self, number: int) -> list[ActionRow]:
+    def open_rows(self, number: int) -> list[ActionRow]:
         """The rows of an action that are not undone. BadRequest for one that is gone, or not to be seen."""
         rows = bulk_action_rows.c
 
@@ -147,21 +145,16 @@ class BulkActions:
                 for row in connection.execute(query.order_by(rows.entity, rows.entity_id))
             ]
 
-        return self.scope.read(read)
+        return self.read(read)
 
     def mark_undone(self, number: int, keys: Collection[RowKey]) -> None:
         """Note that these rows are as they were before, and who has seen to it."""
-        with self.scope.write() as connection:
+        with self.write() as connection:
             self._check(connection, number)
             values = {"undone_by": self.person.username, "undone_at": datetime.now(UTC)}
             connection.execute(update(bulk_actions).where(bulk_actions.c.id == number).values(values))
             for rows in _conditions(number, keys):
                 connection.execute(update(bulk_action_rows).where(*rows).values(is_undone=True))
-
-    @property
-    def scope(self) -> DatabaseScope:
-        """The transactions of its database."""
-        return DatabaseScope(self.engine)
 
     def _visible(self) -> tuple[Any, ...]:
         """The condition for the actions that this person may see, and so undo."""
@@ -194,7 +187,7 @@ class ActionRecord:
             return
         actions = self.actions
         actions.person.check_writes_deals()
-        with actions.scope.write() as connection:
+        with actions.write() as connection:
             number = self.number or _begin(connection, actions, self.title)
             for conditions in _conditions(number, [row.key for row in rows]):
                 connection.execute(delete(bulk_action_rows).where(*conditions))
@@ -205,7 +198,7 @@ class ActionRecord:
         """Forget rows that were not changed."""
         if self.number is not None and keys:
             conditions = _conditions(self.number, keys)
-            self.actions.scope.execute(*(delete(bulk_action_rows).where(*rows) for rows in conditions))
+            self.actions.execute(*(delete(bulk_action_rows).where(*rows) for rows in conditions))
 
 
 def _begin(connection: Connection, actions: BulkActions, title: str) -> int:

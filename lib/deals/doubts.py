@@ -14,6 +14,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from lib.deals import moments
+from lib.deals.models import shorten
 from lib.deals.sync.documents import ALPHA_3, EVERY
 
 _DEVICES = (
@@ -114,18 +115,13 @@ def is_known(kind: str, value: str) -> bool:
 def _targets(fields: Mapping[str, Any]) -> Iterator[str]:
     for target in fields.get("geo_targetings") or ():
         if target.get("type") == "country" and not is_known("country", str(target["value"])):
-            yield f"'{_short(target['value'])}' is no country code of ISO 3166-1"
+            yield f"'{shorten(str(target['value']).strip(), LONGEST)}' is no country code of ISO 3166-1"
     for target in fields.get("device_targetings") or ():
         if not is_known("device", str(target["value"])):
-            yield f"'{_short(target['value'])}' is no usual type of device"
+            yield f"'{shorten(str(target['value']).strip(), LONGEST)}' is no usual type of device"
     for target in fields.get("size_targetings") or ():
         if not is_known("size", size := f"{target['width']:.0f}x{target['height']:.0f}"):
             yield f"{size} is no usual size of an ad"
-
-
-def _short(value: object) -> str:
-    text = str(value).strip()
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 @dataclass(frozen=True)

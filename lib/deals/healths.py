@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from lib.database import DatabaseScope
 from lib.deals.delivery import FIGURES
@@ -64,23 +64,17 @@ class HealthBatch:
 
 
 @dataclass(frozen=True)
-class HealthStore:
-    """The stored health. Its methods raise StoreUnavailable or DeadlineExceeded without the database."""
-
-    engine: Engine
-
-    @property
-    def _scope(self) -> DatabaseScope:
-        return DatabaseScope(self.engine)
+class HealthStore(DatabaseScope):
+    """The stored health."""
 
     def reports(self) -> dict[Pair, HealthReport]:
         """The reports that health was computed from."""
-        reports = map(_report, self._scope.rows(select(t.health_reports)))
+        reports = map(_report, self.rows(select(t.health_reports)))
         return {report.pair: report for report in reports}
 
     def report(self, pair: Pair, basis: str, last_day: str = "") -> HealthReport:
         """This report with its present data; added if it is new."""
-        with self._scope.write() as connection:
+        with self.write() as connection:
             values = {"basis": basis, "last_day": last_day}
             result = connection.execute(update(t.health_reports).where(*_is(pair)).values(values))
             if not result.rowcount:
@@ -91,12 +85,12 @@ class HealthStore:
     def settle(self, pair: Pair, checked_at: datetime | None, problem: str = "") -> None:
         """Note that all is current as of then, or why that could not be computed (`checked_at` None)."""
         values = {"problem": problem} | ({} if checked_at is None else {"checked_at": checked_at})
-        self._scope.execute(update(t.health_reports).where(*_is(pair)).values(values))
+        self.execute(update(t.health_reports).where(*_is(pair)).values(values))
 
     def forget(self, pairs: Collection[Pair]) -> None:
         """Delete what was computed from these reports: they are not there any more."""
         if pairs:
-            self._scope.execute(*(delete(t.health_reports).where(*_is(pair)) for pair in pairs))
+            self.execute(*(delete(t.health_reports).where(*_is(pair)) for pair in pairs))
 
     def pulse(self, now: datetime) -> tuple[int, int]:
         """The number of the last change of any entity, and how many rows may have changed by themselves."""
@@ -106,7 +100,7 @@ class HealthStore:
             number = connection.execute(last).scalar_one() or 0
             return number, connection.execute(due.where(t.deal_health.c.until <= now)).scalar_one()
 
-        return self._scope.read(read)
+        return self.read(read)
 
     def stale(self, report: HealthReport, now: datetime) -> list[int]:
         """The ids of deals without a current row for this report, the newest first."""
@@ -115,12 +109,12 @@ class HealthStore:
         query = (
             _select_deals(report).where(or_(*differs, *_is_changed())).order_by(t.demand_deals.c.id.desc())
         )
-        return self._scope.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
+        return self.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
 
     def is_changed(self, report: HealthReport, deals: Collection[int]) -> bool:
         """Whether one of these deals, or what it is linked with, changed since its health was computed."""
         query = _select_deals(report).where(t.demand_deals.c.id.in_(deals), or_(*_is_changed())).limit(1)
-        return bool(self._scope.rows(query))
+        return bool(self.rows(query))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
         """These deals, all of one moment; at most BATCH_SIZE."""
@@ -136,13 +130,14 @@ class HealthStore:
                 for body in ENTITY_STORES["supply_deals"].show(work, package_ids)
             ]
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
+            names, versions = _versions().keys(), _select_versions(ids)
             platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
             return HealthBatch(
                 tuple(deals), {package.id: package for package in packages if package.id}, buyers, platforms,
-                {row.id: _versions_of(row) for row in work.rows(_select_versions(ids))},
+                {row.id: {name: int(row._mapping[name]) for name in names} for row in work.rows(versions)},
             )  # fmt: skip
 
-        return self._scope.read(read, SECONDS)
+        return self.read(read, SECONDS)
 
     def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
         """The changes of an entity in the last 90 days, the latest first."""
@@ -150,24 +145,25 @@ class HealthStore:
         names = ("id", "at", "who", "action", "before", "after")
         return [
             EntityChange.model_validate({name: getattr(row, name) for name in names})
-            for row in self._scope.rows(select(t.changes).where(*mine).order_by(t.changes.c.id.desc()))
+            for row in self.rows(select(t.changes).where(*mine).order_by(t.changes.c.id.desc()))
         ]
 
-    def write(
+    def keep(
         self,
         report: HealthReport,
         healths: Mapping[int, StoredHealth],
         versions: Mapping[int, Mapping[str, int]],
     ) -> None:
         """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
-        with self._scope.write(SECONDS) as connection:
+        with self.write(SECONDS) as connection:
             existing = connection.execute(
                 select(t.demand_deals.c.id).where(t.demand_deals.c.id.in_(healths))
             ).scalars()
             rows = [_row(report, deal, healths[deal], versions[deal]) for deal in existing]
             mine = t.deal_health.c.report_id == report.id, t.deal_health.c.deal_id.in_(healths)
             connection.execute(delete(t.deal_health).where(*mine))
-            if rows and _is_there(connection, report):
+            is_there = select(t.health_reports.c.id).where(t.health_reports.c.id == report.id)
+            if rows and connection.execute(is_there).one_or_none() is not None:
                 connection.execute(insert(t.deal_health), rows)
 
     def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
@@ -175,7 +171,7 @@ class HealthStore:
         query = (
             select(t.deal_health).join(t.health_reports).where(*_is(pair), t.deal_health.c.deal_id.in_(ids))
         )
-        rows = self._scope.rows(query) if ids else []
+        rows = self.rows(query) if ids else []
         figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
         return {
             row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until, figures[row.deal_id])
@@ -185,25 +181,20 @@ class HealthStore:
     def counts(self, pair: Pair) -> tuple[int, int, int]:
         """How many deals have a row for the present data, how many have one, and how many there are."""
         current = func.count().filter(t.deal_health.c.basis == t.health_reports.c.basis)
-        question = (
+        query = (
             select(current, func.count()).select_from(t.deal_health.join(t.health_reports)).where(*_is(pair))
         )
         everything = select(func.count()).select_from(t.demand_deals)
 
         def read(connection: Connection) -> tuple[int, int, int]:
-            current_count, row_count = connection.execute(question).one()
+            current_count, row_count = connection.execute(query).one()
             return current_count, row_count, connection.execute(everything).scalar_one()
 
-        return self._scope.read(read)
+        return self.read(read)
 
 
 def _is(pair: Pair) -> tuple[Any, ...]:
     return t.health_reports.c.project == pair[0], t.health_reports.c.slicer == pair[1]
-
-
-def _is_there(connection: Connection, report: HealthReport) -> bool:
-    question = select(t.health_reports.c.id).where(t.health_reports.c.id == report.id)
-    return connection.execute(question).one_or_none() is not None
 
 
 def _report(row: Any) -> HealthReport:
@@ -248,10 +239,6 @@ def _select_versions(ids: Collection[int]) -> Any:
     columns = [version.label(name) for name, version in _versions().items()]
     source = t.demand_deals.join(t.seats, t.seats.c.id == t.demand_deals.c.seat_id).join(t.dsps)
     return select(t.demand_deals.c.id, *columns).select_from(source).where(t.demand_deals.c.id.in_(ids))
-
-
-def _versions_of(row: Any) -> dict[str, int]:
-    return {name: int(getattr(row, name)) for name in ("deal", "packages", "seat", "dsp")}
 
 
 def _row(

@@ -4,6 +4,7 @@ The limits, and what is refused, are our own choice: the deals specification sho
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -29,19 +30,21 @@ LARGEST_ID = 2**53 - 1
 LARGEST_AMOUNT = 10**12
 DECIMALS = 6
 _DOMAIN = f"^{DOMAIN.pattern}$"
-_READABLE = Field(json_schema_extra={"pattern": PATTERN})
+READABLE_SCHEMA = Field(json_schema_extra={"pattern": PATTERN})
 
 
-def _readable(text: str) -> str:
-    if wrong := fault(text):
-        raise ValueError(wrong)
-    return text
+def _without(find_fault: Callable[[str], str]) -> AfterValidator:
+    """Refuses a text for the fault that is found in it."""
+
+    def check(text: str) -> str:
+        if wrong := find_fault(text):
+            raise ValueError(wrong)
+        return text
+
+    return AfterValidator(check)
 
 
-def _storable(text: str) -> str:
-    if wrong := unstorable(text):
-        raise ValueError(wrong)
-    return text
+READABLE = _without(fault)
 
 
 def whole(value: Any) -> Any:
@@ -105,18 +108,19 @@ def _matching(pattern: str, what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _text(longest: int) -> Any:
+def text_of(longest: int) -> StringConstraints:
+    """Text of one to so many characters, without blanks around it."""
     return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
 
 
-Name = Annotated[str, _text(LONGEST_NAME), AfterValidator(_readable), _READABLE]
+Name = Annotated[str, text_of(LONGEST_NAME), READABLE, READABLE_SCHEMA]
 Unread = Annotated[
     str,
     StringConstraints(max_length=500),
-    AfterValidator(_storable),
+    _without(unstorable),
     Field(json_schema_extra={"pattern": f"^[^{NOT_STORABLE}]*$"}),
 ]
-Value = Annotated[str, _text(200), AfterValidator(_readable), _READABLE]
+Value = Annotated[str, text_of(200), READABLE, READABLE_SCHEMA]
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(whole)]
 Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(whole)]
 FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(whole)]
@@ -136,8 +140,8 @@ Moment = Annotated[
 ]
 Email = Annotated[
     str,
-    _text(LONGEST_EMAIL),
-    AfterValidator(_readable),
+    text_of(LONGEST_EMAIL),
+    READABLE,
     _matching(EMAIL, "an e-mail address"),
     Field(json_schema_extra={"pattern": EMAIL.replace(r"\s", r"\s" + NOT_IN_TEXT)}),
 ]

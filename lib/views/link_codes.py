@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from lib.database import DatabaseScope
 from lib.views.share_links import ShareLink
@@ -24,22 +24,15 @@ WRONG_CODE = "This code is wrong or has ended: check it, or have another one sen
 
 
 @dataclass(frozen=True)
-class LinkCodes:
+class LinkCodes(DatabaseScope):
     """The codes and visits of all links of a database."""
-
-    engine: Engine
-
-    @property
-    def scope(self) -> DatabaseScope:
-        """The transactions of the store."""
-        return DatabaseScope(self.engine)
 
     def make(self, link: ShareLink) -> str:
         """A new code for the link, in place of the one before. BadRequest within a minute of that one."""
         now, code = datetime.now(UTC), f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
         mine = link_codes.c.link_id == link.id
 
-        with self.scope.write() as connection:
+        with self.write() as connection:
             earlier = connection.execute(select(link_codes.c.made).where(mine)).scalar_one_or_none()
             if earlier is not None and timedelta() <= now - earlier < NEXT_AFTER:
                 raise BadRequest("A code was sent within the last minute: look into your mail")
@@ -53,7 +46,7 @@ class LinkCodes:
         wrong ones."""
         now, key = datetime.now(UTC), secrets.token_urlsafe(24)
         mine = link_codes.c.link_id == link.id
-        with self.scope.write() as connection:
+        with self.write() as connection:
             row = connection.execute(select(link_codes).where(mine)).one_or_none()
             if row is None or now - row.made > CODE_WORKS or row.tries >= MOST_TRIES:
                 is_right = False
@@ -71,7 +64,7 @@ class LinkCodes:
     def is_visit(self, link: ShareLink, key: str) -> bool:
         """Whether this is the key of a visit to the link that has not ended."""
         mine = link_visits.c.key_hash == _hash(link, key), link_visits.c.link_id == link.id
-        row = self.scope.row(select(link_visits.c.expires).where(*mine)) if key else None
+        row = self.row(select(link_visits.c.expires).where(*mine)) if key else None
         return row is not None and row.expires > datetime.now(UTC)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-MOST_DIGITS = 40
+MOST_DIGITS, LONGEST_BRIEF = 40, 80
 
 
 def loads(text: bytes) -> Any:
@@ -26,6 +26,12 @@ def loads(text: bytes) -> Any:
 def dumps(value: Any) -> bytes:
     """The value as JSON; a Decimal is written digit by digit, as a number without trailing zeros."""
     return orjson.dumps(value, default=_number)
+
+
+def brief(value: Any) -> str:
+    """The value as JSON in a sentence, cut where it is long."""
+    text = dumps(value).decode()
+    return text if len(text) <= LONGEST_BRIEF else f"{text[:LONGEST_BRIEF]}…"
 
 
 def readable(value: Any) -> str:

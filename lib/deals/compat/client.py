@@ -125,37 +125,29 @@ class Journal:
         resource = self.codec.read(model, body)
         return self.complete(resource.known_as(raw=body, as_of=since))
 
-    def complete(self, model: Model) -> Model:
-        """With the status and the seat's name, where the service does not tell them."""
+    def complete(self, model: Model, packages: Mapping[int, SupplyPackage] | None = None) -> Model:
+        """With the status and the seat's name, where the service does not tell them.
+
+        `packages` are those of a deal by id, where they are at hand.
+        """
         now = datetime.now(UTC)
         if isinstance(model, SupplyPackage):
             return model.model_copy(update={"status": package_status(model, now)})
         if isinstance(model, DemandDeal):
-            return self._deal(model, self._packages_of(model), now)  # type: ignore[return-value]
+            status = deal_status(model, self._packages_of(model) if packages is None else packages, now)
+            return model.model_copy(update={"seat": self._seat(model), "status": status})
         return model
 
     def _all(self, model: type[Resource]) -> list[Any]:
-        if model is SupplyPackage:
-            return self._packages()
-        if model is DemandDeal:
-            return self._deals()
-        if model is Package:
-            return [self.codec.read(Package, entry.body) for entry in self.memory.latest(Package)]
+        if model in JOURNAL_MODELS:
+            of_deals = self._all(SupplyPackage) if model is DemandDeal else []
+            packages = {package.id: package for package in of_deals}
+            resources = (self.codec.read(model, entry.body) for entry in self.memory.latest(model))
+            return [self.complete(resource, packages) for resource in resources]
         if model not in (Seat, Dsp):
             return []
-        seats_of_all = memory.all_seats(self.seats, self._deals())
+        seats_of_all = memory.all_seats(self.seats, self._all(DemandDeal))
         return [*(seats_of_all if model is Seat else memory.dsps(seats_of_all.values())).values()]
-
-    def _packages(self) -> list[SupplyPackage]:
-        now = datetime.now(UTC)
-        packages = [self.codec.read(SupplyPackage, entry.body) for entry in self.memory.latest(SupplyPackage)]
-        return [package.model_copy(update={"status": package_status(package, now)}) for package in packages]
-
-    def _deals(self) -> list[DemandDeal]:
-        packages = {package.id: package for package in self._packages() if package.id is not None}
-        now = datetime.now(UTC)
-        read = [self.codec.read(DemandDeal, entry.body) for entry in self.memory.latest(DemandDeal)]
-        return [self._deal(deal, packages, now) for deal in read]
 
     def _packages_of(self, deal: DemandDeal) -> dict[int, SupplyPackage]:
         """The packages of a deal, as far as they are known here."""
@@ -165,36 +157,35 @@ class Journal:
         ]
         return {entry.entity_id: self.codec.read(SupplyPackage, entry.body) for entry in entries}
 
-    def _deal(self, deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> DemandDeal:
-        by_id = {seat.id: seat for seat in self.seats}
+    def _seat(self, deal: DemandDeal) -> Seat | None:
+        """The deal's seat with what the settings say of it."""
         seat = deal.seat
-        if seat is not None and seat.id in by_id:
-            fields = {
-                name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None
-            }
-            seat = by_id[seat.id].model_copy(update=fields)
-        return deal.model_copy(update={"seat": seat, "status": deal_status(deal, packages, now)})
+        configured_seat = next((own for own in self.seats if seat is not None and own.id == seat.id), None)
+        if seat is None or configured_seat is None:
+            return seat
+        fields = {name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None}
+        return configured_seat.model_copy(update=fields)
 
 
 def finds(deals: Deals) -> bool:
     """Whether the service searches and counts its lists as our own does (Abilities.finds)."""
-    try:
-        return "status" in deals.list(SupplyPackage, limit=1, counts="status").counts
-    except (MalformedResponse, TooLarge):
-        raise
-    except REFUSALS:
-        return False
+    page = _first_page(deals, counts="status")
+    return page is not None and "status" in page.counts
 
 
 def has_lists(deals: Deals) -> bool:
     """Whether the service lists its packages; raises an error if it can't be reached."""
+    return _first_page(deals) is not None
+
+
+def _first_page(deals: Deals, **params: Any) -> Page[SupplyPackage] | None:
+    """A list of one package; None where the service refuses it."""
     try:
-        deals.list(SupplyPackage, limit=1)
+        return deals.list(SupplyPackage, limit=1, **params)
     except (MalformedResponse, TooLarge):
         raise
     except REFUSALS:
-        return False
-    return True
+        return None
 
 
 class PlainDeals(Deals):

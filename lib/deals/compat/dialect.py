@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from lib.deals.models import FEE_TYPES, GEO_TYPES, Resource, Targeting, WireModel
+from lib.deals.models import FEE_TYPES, GEO_TYPES, Resource, Targeting, WireModel, shorten
 from lib.deals.reading import KINDS, Fields, Model, fields_of, text_of
 from lib.deals.validation import Path, Problems
 from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, UnknownName, Unreadable
@@ -30,6 +30,7 @@ ELEMENTS: dict[str, type[WireModel]] = {
     name: get_args(field.annotation)[0] for name, field in Targeting.model_fields.items()
 }
 NOTHING = object()
+LONGEST_PART = 80
 
 
 def hidden_error(body: Any) -> TrancheError | None:
@@ -183,10 +184,12 @@ class Dialect:
             options = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
             return f"{name} is {raw}; the fee types of the settings are {options}"
         if name not in self.shapes:
-            return f"{name} is not what the specification says: {_brief(part)}"
+            return f"{name} is not what the specification says: {shorten(str(part), LONGEST_PART)}"
         expected = self.shapes[name].expected
         if not isinstance(part, list):
-            return f"{name} is no list but {_brief(part)}; expected is a list of {expected}"
+            return (
+                f"{name} is no list but {shorten(str(part), LONGEST_PART)}; expected is a list of {expected}"
+            )
         fields = ", ".join(dict.fromkeys(leaf for element in part for leaf in leaves(element)))
         return f"{name}: {len(part)} of {len(raw)} elements have {fields}; expected are {expected}"
 
@@ -239,11 +242,6 @@ def _nested_resources(model: type[Resource]) -> dict[str, type[Resource]]:
 def _target_key(fields: Mapping[str, Any]) -> Fields:
     """The key by which targets are compared; a list's name follows from its id."""
     return {"is_excluded": False} | {name: value for name, value in fields.items() if name != "name"}
-
-
-def _brief(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 @dataclass(frozen=True)

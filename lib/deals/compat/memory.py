@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Index, String, func, insert, select
 
 from lib.database import DatabaseScope, Document, Instant, Key, numbered_table, required
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
+from lib.settings.remote import ConfiguredSeat
 from lib.wire import exact
 from lib.wire.errors import Conflict
 
@@ -30,7 +31,6 @@ memory_rows = numbered_table(
     *required(action=String(10), body=Document),
     Index(None, "service", "entity", "entity_id", "id"),
 )
-LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def conflict(
     if read is None:
         return Conflict("Changed since it was read, so nothing was saved")
     old, new = differences(model.entity, read.body, now.raw)
-    changes = "; ".join(f"{name} from {_short(old[name])} to {_short(new[name])}" for name in new)
+    changes = "; ".join(f"{name} from {exact.brief(old[name])} to {exact.brief(new[name])}" for name in new)
     return Conflict(f"Changed since it was read, so nothing was saved: {changes}")
 
 
@@ -197,29 +197,14 @@ def _digest(entity: str, body: Mapping[str, Any]) -> str:
     return f'"{sha256(exact.dumps(sorted_state)).hexdigest()[:32]}"'
 
 
-def _short(value: Any) -> str:
-    text = exact.dumps(value).decode()
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
-
-
-class SeatSetting(Protocol):
-    """A seat as the settings name it: its id and name; of its DSP what is known."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dsp_id(self) -> int | None: ...
-    @property
-    def dsp(self) -> str | None: ...
-    @property
-    def deal_sync(self) -> bool | None: ...
-
-
-def seats_of(named_seats: Iterable[SeatSetting]) -> tuple[Seat, ...]:
+def seats_of(configured_seats: Iterable[ConfiguredSeat]) -> tuple[Seat, ...]:
     """The settings' seats as the API would show them."""
-    return tuple(Seat(id=setting.id, name=setting.name, dsp=_dsp(setting)) for setting in named_seats)
+    dsps = {
+        seat.id: Dsp(id=seat.dsp_id, name=seat.dsp, supports_deal_sync=seat.deal_sync)
+        for seat in configured_seats
+        if (seat.dsp, seat.dsp_id) != (None, None)
+    }
+    return tuple(Seat(id=seat.id, name=seat.name, dsp=dsps.get(seat.id)) for seat in configured_seats)
 
 
 def all_seats(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
@@ -227,21 +212,10 @@ def all_seats(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, S
     by_id: dict[int, Seat] = {}
     for deal in deals:
         if deal.seat is not None and deal.seat.id is not None:
-            by_id[deal.seat.id] = complete(deal.seat, deal.dsp)
+            by_id[deal.seat.id] = deal.seat.model_copy(update={"dsp": deal.seat.dsp or deal.dsp})
     return by_id | {seat.id: seat for seat in seats if seat.id is not None}
-
-
-def complete(seat: Seat, dsp: Dsp | None) -> Seat:
-    """A seat with the DSP that is said beside it, where it has none of its own."""
-    return seat if seat.dsp is not None or dsp is None else seat.model_copy(update={"dsp": dsp})
 
 
 def dsps(seats: Iterable[Seat]) -> dict[int, Dsp]:
     """The DSPs of seats, by id."""
     return {seat.dsp.id: seat.dsp for seat in seats if seat.dsp is not None and seat.dsp.id is not None}
-
-
-def _dsp(setting: SeatSetting) -> Dsp | None:
-    if setting.dsp is None and setting.dsp_id is None:
-        return None
-    return Dsp(id=setting.dsp_id, name=setting.dsp, supports_deal_sync=setting.deal_sync)

@@ -6,14 +6,13 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from lib.deals import fields, moments
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.validation import Problems, read
-from lib.deals.values import Id, Request, Value
-from lib.wire import text
+from lib.deals.values import READABLE, READABLE_SCHEMA, Id, Request, Value, text_of
 from lib.wire.schemas import Schema
 
 State = Literal["open", "applying", "approved", "declined"]
@@ -21,7 +20,6 @@ Entity = Literal["supply_deals", "demand_deals"]
 STATES: tuple[State, ...] = get_args(State)
 Fields = dict[str, Any]
 LONGEST_REASON, LONGEST_WORD, MOST, LARGEST, MOST_PERIODS = 2_000, 500, 100, 10**15, 10**6
-_READABLE = Field(json_schema_extra={"pattern": text.PATTERN})
 _RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
 Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
 Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
@@ -33,12 +31,6 @@ COMPARE_FIELDS = {
     fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
     fields.DEALS: frozenset({*fields.writable(fields.DEALS), "seat", "supply_deals"}),
 }
-
-
-def _readable(value: str) -> str:
-    if wrong := text.fault(value):
-        raise ValueError(wrong)
-    return value
 
 
 def _day(value: str) -> str:
@@ -54,12 +46,8 @@ def _number(value: Any) -> Decimal:
     return number
 
 
-def _prose(longest: int) -> Any:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
-
-
-Reason = Annotated[str, _prose(LONGEST_REASON), AfterValidator(_readable), _READABLE]
-Word = Annotated[str, _prose(LONGEST_WORD), AfterValidator(_readable), _READABLE]
+Reason = Annotated[str, text_of(LONGEST_REASON), READABLE, READABLE_SCHEMA]
+Word = Annotated[str, text_of(LONGEST_WORD), READABLE, READABLE_SCHEMA]
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
 

@@ -27,7 +27,6 @@ DUPLICATES = {
     "uq_domain_lists_name": "A domain list of this name already exists",
     "uq_app_lists_name": "An app list of this name already exists",
 }
-LONGEST_VALUE = 80
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 WEAK = (
     "If-Match holds a weak ETag (W/), which matches nothing; nothing was changed. Read the entity again "
@@ -216,12 +215,9 @@ def _words(change: Fields) -> list[str]:
     """`price from 2.5 to 3, by ada at 2026-11-20 09:00:00+0000`, for each field."""
     by = f"by {change['who']} at {change['at']}"
     before, after = change["before"] or {}, change["after"] or {}
-    return [f"{name} from {_short(before.get(name))} to {_short(after[name])}, {by}" for name in after]
-
-
-def _short(value: Any) -> str:
-    text = exact.dumps(value).decode()
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return [
+        f"{name} from {exact.brief(before.get(name))} to {exact.brief(after[name])}, {by}" for name in after
+    ]
 
 
 def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Engine, Select, and_, exists, literal, or_, select, union_all, update
+from sqlalchemy import Engine, Select, and_, exists, literal, or_, select, union_all, update
 
 from lib import database
 from lib.database import Instant
@@ -123,7 +123,7 @@ class Push:
             rows = sync_state.rows_of(work, [pair.deal_id for pair in pairs])
             due, same = [], []
             for deal in documents_of(work, self._side, pairs):
-                row = rows.get((deal.deal_id, deal.seat_id))
+                row = rows.get(deal.key)
                 if row is None or row.document != deal.document or _is_due(row.due, now):
                     due.append((deal, 0 if row is None else row.attempts))
                 else:
@@ -146,7 +146,7 @@ class Push:
         values = failure if problem else SUCCESS | {"sent_at": now}
 
         def within(work: Work) -> None:
-            work.connection.execute(update(t.synced_deals).where(*_row(deal)).values(values))
+            work.connection.execute(update(t.synced_deals).where(deal.is_row).values(values))
 
         self._run(within)
         if problem:
@@ -179,12 +179,9 @@ class Push:
             .order_by(_SYNC.asked_at.nulls_first(), _SYNC.deal_id)
             .limit(BATCH_SIZE)
         )
-        deals = [
-            SyncedDeal(row.deal_id, row.seat_id, row.demand_deal_id, row.buyer_seat, row.document)
-            for row in work.rows(question)
-        ]
+        deals = [SyncedDeal.of_row(row) for row in work.rows(question)]
         for deal in deals:
-            work.connection.execute(update(t.synced_deals).where(*_row(deal)).values(asked_at=now))
+            work.connection.execute(update(t.synced_deals).where(deal.is_row).values(asked_at=now))
         return deals
 
     def _take(self, deal: SyncedDeal, answer: httpx.Response) -> None:
@@ -235,10 +232,6 @@ class Push:
     def _run(self, within: Callable[[Work], Any]) -> Any:
         with database.DatabaseScope(self._engine).write() as connection:
             return within(Work.of(connection, DealsScope()))
-
-
-def _row(deal: SyncedDeal) -> tuple[ColumnElement[bool], ...]:
-    return _SYNC.deal_id == deal.deal_id, _SYNC.seat_id == deal.seat_id
 
 
 def _is_due(due: datetime | None, now: datetime) -> bool:

@@ -8,6 +8,7 @@ so its deals wait until it has one.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert, literal, select, union_all
@@ -22,7 +23,7 @@ from lib.deals.store import tables as t
 from lib.deals.store.work import Fields, Work
 from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
-from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of
+from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncKey, status_of
 from lib.deals.validation import Problems, read
 from lib.wire.errors import NotFound
 
@@ -77,14 +78,18 @@ def _pairs(
 def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
     """Pairs (`deal_id`, `seat_id`, `number` of the demand deal, `is_gone`) with their documents, in order."""
     current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
-    archive = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
-    return [
-        archive[pair.deal_id, pair.seat_id] if pair.is_gone else current[pair.deal_id, pair.seat_id]
-        for pair in pairs
-    ]
+    removals = [pair.deal_id for pair in pairs if pair.is_gone]
+    rows = sync_state.rows_of(work, removals) if removals else {}
+    archive = {key: _archived(SyncedDeal.of_row(row)) for key, row in rows.items()}
+    return [(archive if pair.is_gone else current)[pair.deal_id, pair.seat_id] for pair in pairs]
 
 
-def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[tuple[str, int], SyncedDeal]:
+def _archived(deal: SyncedDeal) -> SyncedDeal:
+    """A deal that is gone, with the document that its DSP is told of that."""
+    return replace(deal, document=documents.archive_document(deal.document), is_gone=True)
+
+
+def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[SyncKey, SyncedDeal]:
     """The documents of the deals as they are."""
     question = (
         select(t.demand_deals, t.seats.c.external_id, status.of_deal(work.now).label("status"))
@@ -92,16 +97,13 @@ def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[tupl
         .where(_DEALS.id.in_(numbers))
     )
     packages = _packages(work, numbers)
-    return {
-        (row.deal_id, row.seat_id): SyncedDeal(
-            row.deal_id,
-            row.seat_id,
-            row.id,
-            row.external_id,
-            documents.document(side, row, packages[row.id]),
+    deals = [
+        SyncedDeal(
+            row.deal_id, row.seat_id, row.id, row.external_id, documents.document(side, row, packages[row.id])
         )
         for row in (work.rows(question) if numbers else ())
-    }
+    ]
+    return {deal.key: deal for deal in deals}
 
 
 def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
@@ -117,22 +119,6 @@ def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
     for row in work.rows(question) if numbers else ():
         rows_of[row.demand_deal_id].append(row)
     return rows_of
-
-
-def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
-    """What was told last of deals that are gone."""
-    rows = work.rows(select(t.synced_deals).where(_SYNC.deal_id.in_(deal_ids))) if deal_ids else ()
-    return {
-        (row.deal_id, row.seat_id): SyncedDeal(
-            row.deal_id,
-            row.seat_id,
-            row.demand_deal_id,
-            row.buyer_seat,
-            documents.archive_document(row.document),
-            is_gone=True,
-        )
-        for row in rows
-    }
 
 
 def who(name: str, number: str) -> str:
@@ -179,7 +165,7 @@ class DealSync:
 
         def within(work: Work) -> Fields:
             synced_deal = self._find(work, deal_id, request)
-            return _buyer_seat(synced_deal, sync_state.sync_state(work, synced_deal))
+            return _buyer_seat(synced_deal, _row(work, synced_deal))
 
         return self._run(within, request)
 
@@ -209,56 +195,49 @@ class DealSync:
         )
 
 
-def take_status(work: Work, deal: SyncedDeal, body: object, who: str) -> None:
-    """Store the status in a BuyerSeat that `who` reports; another one is a line in the deal's history."""
+def take_status(work: Work, deal: SyncedDeal, body: object, dsp: str) -> None:
+    """Store the status in a BuyerSeat that `dsp` reports; another one is a line in the deal's history."""
     problems = Problems()
     fields = read(BuyerSeatRequest, body, problems)
     status = status_of(fields, deal.deal_id, deal.buyer_seat, problems)
-    before = sync_state.sync_state(work, deal)
-    sync_state.note_status(work, deal, status, who)
-    if status != (before.status, before.status_reason) and not deal.is_gone:
-        _note(work, deal, ((before.status, before.status_reason), status), who)
+    row = _row(work, deal)
+    before = (None, None) if row is None else (row.status, row.status_reason)
+    sync_state.note_status(work, deal, status, dsp)
+    if status != before and not deal.is_gone:
+        _note(work, deal, _in_words(*before), _in_words(*status), dsp)
 
 
-def _buyer_seat(deal: SyncedDeal, state: SyncState) -> Fields:
+def _row(work: Work, deal: SyncedDeal) -> Row[Any] | None:
+    return sync_state.rows_of(work, [deal.deal_id]).get(deal.key)
+
+
+def _buyer_seat(deal: SyncedDeal, row: Row[Any] | None) -> Fields:
     """The specification's object; without a reported status its list is empty."""
-    status = {"buyerseatid": deal.buyer_seat, "status": state.status}
-    reason = {"reason": state.status_reason} if state.status_reason else {}
-    status_ext = state.status_at and {
-        "reported_at": moment(state.status_at),
-        "reported_by": state.status_by,
-        **reason,
-    }
-    fetch = state.fetched_at and {"fetched_at": moment(state.fetched_at), "fetched_by": state.fetched_by}
-    delivery = {"sent_at": moment(state.sent_at)} if state.sent_at else {}
-    unsent = {"problem": state.problem, "next_try": moment(state.due)} if state.problem and state.due else {}
-    return {
-        "version": VERSION,
-        "id": deal.deal_id,
-        "buyerstatus": [status | {"ext": status_ext}] if status_ext else [],
-        "ext": (fetch or {}) | delivery | unsent,
-    }
+    body: Fields = {"version": VERSION, "id": deal.deal_id, "buyerstatus": [], "ext": {}}
+    if row is None:
+        return body
+    if row.status_at:
+        reason = {"reason": row.status_reason} if row.status_reason else {}
+        status_ext = {"reported_at": moment(row.status_at), "reported_by": row.status_by, **reason}
+        status = {"buyerseatid": deal.buyer_seat, "status": row.status, "ext": status_ext}
+        body["buyerstatus"].append(status)
+    if row.fetched_at:
+        body["ext"] |= {"fetched_at": moment(row.fetched_at), "fetched_by": row.fetched_by}
+    if row.sent_at:
+        body["ext"]["sent_at"] = moment(row.sent_at)
+    if row.problem and row.due:
+        body["ext"] |= {"problem": row.problem, "next_try": moment(row.due)}
+    return body
 
 
-def _note(
-    work: Work,
-    deal: SyncedDeal,
-    status: tuple[tuple[int | None, str | None], tuple[int | None, str | None]],
-    who: str,
-) -> None:
+def _note(work: Work, deal: SyncedDeal, before: str | None, after: str | None, dsp: str) -> None:
     """A line in the deal's history. The deal itself is not changed, so its version stays."""
-    before, after = status
-    version = select(t.demand_deals.c.version).where(t.demand_deals.c.id == deal.demand_deal_id)
+    version = select(_DEALS.version).where(_DEALS.id == deal.demand_deal_id)
     values = {
-        "entity": "demand_deals",
-        "entity_id": deal.demand_deal_id,
-        "version": work.connection.execute(version).scalar_one(),
-        "at": work.now,
-        "who": who,
-        "action": "changed",
-        "before": {HISTORY: _in_words(*before)},
-        "after": {HISTORY: _in_words(*after)},
-    }
+        "entity": "demand_deals", "entity_id": deal.demand_deal_id,
+        "version": work.connection.execute(version).scalar_one(), "at": work.now, "who": dsp,
+        "action": "changed", "before": {HISTORY: before}, "after": {HISTORY: after},
+    }  # fmt: skip
     work.connection.execute(insert(t.changes).values(values))
 
 

@@ -8,14 +8,12 @@ What a DSP was told must be taken back when it ends: so a deal that was fetched 
 another seat, is told as archived. What was never fetched needs no taking back.
 """
 
-import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, insert, select, update
 
 from lib.deals.models import BUYER_STATUS, shorten
 from lib.deals.store.tables import LONGEST_REASON, synced_deals
@@ -27,6 +25,7 @@ MOST_STATUSES = 100
 SUCCESS = {"due": None, "attempts": 0, "problem": None}
 Status = Annotated[int, Field(ge=0, le=len(BUYER_STATUS) - 1), BeforeValidator(whole)]
 _COLUMNS = synced_deals.c
+SyncKey = tuple[str, int]
 
 
 class BuyerStatusRequest(Request, title="BuyerStatus"):
@@ -79,32 +78,23 @@ class SyncedDeal:
     document: Fields
     is_gone: bool = False
 
+    @classmethod
+    def of_row(cls, row: Row[Any]) -> Self:
+        """The deal of a row, as it was told last."""
+        return cls(row.deal_id, row.seat_id, row.demand_deal_id, row.buyer_seat, row.document)
 
-@dataclass(frozen=True)
-class SyncState:
-    """When and by whom a deal was fetched last, and the status (a number) that was reported of it last.
+    @property
+    def key(self) -> SyncKey:
+        """Its deal id, and its seat's id here: those of its row."""
+        return self.deal_id, self.seat_id
 
-    `sent_at` is when it was sent last; `due` when it will be, where it could not be sent for the `problem`.
-    """
-
-    fetched_at: datetime | None = None
-    fetched_by: str | None = None
-    status: int | None = None
-    status_at: datetime | None = None
-    status_by: str | None = None
-    status_reason: str | None = None
-    sent_at: datetime | None = None
-    due: datetime | None = None
-    problem: str | None = None
+    @property
+    def is_row(self) -> ColumnElement[bool]:
+        """The condition for its row."""
+        return (_COLUMNS.deal_id == self.deal_id) & (_COLUMNS.seat_id == self.seat_id)
 
 
-def sync_state(work: Work, deal: SyncedDeal) -> SyncState:
-    """What is known of it."""
-    row = rows_of(work, [deal.deal_id]).get((deal.deal_id, deal.seat_id))
-    return SyncState() if row is None else _sync_state(row)
-
-
-def rows_of(work: Work, deal_ids: Collection[str]) -> dict[tuple[str, int], Row[Any]]:
+def rows_of(work: Work, deal_ids: Collection[str]) -> dict[SyncKey, Row[Any]]:
     """Deal id and seat → row, of these deals."""
     question = select(synced_deals).where(_COLUMNS.deal_id.in_(deal_ids))
     return {(row.deal_id, row.seat_id): row for row in work.rows(question)}
@@ -122,36 +112,24 @@ def note_status(work: Work, deal: SyncedDeal, status: tuple[int, str | None], wh
     """
     number, reason = status
     fields = {"status": number, "status_at": work.now, "status_by": who, "status_reason": reason}
-    mine = (_COLUMNS.deal_id == deal.deal_id, _COLUMNS.seat_id == deal.seat_id)
-    if not work.connection.execute(update(synced_deals).where(*mine).values(fields)).rowcount:
+    if not work.connection.execute(update(synced_deals).where(deal.is_row).values(fields)).rowcount:
         write(work, [deal], fields | {"due": work.now})
 
 
 def write(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
     """Write these fields of these deals, and their documents."""
-    ids = {deal.deal_id for deal in deals}
-    rows = work.rows(select(_COLUMNS.deal_id, _COLUMNS.seat_id).where(_COLUMNS.deal_id.in_(ids)))
-    pairs = {(row.deal_id, row.seat_id) for row in rows}
-    old = [deal for deal in deals if (deal.deal_id, deal.seat_id) in pairs]
-    if new := [deal for deal in deals if (deal.deal_id, deal.seat_id) not in pairs]:
-        values = [{"deal_id": deal.deal_id, "seat_id": deal.seat_id, **_own(deal), **fields} for deal in new]
-        work.connection.execute(insert(synced_deals), values)
+    rows = rows_of(work, {deal.deal_id for deal in deals})
+    values = {
+        deal.key: {
+            "demand_deal_id": deal.demand_deal_id, "buyer_seat": deal.buyer_seat, "document": deal.document,
+            "is_archived": deal.is_gone, **fields,
+        }
+        for deal in deals
+    }  # fmt: skip
+    new = [{"deal_id": key[0], "seat_id": key[1], **own} for key, own in values.items() if key not in rows]
+    old = [{"its_deal": key[0], "its_seat": key[1], **own} for key, own in values.items() if key in rows]
+    if new:
+        work.connection.execute(insert(synced_deals), new)
     if old:
         these = _COLUMNS.deal_id == bindparam("its_deal"), _COLUMNS.seat_id == bindparam("its_seat")
-        values = [
-            {"its_deal": deal.deal_id, "its_seat": deal.seat_id, **_own(deal), **fields} for deal in old
-        ]
-        work.connection.execute(update(synced_deals).where(*these), values)
-
-
-def _own(deal: SyncedDeal) -> Fields:
-    return {
-        "demand_deal_id": deal.demand_deal_id,
-        "buyer_seat": deal.buyer_seat,
-        "document": deal.document,
-        "is_archived": deal.is_gone,
-    }
-
-
-def _sync_state(row: Row[Any]) -> SyncState:
-    return SyncState(**{field.name: row._mapping[field.name] for field in dataclasses.fields(SyncState)})
+        work.connection.execute(update(synced_deals).where(*these), old)

@@ -67,7 +67,7 @@ def undo_plan(actions: BulkActions, action: BulkAction) -> ChangePlan[UndoSource
 
     BadRequest if it can't be undone any more.
     """
-    rows = {row.key: row for row in actions.rows(action.number)}
+    rows = {row.key: row for row in actions.open_rows(action.number)}
     names = {key: row.name for key, row in rows.items()}  # as they were when the action touched them
     source = UndoSource(actions=actions, action=action, rows=rows, names=names)
     source.ask(rows)
