@@ -16,8 +16,9 @@ from fastapi import Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import WithJsonSchema
 
+from lib.deals.openapi import JSON
 from lib.deals.proposals.store import Proposals
-from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT, ListPage
+from lib.deals.queries import ListPage
 from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
@@ -28,64 +29,17 @@ from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
     AccessError,
-    Conflict,
     DeadlineExceeded,
-    DealsError,
     Forbidden,
-    InternalError,
-    InUse,
     Invalid,
     NotFound,
-    StoreAway,
-    StoreUnwritable,
-    Throttled,
-    TrancheError,
     Unauthorized,
 )
-from lib.wire.schemas import TEXT, Schema, an_object
 from lib.wire.throttle import Throttle
 
 Result = TypeVar("Result")
-Responses = dict[int | str, Any]
-JSON = "application/json"
 BEARER = HTTPBearer(auto_error=False, description="A token for the deals API")
 TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
-PROBLEM = an_object({"detail": TEXT})
-INVALID: Schema = {
-    "type": "object",
-    "description": "Messages by field, nested as the request is; non_field_errors for the whole",
-    "additionalProperties": {
-        "anyOf": [{"type": "array", "items": {"type": ["string", "object"]}}, {"type": "object"}]
-    },
-}
-INVALID_EXAMPLE: Schema = {
-    "name": ["This field is required."],
-    "geo_targetings": [{}, {"type": ["This must be 'country', 'region', 'city', 'dma' or 'zip'."]}],
-}
-RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": TEXT}}
-CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": TEXT}}
-STALE = "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …"
-USUAL: tuple[type[TrancheError], ...] = (
-    Unauthorized, Forbidden, Throttled, InternalError, StoreAway, StoreUnwritable, DeadlineExceeded,
-)  # fmt: skip
-"""The errors of every endpoint, beside Invalid."""
-ERRORS: dict[type[TrancheError], tuple[str, str, Schema]] = {
-    Unauthorized: ("No token, or none that is valid for this service", "A token is required", CHALLENGE),
-    Forbidden: ("Who asks may not do this", "'viewer' can see deals, but not change them", {}),
-    NotFound: ("There is no such {noun}", "There is no {noun} 12", {}),
-    InUse: ("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …", {}),
-    Conflict: ("A duplicate, a lost race, or an edit of something that changed meanwhile", STALE, {}),
-    Throttled: ("Too many requests", "More than 60 requests a minute; try again in 12 seconds", RETRY),
-    InternalError: ("A failure of the service", "The service had an internal error", {}),
-    StoreAway: (
-        "The database is away", "The database can't be reached right now; nothing was changed", RETRY,
-    ),
-    StoreUnwritable: ("The disk is full or read-only", StoreUnwritable.REASON, {}),
-    DeadlineExceeded: (
-        "The request is too large, or took too long", "The database did not answer in time", {},
-    ),
-}  # fmt: skip
-"""What an error means, an example of it, and its headers."""
 WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
 NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
 SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
@@ -271,44 +225,3 @@ def list_page(request: Request, part: ListPage) -> Fields:
         **({"counts": part.counts} if part.counts else {}),
         **({"etags": part.etags} if part.etags else {}),
     }
-
-
-def success(
-    code: int, description: str, schema: Schema | None = None, headers: Schema | None = None
-) -> Responses:
-    """The documentation of a successful response, with a JSON body or none."""
-    return {code: _response(description, schema, headers)}
-
-
-def _response(description: str, schema: Schema | None, headers: Schema | None) -> Schema:
-    content = {"content": {JSON: {"schema": schema}}} if schema else {}
-    return {"description": description, **({"headers": headers} if headers else {}), **content}
-
-
-def errors(*kinds: type[DealsError], noun: str = "") -> Responses:
-    """The documentation of these errors, and of those of every endpoint; `noun`: of what it is about."""
-    invalid = _response("What is wrong with the request, all at once", INVALID, None)
-    invalid["content"][JSON]["example"] = INVALID_EXAMPLE
-    documents: Responses = {Invalid.http: invalid}
-    for kind in (*USUAL, *kinds):
-        description, example, headers = ERRORS[kind]
-        documents[kind.http] = _response(description.format(noun=noun), PROBLEM, headers)
-        documents[kind.http]["content"][JSON]["example"] = {"detail": example.format(noun=noun)}
-    return documents
-
-
-def body(schema: Schema, examples: Mapping[str, tuple[str, Any]]) -> Schema:
-    """The documentation of a request's body, for `openapi_extra`; examples: name → (summary, value)."""
-    samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}}
-
-
-def parameter(name: str, schema: Schema, **more: str) -> Schema:
-    """The documentation of an optional query parameter, for `openapi_extra`."""
-    return {"name": name, "in": "query", "required": False, "schema": schema, **more}
-
-
-PAGE_PARAMETERS = [
-    parameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT, "default": DEFAULT_LIMIT}),
-    parameter("offset", {"type": "integer", "minimum": 0, "maximum": LARGEST_ID, "default": 0}),
-]

@@ -151,6 +151,11 @@ class Targeting(WireModel):
     size_targetings: tuple[SizeTarget, ...] = ()
 
 
+TARGETING_ELEMENTS: dict[str, type[WireModel]] = {
+    name: get_args(field.annotation)[0] for name, field in Targeting.model_fields.items()
+}
+
+
 @dataclass(frozen=True)
 class Origin:
     """Facts about a resource's answer beside its fields; see the properties of Resource."""

@@ -13,23 +13,18 @@ from fastapi.routing import APIRoute
 from pydantic import WithJsonSchema
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from lib.deals import batches, examples, fields
+from lib.deals import batches, fields, openapi
 from lib.deals.endpoints import (
-    PAGE_PARAMETERS,
     Body,
     PathId,
     ReadCall,
     WriteCall,
-    body,
-    errors,
     json_response,
     list_page,
-    parameter,
     read_id,
-    success,
 )
+from lib.deals.openapi import ID, PAGE_PARAMETERS, WARNING_LIST, body, errors, page_of, parameter, success
 from lib.deals.proposals import routes as proposals
-from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, ID, WARNING_LIST, page_of, with_warnings
 from lib.deals.service import EntityResponse
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -39,7 +34,7 @@ from lib.deals.sync import routes as sync
 from lib.deals.values import LARGEST_ID
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
-from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
+from lib.wire.schemas import FLAG, TEXT, Schema, a_list, an_object, of_model
 
 LEGACY, WARNINGS = "packages", "Tranche-Warnings"
 NEW_DEALS = "create_demand_deals"
@@ -83,7 +78,7 @@ CREATED_HEADERS: Schema = {
     "Location": {"description": "Where it is", "schema": TEXT},
     "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
 }
-CHANGED_MANY = an_object({"results": a_list(CHANGED_ONE)})
+CHANGED_MANY = an_object({"results": a_list(openapi.CHANGED_ONE)})
 CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
 ID_SCHEMA = ID | {"maximum": LARGEST_ID}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
@@ -217,13 +212,23 @@ class _DeprecatedRoute(APIRoute):
 
 def _entity_routes(entity: str) -> APIRouter:
     """The routes of one entity, with the documentation of its fields."""
-    noun, schema, is_legacy = ENTITY_STORES[entity].noun, ANSWERS[entity], entity == LEGACY
+    is_legacy = entity == LEGACY
     router = APIRouter(
         prefix=f"/{entity}",
         deprecated=is_legacy or None,
         route_class=_DeprecatedRoute if is_legacy else APIRoute,
         generate_unique_id_function=lambda route: f"{route.name}_{entity}",
     )
+    _add_list(router, entity)
+    if entity == fields.DEALS:
+        _add_batch(router)
+    _add_item(router, entity)
+    return router
+
+
+def _add_list(router: APIRouter, entity: str) -> None:
+    """The routes of all of them."""
+    noun, schema = ENTITY_STORES[entity].noun, openapi.ANSWERS[entity]
     router.get(
         "/",
         name="list",
@@ -236,20 +241,39 @@ def _entity_routes(entity: str) -> APIRouter:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", with_warnings(schema), CREATED_HEADERS)
+        responses=success(201, f"The {noun}, created", openapi.with_warnings(schema), CREATED_HEADERS)
         | errors(Conflict),
-        openapi_extra=body(_one_source(_body_schema(entity)), examples.CREATE[entity]),
+        openapi_extra=body(_one_source(_body_schema(entity)), openapi.CREATE[entity]),
     )(create)
     router.put(
         "/",
         summary=f"Change fields of several {noun}s",
         responses=success(200, "The result of each, in the order of the list", CHANGED_MANY)
         | errors(Conflict),
-        openapi_extra={"parameters": [parameter("atomic", {"type": "boolean", "description": ATOMIC})]}
+        openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC})]}
         | _many_changes(entity),
     )(change_many)
-    if entity == fields.DEALS:
-        _add_batch(router, noun)
+
+
+def _add_batch(router: APIRouter) -> None:
+    """The route that creates several demand deals at once."""
+    deal = an_object({"id": ID, "name": TEXT, "deal_id": TEXT}, {"warnings": WARNING_LIST})
+    router.post(
+        "/batch/",
+        summary="Create several demand deals",
+        status_code=201,
+        responses=success(201, "Each, in the order of the list", an_object({"results": a_list(deal)}))
+        | errors(Conflict),
+        openapi_extra=body(
+            a_list(_body_schema(fields.DEALS)) | {"minItems": 1, "maxItems": batches.MOST},
+            {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[fields.DEALS].items()},
+        ),
+    )(create_many)
+
+
+def _add_item(router: APIRouter, entity: str) -> None:
+    """The routes of a single one."""
+    noun, schema = ENTITY_STORES[entity].noun, openapi.ANSWERS[entity]
     router.get(
         "/{id:entity}/",
         summary=f"A {noun}",
@@ -262,7 +286,7 @@ def _entity_routes(entity: str) -> APIRouter:
         status_code=204,
         responses=success(204, "It is changed", headers=CHANGED_HEADERS)
         | errors(Conflict, NotFound, InUse, noun=noun),
-        openapi_extra=body(_one_source(_body_schema(entity, is_partial=True)), examples.CHANGE[entity]),
+        openapi_extra=body(_one_source(_body_schema(entity, is_partial=True)), openapi.CHANGES[entity]),
     )(change)
     router.delete(
         "/{id:entity}/",
@@ -273,27 +297,9 @@ def _entity_routes(entity: str) -> APIRouter:
     router.get(
         "/{id:entity}/history/",
         summary=f"What happened to a {noun}",
-        responses=success(200, "A page", page_of(CHANGE)) | errors(NotFound, noun=noun),
+        responses=success(200, "A page", page_of(openapi.CHANGE)) | errors(NotFound, noun=noun),
         openapi_extra={"parameters": PAGE_PARAMETERS},
     )(history)
-    return router
-
-
-def _add_batch(router: APIRouter, noun: str) -> None:
-    """The route that creates several demand deals at once."""
-    deal = an_object({"id": ID, "name": TEXT, "deal_id": TEXT}, {"warnings": WARNING_LIST})
-    results = a_list(deal)
-    router.post(
-        "/batch/",
-        summary=f"Create several {noun}s",
-        status_code=201,
-        responses=success(201, "Each, in the order of the list", an_object({"results": results}))
-        | errors(Conflict),
-        openapi_extra=body(
-            a_list(_body_schema(fields.DEALS)) | {"minItems": 1, "maxItems": batches.MOST},
-            {name: (summary, [body]) for name, (summary, body) in examples.CREATE[fields.DEALS].items()},
-        ),
-    )(create_many)
 
 
 def _list_parameters(entity: str) -> list[Schema]:
@@ -305,15 +311,12 @@ def _list_parameters(entity: str) -> list[Schema]:
         *PAGE_PARAMETERS,
         parameter("search", TEXT | {"description": SEARCH if offer.kinds else SEARCH_OF_OTHERS}),
         parameter("ordering", ordering),
-        *(
-            parameter(name, {"type": "array", "items": list_filter.kind.schema})
-            for name, list_filter in FILTERS[entity].items()
-        ),
+        *(parameter(name, a_list(list_filter.kind.schema)) for name, list_filter in FILTERS[entity].items()),
     ]
     if offer.kinds:
         meaning = TEXT | {"pattern": f"^[^\\s:]+:({'|'.join(offer.kinds)}):.+$"}
         parameters.append(parameter("meaning", a_list(meaning) | {"description": MEANING}))
-    parameters.append(parameter("etags", {"type": "boolean", "description": ETAGS}))
+    parameters.append(parameter("etags", FLAG | {"description": ETAGS}))
     if offer.has_health:
         parameters.append(parameter("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
     if offer.countable:
@@ -332,15 +335,13 @@ def _names(names: Sequence[str]) -> str:
 def _body_schema(entity: str, *, is_partial: bool = False) -> Schema:
     """The schema of an entity's body; for a change any of the fields, and no defaults."""
     schema = of_model(ENTITY_STORES[entity].request)
-    if is_partial:
-        properties = {
-            name: {key: value for key, value in field.items() if key != "default"}
-            for name, field in schema["properties"].items()
-        }
-        schema = {key: value for key, value in schema.items() if key != "required"} | {
-            "properties": properties
-        }
-    return schema
+    if not is_partial:
+        return schema
+    properties = {
+        name: {key: value for key, value in field.items() if key != "default"}
+        for name, field in schema["properties"].items()
+    }
+    return {key: value for key, value in schema.items() if key != "required"} | {"properties": properties}
 
 
 def _one_source(schema: Schema) -> Schema:
@@ -356,7 +357,7 @@ def _many_changes(entity: str) -> Schema:
     changes = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
     item = schema | {"properties": {"id": ID_SCHEMA, "etag": TEXT, **changes}, "required": ["id"]}
     lists = {
-        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.CHANGE[entity].items()
+        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
     }
     limits = {"minItems": 1, "maxItems": batches.MOST, "uniqueItems": True}
     return body(a_list(item) | limits, lists)

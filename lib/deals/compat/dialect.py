@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from lib.deals.models import FEE_TYPES, GEO_TYPES, Resource, Targeting, WireModel, shorten
+from lib.deals.models import FEE_TYPES, GEO_TYPES, TARGETING_ELEMENTS, Resource, shorten
 from lib.deals.reading import KINDS, Fields, Model, fields_of, text_of
 from lib.deals.validation import Path, Problems
 from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, UnknownName, Unreadable
@@ -25,9 +25,6 @@ IS_EXCLUDED, TYPE, ITSELF = "is_excluded", "type", "."
 WORDS: dict[str, dict[str, Any]] = {
     IS_EXCLUDED: {"true": True, "false": False},
     TYPE: {geo_type: geo_type for geo_type in GEO_TYPES},
-}
-ELEMENTS: dict[str, type[WireModel]] = {
-    name: get_args(field.annotation)[0] for name, field in Targeting.model_fields.items()
 }
 NOTHING = object()
 LONGEST_PART = 80
@@ -284,14 +281,14 @@ class ElementShape:
     @classmethod
     def own(cls, array: str) -> "ElementShape":
         """As our own service writes them."""
-        return cls(array, {name: FieldPlace((name,)) for name in ELEMENTS[array].model_fields})
+        return cls(array, {name: FieldPlace((name,)) for name in TARGETING_ELEMENTS[array].model_fields})
 
     @classmethod
     def of(cls, array: str, names: Mapping[str, str]) -> "ElementShape":
         """The shape in the settings. Misconfigured, with a sentence, if they are not valid."""
-        if array not in ELEMENTS:
-            raise Misconfigured(f"targeting_names: {UnknownName('targeting', array, ELEMENTS)}")
-        fields = ELEMENTS[array].model_fields
+        if array not in TARGETING_ELEMENTS:
+            raise Misconfigured(f"targeting_names: {UnknownName('targeting', array, TARGETING_ELEMENTS)}")
+        fields = TARGETING_ELEMENTS[array].model_fields
         for name in names:
             if name not in fields:
                 raise Misconfigured(f"targeting_names: {array}: {UnknownName('field', name, fields)}")
@@ -326,7 +323,7 @@ class ElementShape:
         if fields.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
             return None
         try:
-            return ELEMENTS[self.array].model_validate(fields).model_dump()
+            return TARGETING_ELEMENTS[self.array].model_validate(fields).model_dump()
         except ValidationError:
             return None
 
@@ -350,7 +347,7 @@ class ElementShape:
         return isinstance(element, Mapping) and not element.keys() <= names
 
 
-OWN: Mapping[str, ElementShape] = {array: ElementShape.own(array) for array in ELEMENTS}
+OWN: Mapping[str, ElementShape] = {array: ElementShape.own(array) for array in TARGETING_ELEMENTS}
 
 
 def leaves(element: Any, path: str = "") -> Iterator[str]:

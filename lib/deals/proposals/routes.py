@@ -6,20 +6,16 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from lib.deals import queries
 from lib.deals.endpoints import (
-    PAGE_PARAMETERS,
     AuthorizedCall,
     Body,
     PathId,
     ReadCall,
     admit,
-    body,
-    errors,
     json_response,
     list_page,
-    parameter,
     read_id,
-    success,
 )
+from lib.deals.openapi import ID, PAGE_PARAMETERS, body, errors, page_of, parameter, success
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
@@ -30,7 +26,6 @@ from lib.deals.proposals.models import (
 )
 from lib.deals.proposals.writers import ServiceWriter
 from lib.deals.queries import ListOffer, ListPage
-from lib.deals.requests import ID, page_of
 from lib.deals.validation import Problems
 from lib.wire.errors import Conflict, NotFound
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model

@@ -9,21 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Request, Response
 from pydantic import WithJsonSchema
 
-from lib.deals.endpoints import (
-    JSON,
-    PAGE_PARAMETERS,
-    AuthorizedCall,
-    Body,
-    Responses,
-    admit,
-    body,
-    errors,
-    list_page,
-    parameter,
-    success,
-)
+from lib.deals.endpoints import AuthorizedCall, Body, admit, list_page
 from lib.deals.models import BUYER_STATUS
-from lib.deals.requests import page_of
+from lib.deals.openapi import JSON, PAGE_PARAMETERS, Responses, body, errors, page_of, parameter, success
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import who
 from lib.deals.sync.sync_state import BuyerSeatRequest
