@@ -22,7 +22,7 @@ from lib import connect
 from lib.front import hosts
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.tokens.models import Caller
+from lib.tokens.store import Caller
 from lib.wire.errors import AccessError, TrancheError, Unauthorized
 from lib.wire.fair import FairPool
 from lib.wire.network import is_loopback

@@ -127,11 +127,9 @@ class Archive:
             return self._add(name, file, state.st_size, state.st_mtime)
 
     def add_bytes(self, name: str, content: bytes) -> Member:
-        """Take a file with this content."""
         return self._add(name, io.BytesIO(content), len(content), time.time())
 
     def finish(self, contents: Inventory) -> None:
-        """Write the manifest, and the end."""
         self._add_member(
             MANIFEST, io.BytesIO(content := contents.model_dump_json(indent=1).encode()), len(content)
         )

@@ -11,7 +11,7 @@ from lib.people.person import labels
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Event
-from lib.tokens.models import Token
+from lib.tokens.store import Token
 from lib.wire.filters import Filter
 
 

@@ -33,7 +33,7 @@ from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
 from lib.tokens.desk_tokens import NoToken
-from lib.tokens.models import Caller
+from lib.tokens.store import Caller
 from lib.views import ViewStore
 from lib.views.entries import Scope
 from lib.wire.call import Credential, Patience
@@ -65,10 +65,7 @@ class Reports:
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of each."""
-        if self._remote is None:
-            return sorted(self._installation.warehouse.slicers())
-        pairs = (name.partition("/") for name in self._installation.settings.slicers)
-        return sorted((project, name) for project, _, name in pairs)
+        return sorted(_slicers(self._installation))
 
     def info(self, project: str, slicer: str) -> Slicer:
         """The slicer. Raises why it can't be read."""

@@ -40,7 +40,7 @@ from lib.tokens.access import Access
 from lib.tokens.audit import Event
 from lib.tokens.company import company_of, streamlit_secrets
 from lib.tokens.desk_tokens import DeskTokens
-from lib.tokens.models import Caller
+from lib.tokens.store import Caller
 from lib.wire.apis import api
 from lib.wire.breaker import Breaker
 from lib.wire.call import Call, call

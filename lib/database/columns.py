@@ -55,7 +55,6 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """With its zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -77,7 +76,6 @@ class Amount(TypeDecorator[Decimal]):
         return millionths
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> Decimal | None:
-        """From millionths."""
         return None if value is None else Decimal(value).scaleb(-6)
 
 
@@ -92,5 +90,4 @@ class Document(TypeDecorator[Any]):
         return None if value is None else exact.dumps(value).decode()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """From text."""
         return [] if value == "[]" else None if value is None else exact.loads(value.encode())

@@ -28,11 +28,8 @@ ROLLBACK_REASON = "Not changed, because another change of the request was refuse
 
 def bodies(value: Any, problems: Problems) -> list[Mapping[str, Any]]:
     """The changes, each with the id that it is about. Invalid if the body is no such list."""
-    if not isinstance(value, list) or not 0 < len(value) <= MOST:
-        problems.add((), f"This must be a list of 1 to {MOST} objects, each with its id.")
-        problems.check()
     numbers: set[int] = set()
-    for number, change in enumerate(value):
+    for number, change in enumerate(changes := objects(value, problems, ", each with its id")):
         entity_id = change.get("id") if isinstance(change, Mapping) else None
         if isinstance(entity_id, bool) or not isinstance(entity_id, int) or not 0 < entity_id <= LARGEST_ID:
             problems.add((number, "id"), "This must be the id of the entity to change.")
@@ -43,20 +40,15 @@ def bodies(value: Any, problems: Problems) -> list[Mapping[str, Any]]:
         else:
             numbers.add(entity_id)
     problems.check()
-    return [*value]
+    return changes
 
 
-def objects(value: Any, problems: Problems) -> list[Any]:
+def objects(value: Any, problems: Problems, what: str = "") -> list[Any]:
     """The bodies of entities to create. Invalid if it is no such list."""
     if not isinstance(value, list) or not 0 < len(value) <= MOST:
-        problems.add((), f"This must be a list of 1 to {MOST} objects.")
+        problems.add((), f"This must be a list of 1 to {MOST} objects{what}.")
         problems.check()
     return [*value]
-
-
-def fields(change: Mapping[str, Any]) -> Fields:
-    """The fields to change, without the id and the ETag."""
-    return {name: value for name, value in change.items() if name not in ("id", "etag")}
 
 
 def is_atomic(parameters: Parameters, problems: Problems) -> bool:

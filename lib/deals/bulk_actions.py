@@ -195,7 +195,6 @@ class ActionRecord:
         self.number = number
 
     def drop(self, keys: Collection[RowKey]) -> None:
-        """Forget rows that were not changed."""
         if self.number is not None and keys:
             conditions = _conditions(self.number, keys)
             self.actions.execute(*(delete(bulk_action_rows).where(*rows) for rows in conditions))

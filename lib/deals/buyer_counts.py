@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Date, String, Table, Update, delete, insert, 
 
 from lib.database import Amount, DatabaseScope, Instant, keys, metadata, optional, required
 from lib.deals.models import DemandDeal
+from lib.deals.negotiation import seat_number
 from lib.deals.store.tables import deal_health
 from lib.wire.errors import BadRequest
 
@@ -69,7 +70,7 @@ class BuyerCounts(DatabaseScope):
 
     def of_deals(self, deals: Sequence[DemandDeal]) -> dict[int, EnteredCounts]:
         """The counts of these deals' buyers by the deal's id, of those that entered any."""
-        table, seats = buyer_counts.c, {deal.id or 0: _seat(deal) for deal in deals}
+        table, seats = buyer_counts.c, {deal.id or 0: seat_number(deal) for deal in deals}
         query = select(buyer_counts).where(table.service == self.service, table.deal_id.in_(seats))
 
         rows: dict[int, list[Any]] = {}
@@ -84,14 +85,12 @@ class BuyerCounts(DatabaseScope):
         BadRequest beyond 400 days of a deal.
         """
         now = datetime.now(UTC)
-        key = {
-            "service": self.service,
-            "deal_id": deal.id,
-            "seat_id": _seat(deal),
-            "link_id": link,
-            "at": now,
-        }
-        rows = [{**key, "day": day, **asdict(counts)} for day, counts in days.items() if not counts.is_empty]
+        key = {"service": self.service, "deal_id": deal.id, "seat_id": seat_number(deal), "link_id": link}
+        rows = [
+            {**key, "at": now, "day": day, **asdict(counts)}
+            for day, counts in days.items()
+            if not counts.is_empty
+        ]
 
         with self.write() as connection:
             connection.execute(delete(buyer_counts).where(*self._of(deal), buyer_counts.c.day.in_([*days])))
@@ -113,7 +112,7 @@ class BuyerCounts(DatabaseScope):
 
     def _of(self, deal: DemandDeal) -> tuple[Any, ...]:
         table = buyer_counts.c
-        return table.service == self.service, table.deal_id == deal.id, table.seat_id == _seat(deal)
+        return table.service == self.service, table.deal_id == deal.id, table.seat_id == seat_number(deal)
 
 
 def _counts_of(rows: Sequence[Any]) -> EnteredCounts:
@@ -121,7 +120,3 @@ def _counts_of(rows: Sequence[Any]) -> EnteredCounts:
     days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
     late = round(median((row.at.date() - row.day).days for row in rows))
     return EnteredCounts(days, latest.at, latest.link_id, late)
-
-
-def _seat(deal: DemandDeal) -> int:
-    return (deal.seat and deal.seat.id) or 0

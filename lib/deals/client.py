@@ -320,7 +320,6 @@ class Deals:
         return reading.buyer_seat(self._codec, answer)
 
     def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
-        """POST this body; returns the response."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
         return reading.read_new(
@@ -330,7 +329,6 @@ class Deals:
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
     ) -> None:
-        """PUT this body."""
         headers = _condition(if_match)
         reading.check(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
@@ -347,9 +345,10 @@ class Deals:
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
         def ask(token: str) -> httpx.Response:
-            request_headers = self._headers(token, has_body=content is not None, **(headers or {}))
+            own = {"Accept": JSON, self._header: f"{self._scheme} {token}".strip()}
+            own |= {} if content is None else {"Content-Type": JSON}
             request = self._patience.call(
-                method, target, is_repeatable, headers=request_headers, content=content
+                method, target, is_repeatable, headers=own | dict(headers or {}), content=content
             )
             response = call.call(self._http, request)
             if response.is_success:
@@ -357,11 +356,6 @@ class Deals:
             raise refusal(response)
 
         return in_the_name_of(self._credential, ask)
-
-    def _headers(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
-        """The headers of a request."""
-        content_type = {"Content-Type": JSON} if has_body else {}
-        return {"Accept": JSON, self._header: f"{self._scheme} {token}".strip(), **content_type, **headers}
 
 
 def model_of(entity: type[Model] | str) -> type[Resource]:

@@ -24,7 +24,7 @@ from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
 from lib.deals.values import LARGEST_ID
 from lib.tokens.access import Access
-from lib.tokens.models import Caller
+from lib.tokens.store import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
@@ -152,7 +152,6 @@ class AuthorizedCall(DealsCall):
     def request(
         self, body: Any = None, if_match: str | None = None, idempotency_key: str | None = None
     ) -> DealsRequest:
-        """It as the services take it."""
         return DealsRequest(self.scope, self.deadline, self.parameters, body, if_match, idempotency_key)
 
 

@@ -102,7 +102,6 @@ class DealField:
 
     @property
     def form_label(self) -> str:
-        """Its label in forms."""
         return self.label or self.title
 
     @property
@@ -112,12 +111,10 @@ class DealField:
 
     @property
     def request_type(self) -> Any:
-        """The type of requests."""
         return self.kind.request_type | None if self.default is None else self.kind.request_type
 
     @property
     def answer(self) -> Schema:
-        """The schema of answers."""
         return self.kind.answer if self.default is not None else self.kind.open_answer or self.kind.answer
 
 

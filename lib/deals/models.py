@@ -371,7 +371,6 @@ class BuyerStatus(WireModel):
 
     @property
     def words(self) -> str:
-        """The status in words."""
         has_words = 0 <= self.status < len(BUYER_STATUS)
         return BUYER_STATUS[self.status] if has_words else f"status {self.status}"
 

@@ -101,7 +101,6 @@ class Negotiation:
 
     @property
     def last(self) -> Round | None:
-        """The latest round."""
         return self.rounds[-1] if self.rounds else None
 
     @property

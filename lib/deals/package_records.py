@@ -75,7 +75,6 @@ class Drafts(DatabaseScope):
         self.execute(delete(table).where(*_are(table, mine)), insert(table).values(values))
 
     def discard(self, key: Key | None = None) -> None:
-        """Delete it."""
         table, mine = self._mine(key)
         self.execute(delete(table).where(*_are(table, mine)))
 

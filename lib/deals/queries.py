@@ -65,7 +65,6 @@ class ListOffer:
 
     @property
     def parameters(self) -> list[str]:
-        """The names of its query parameters."""
         choices = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
         choices |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
         finding = [name for name, names in (choices | {"counts": self.countable}).items() if names]

@@ -173,7 +173,8 @@ class DealsService:
                 changes.find(body["id"])
                 problems = Problems()
                 _check_repeatable(body, problems)
-                changes.apply(body["id"], batches.fields(body), body.get("etag"), problems)
+                fields = {name: value for name, value in body.items() if name not in ("id", "etag")}
+                changes.apply(body["id"], fields, body.get("etag"), problems)
 
             with batches.batch(work, is_atomic) as results:
                 results += [batches.result(work, body["id"], partial(change, body)) for body in bodies]

@@ -77,7 +77,6 @@ class Limits:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """In JSON Schema."""
         kind = "number" if self.decimals else "integer"
         return {"type": kind, "minimum": self.least, "exclusiveMaximum": self.below}
 

@@ -83,7 +83,6 @@ class DemoDeal:
 
     @property
     def name(self) -> str:
-        """The name of a generated deal."""
         return f"{self.package.name} - {self.seat.name}"
 
 

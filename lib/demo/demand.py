@@ -53,7 +53,6 @@ class Creative:
 
     @property
     def pixels(self) -> tuple[str, ...]:
-        """The conversions that its advertiser counts."""
         return tuple(f"{self.campaign.advertiser_id}-{number + 1}" for number in range(len(PIXELS)))
 
 

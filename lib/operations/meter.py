@@ -127,7 +127,6 @@ class OpenTabs:
         meter.add_gauge("tranche_open_tabs", "Tabs with an open screen.", lambda: self._open)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return

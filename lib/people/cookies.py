@@ -148,7 +148,6 @@ class Cookies:
         return (browser.id, person.username) if browser is not None and person is not None else None
 
     def session_value(self, sign_in: SignIn) -> str:
-        """The value of a session cookie."""
         return self._sign("session", {"username": sign_in.username, "ends": sign_in.ends})
 
     def browser_value(self, browser: Browser | None = None, username: str = "") -> str:

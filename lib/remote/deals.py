@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine
@@ -223,9 +222,8 @@ class SomeSeats(Deals):
             if seat and seat["id"] not in self._seats:
                 raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
         for field, model in (("demand_deals", DemandDeal), ("supply_deals", SupplyPackage)):
-            ids_of = partial(self._ids, model)
             for reference in fields.get(field) or ():
-                if reference["id"] not in ids_of():
+                if reference["id"] not in self._ids(model):
                     raise Invalid({field: [f"There is no {model.noun} {reference['id']}."]})
 
     def _ids(self, model: type[Resource]) -> set[int | None]:
@@ -294,7 +292,6 @@ class RemoteDeals:
         return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
 
     def _whole(self, person: Person, memory: Memory) -> Deals:
-        """The client for all seats."""
         if self._has_lists(memory):
             return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
         seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)

@@ -39,7 +39,7 @@ from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.reporting.zones import Zone
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.tokens.models import Caller
+from lib.tokens.store import Caller
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.fair import FairPool

@@ -18,8 +18,7 @@ from lib.people.people_file import carry_over
 from lib.people.person import labels, person_of
 from lib.settings import Settings
 from lib.tokens.audit import Audit
-from lib.tokens.models import Caller, Kind, Token
-from lib.tokens.store import TokenStore
+from lib.tokens.store import Caller, Kind, Token, TokenStore
 from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts, TrancheError
 from lib.wire.throttle import WINDOW_SECONDS, OtherCounts
 

@@ -65,7 +65,6 @@ class TemporaryToken:
 
     @property
     def breaker(self) -> Breaker | None:
-        """That of the token service."""
         return self._patience.breaker
 
     def token(self) -> str:

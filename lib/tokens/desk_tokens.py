@@ -9,7 +9,7 @@ from typing import NoReturn
 from lib.people import Person
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.tokens.models import Token
+from lib.tokens.store import Token
 from lib.wire.call import Credential
 from lib.wire.errors import AccessError
 
@@ -77,7 +77,6 @@ class NoToken:
     api: str
 
     def token(self) -> NoReturn:
-        """Raise AccessError."""
         raise AccessError(f"This needs a token for the {self.api} API, which the call has not")
 
     def renew(self, old_token: str) -> str | None:

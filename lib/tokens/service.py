@@ -18,7 +18,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from lib.tokens.access import Access
-from lib.tokens.models import Caller, Token
+from lib.tokens.store import Caller, Token
 from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
 
 FIELDS = {

@@ -1,4 +1,7 @@
-"""Tokens in the database. A token is shown once, when it is issued; what is kept is its SHA-256 digest."""
+"""Tokens: what is stored of one, and who comes with it.
+
+A token is shown once, when it is issued; what is kept is its SHA-256 digest.
+"""
 
 import hashlib
 import hmac
@@ -6,8 +9,9 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
@@ -30,14 +34,14 @@ from sqlalchemy import (
 )
 
 from lib.database import DatabaseScope, Instant, metadata, optional, required
-from lib.people import DealsGrant, Grant
-from lib.people.person import Record
+from lib.people import DealsGrant, Grant, Person
+from lib.people.person import Record, row_filters
 from lib.people.tables import people
-from lib.tokens.models import Kind, Token
 from lib.wire.errors import AccessError, BadRequest, TrancheError
+from lib.wire.filters import Filter
 
 log = logging.getLogger(__name__)
-
+Kind = Literal["permanent", "temporary"]
 SECRET_BYTES = 32
 SHOWN_CHARACTERS = 4
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -63,6 +67,62 @@ WITH_OWNER = (
 )
 OWNER = select(people.c.record).where(people.c.username == bindparam("owner"))
 COLUMNS = [column for column in tokens.c if column.name != "digest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A stored token: everything except its text. Times are in UTC; `expires` None is never.
+
+    `prefix` is its readable beginning, by which a person recognizes it. Without grants it opens all that its
+    owner may see; `deals` None: all that they may do with deals.
+    """
+
+    id: int
+    prefix: str
+    owner: str
+    name: str
+    service: str
+    kind: Kind
+    grants: tuple[Grant, ...]
+    created: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    revoked: datetime | None
+    deals: DealsGrant | None = None
+
+    def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
+        """Whether it is still valid."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The caller and the token used."""
+
+    person: Person
+    token: Token
+
+    def may_see(self, project: str, slicer: str | None = None) -> bool:
+        """Whether the owner may see the slicer now, and the token was granted it too."""
+        is_open = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
+        return is_open and self.person.may_see(project, slicer)
+
+    def row_filters(self, project: str, slicer: str) -> tuple[Filter, ...]:
+        """The filters that the slicer's rows have to pass: those of the owner now, and those of the token."""
+        both = (*self.person.row_filters(project, slicer), *row_filters(self.token.grants, project, slicer))
+        return tuple(dict.fromkeys(both))
+
+    @property
+    def deals(self) -> DealsGrant:
+        """The deals permissions that both the owner has now and the token was granted."""
+        return self.person.deals.within(self.token.deals)
+
+    @property
+    def is_for_seats(self) -> bool:
+        """Whether the token itself, whoever has it, is for some seats alone."""
+        return self.token.deals is not None and self.token.deals.seats is not None
 
 
 class TokenStore:

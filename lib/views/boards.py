@@ -60,7 +60,6 @@ class Boards(NamedEntries[Board]):
     labels: ClassVar[str] = "boards"
 
     def all(self) -> list[Board]:
-        """The boards, by name."""
         return [board for board in self._of(self._about()) if self._is_visible(board)]
 
     def get(self, number: int) -> Board | None:
@@ -100,7 +99,6 @@ class Boards(NamedEntries[Board]):
         return replace(super().entry(row), cells=tuple(BoardCell(**cell) for cell in row.cells))
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
-        """All boards."""
         return self._about()
 
     def _about(self) -> tuple[Any, ...]:

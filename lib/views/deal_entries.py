@@ -33,7 +33,6 @@ class DealEntries(NamedEntries[DealEntry]):
     table: ClassVar[Table] = deal_entries
 
     def all(self) -> list[DealEntry]:
-        """The entries, by name."""
         return self._of(self._about())
 
     def save(self, name: str, body: Mapping[str, Any], is_shared: bool = False) -> DealEntry:
@@ -46,7 +45,6 @@ class DealEntries(NamedEntries[DealEntry]):
         return self._change(number, {"body": _fit(body)})
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
-        """The entries of the same kind."""
         return self._about()
 
     def _about(self) -> tuple[Any, ...]:

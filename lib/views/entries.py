@@ -175,7 +175,6 @@ class SlicerEntries(NamedEntries[Entry]):
         return self._of(self.scope.about(self.table, project, slicer))
 
     def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
-        """The entries of the same slicer."""
         return self.scope.about(self.table, row.project, row.slicer)
 
 

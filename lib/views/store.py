@@ -120,7 +120,6 @@ class ViewStore:
 
     @property
     def boards(self) -> Boards:
-        """Boards of saved views."""
         return Boards(self.scope)
 
     @property
@@ -133,7 +132,6 @@ class ViewStore:
 
     @property
     def deal_lists(self) -> DealLists:
-        """Saved lists of packages and deals."""
         return DealLists(self._of_deals)
 
     @property
@@ -143,7 +141,6 @@ class ViewStore:
 
     @property
     def templates(self) -> PackageTemplates:
-        """Templates of packages."""
         return PackageTemplates(self._of_deals)
 
     @property
@@ -152,7 +149,6 @@ class ViewStore:
 
     @property
     def cards(self) -> ChosenCards:
-        """The chosen leaderboards."""
         return ChosenCards(self.scope)
 
     @property

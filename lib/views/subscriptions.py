@@ -73,7 +73,6 @@ class Schedule:
 
     @property
     def title(self) -> str:
-        """The same with a capital letter."""
         return self.words[0].upper() + self.words[1:]
 
     def next_after(self, now: datetime) -> datetime:
@@ -133,7 +132,6 @@ class Subscription:
 
     @property
     def schedule(self) -> Schedule:
-        """When it comes."""
         return Schedule(self.pace, self.zone, self.minute, self.weekday)
 
     @property

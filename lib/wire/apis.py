@@ -119,7 +119,6 @@ class _WrappedApp(FastAPI):
         return super().openapi()
 
     def build_middleware_stack(self) -> ASGIApp:
-        """All of it, once."""
         return self._around(super().build_middleware_stack())
 
 
@@ -130,7 +129,6 @@ class Apis:
         self._desk, self._api = app, Compression(api)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         path = scope.get("path", "")
         to_api = scope["type"] == "http" and (path in OWN or path.startswith(PREFIXES))
         await (self._api if to_api else self._desk)(scope, receive, send)
@@ -160,7 +158,6 @@ class TrailingSlash:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] == "http" and scope["path"].startswith(SLASHED) and scope["path"][-1] != "/":
             # In the scope itself: what is around reads there what the routes note. No redirect: clients drop
             # the body.

@@ -198,21 +198,17 @@ def _once(http: httpx.Client, request: Call) -> httpx.Response:
 
 
 def _request(http: httpx.Client, request: Call) -> httpx.Request:
-    timeout = _timeout(http, request)
+    headers = {"Accept-Encoding": "gzip, deflate", **(request.headers or {})}
+    if request_id := request_ids.current():
+        headers[request_ids.HEADER] = request_id
     return http.build_request(
         request.method,
         request.path,
         json=request.json,
         content=request.content,
-        headers={"Accept-Encoding": "gzip, deflate", **(request.headers or {}), **_request_id_header()},
-        timeout=timeout,
+        headers=headers,
+        timeout=_timeout(http, request),
     )
-
-
-def _request_id_header() -> dict[str, str]:
-    """The header with the id of what is asked, where it has one."""
-    request_id = request_ids.current()
-    return {request_ids.HEADER: request_id} if request_id else {}
 
 
 def _check_encoding(response: httpx.Response) -> None:

@@ -34,7 +34,6 @@ class Deadline:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the caller has gone."""
         return self._abandoned_event.is_set()
 
     def remaining(self) -> float | None:

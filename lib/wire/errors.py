@@ -253,7 +253,6 @@ class Invalid(DealsError):
 
     @property
     def body(self) -> dict[str, Any]:
-        """The fields alone."""
         return self.fields
 
 

@@ -49,10 +49,6 @@ def _oauth(status: str, reason: str) -> Body:
     return {"error": OAUTH_ERRORS.get(status, "invalid_request"), "error_description": reason}
 
 
-def _oauth_away(status: str, reason: str) -> Body:
-    return _oauth("timeout", reason)
-
-
 def _plain(status: str, reason: str) -> Body:
     return {"detail": reason}
 
@@ -81,11 +77,11 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
     if isinstance(error, DealsError):
         body = shape(error.status, error.reason) if shape else error.body
         return JSONResponse(body, error.http, error.headers)
-    headers = dict(NO_STORE) if shape is _oauth else {}
+    status, headers = error.status, dict(NO_STORE) if shape is _oauth else {}
     if error.http == UNAVAILABLE and not isinstance(error, Misconfigured):
         headers["Retry-After"] = str(AWAY_SECONDS)
-        shape = _oauth_away if shape is _oauth else shape
-    return JSONResponse((shape or _plain)(error.status, error.reason), http or error.http, headers)
+        status = "timeout" if shape is _oauth else status
+    return JSONResponse((shape or _plain)(status, error.reason), http or error.http, headers)
 
 
 def answer_problems(app: FastAPI) -> None:

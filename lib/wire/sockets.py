@@ -97,18 +97,15 @@ class BoundedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection to a host."""
         stream = self._backend.connect_tcp(host, port, _within(timeout), local_address, socket_options)
         return BoundedStream(stream)
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore.NetworkStream:
-        """A connection on this machine."""
         return BoundedStream(self._backend.connect_unix_socket(path, _within(timeout), socket_options))
 
     def sleep(self, seconds: float) -> None:
-        """Between attempts to connect."""
         self._backend.sleep(seconds)
 
 
@@ -140,11 +137,9 @@ class BoundedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """The same connection under TLS."""
         return BoundedStream(self._stream.start_tls(ssl_context, server_hostname, _within(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
-        """Extra information about the connection."""
         return self._stream.get_extra_info(info)
 
 

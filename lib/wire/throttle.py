@@ -35,7 +35,6 @@ class _Caller:
 
     @property
     def count(self) -> int:
-        """The requests that are not forgotten."""
         return len(self.times) + sum(count for _, count in self.other_counts or ())
 
     @property

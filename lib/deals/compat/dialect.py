@@ -198,7 +198,6 @@ class Unread:
     fields_by_name: Fields = field(default_factory=dict)
 
     def add(self, name: str, elements: Iterable[Any]) -> None:
-        """Elements of a list."""
         if odd := [*elements]:
             self.fields_by_name[name] = [*self.fields_by_name.get(name, ()), *odd]
 

@@ -146,7 +146,6 @@ class Proposal:
 
     @property
     def is_new(self) -> bool:
-        """Whether it is a new package."""
         return self.entity_id is None
 
     def has(self, fields: Mapping[str, Any]) -> bool:

@@ -99,7 +99,9 @@ class Packages(EntityStore):
         [body] = self.whole(work, [package_id])
         supply = [{"id": package["id"]} for package in body["supply_deals"]]
         selection = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
-        have = {row.seat_id: row for row in work.rows(_deals_of(package_id))}
+        column = t.demand_deals.c
+        mine = select(t.demand_deals).where(column.package_id == package_id).order_by(column.id)
+        have = {row.seat_id: row for row in work.rows(mine)}
         if in_use := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selection]:
             raise InUse(f"Seats can't be deselected: the demand deals {', '.join(in_use)} depend on them")
         for row in have.values() if follow else ():
@@ -112,12 +114,6 @@ class Packages(EntityStore):
                 work, deal | {"supply_deals": supply, "deal_sync": False, "is_active": True}
             )
         return keys
-
-
-def _deals_of(package_id: int) -> Any:
-    return (
-        select(t.demand_deals).where(t.demand_deals.c.package_id == package_id).order_by(t.demand_deals.c.id)
-    )
 
 
 def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
@@ -203,7 +199,6 @@ class DemandDeals(EntityStore):
         return super().create(work, fields | {"deal_id": deal_id})
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
-        """To its supply packages."""
         if "supply_deals" in fields:
             others = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
             work.relink(t.supply_package_deals, ("demand_deal_id", entity_id), others)
@@ -222,9 +217,8 @@ def check_deal(
 
     `buyers` are the seats that the caller may sell to, `packages` those that they may see, by id.
     """
-    check_terms(
-        whole, fields, where, problems
-    )  # first: a rule is left out beside other problems of its terms
+    # First: a rule is left out beside other problems of its terms.
+    check_terms(whole, fields, where, problems)
     refer(packages, "supply package", fields.get("supply_deals"), (*where, "supply_deals"), problems)
     seat = (whole.get("seat") or {}).get("id")
     if seat is not None and seat not in buyers:

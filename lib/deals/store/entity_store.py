@@ -56,7 +56,6 @@ class EntityStore:
 
     @property
     def noun(self) -> str:
-        """What one of them is called."""
         return ENTITIES[self.entity].noun
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
@@ -94,7 +93,6 @@ class EntityStore:
         return select(self.table)
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
-        """The response body of each row."""
         return [{"id": row.id, **self.own(row)} for row in rows]
 
     def own(self, row: Row[Any]) -> Fields:

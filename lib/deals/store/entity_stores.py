@@ -49,7 +49,6 @@ class SupplyPackages(EntityStore):
     parts: ClassVar[Mapping[str, Table]] = {"demand_deals": t.demand_deals, "packages": t.packages}
 
     def question(self, work: Work) -> Any:
-        """With the status."""
         return select(self.table, status.of_package(work.now).label("status"))
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
@@ -214,7 +213,6 @@ class Seats(EntityStore):
     """A buyer's seat."""
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
-        """Each with its DSP."""
         seat_of = seats_of(work, {row.id for row in rows})
         return [seat_of[row.id] for row in rows]
 

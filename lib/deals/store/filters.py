@@ -71,7 +71,6 @@ class _HealthFilter(ListFilter):
     """The filter by health: the same by sets of deals, which are computed once."""
 
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
-        """As of any filter."""
         states = [self.kind.parse(text) for text in texts if text]
         condition = t.demand_deals.c.id.in_(deals_in_health(work, states))
         missing = t.demand_deals.c.id.not_in(deals_in_health(work, HEALTH_STATES))

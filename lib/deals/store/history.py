@@ -62,7 +62,6 @@ class Recording:
             self._before |= self._states(entity, ids)
 
     def version(self, key: EntityKey) -> int:
-        """The version of a watched entity."""
         return self._versions[key]
 
     def etag(self, key: EntityKey) -> str:

@@ -58,20 +58,12 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
-    return ListPage(
-        work.connection.execute(count).scalar_one(),
-        query.limit,
-        query.offset,
-        bodies,
-        {name: counts(work, entity_store, name, _without(filters, name, base)) for name in query.counts},
-    )
-
-
-def _without(
-    filters: Conditions, name: str, conditions: list[ColumnElement[bool]]
-) -> list[ColumnElement[bool]]:
-    """The conditions but that of one filter."""
-    return [*conditions, *(condition for other, condition in filters.items() if other != name)]
+    counts_by_filter = {}
+    for name in query.counts:
+        others = [condition for other, condition in filters.items() if other != name]
+        counts_by_filter[name] = counts(work, entity_store, name, [*base, *others])
+    whole = work.connection.execute(count).scalar_one()
+    return ListPage(whole, query.limit, query.offset, bodies, counts_by_filter)
 
 
 def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Conditions:
@@ -95,7 +87,9 @@ def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -
 def _has(
     work: Work, entity_store: EntityStore, word: str, meanings: tuple[tuple[str, str], ...]
 ) -> ColumnElement[bool]:
-    conditions = [_within(entity_store, word)]
+    conditions = [_text(entity_store.table, word)]
+    if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
+        conditions.append(entity_store.table.c.id == int(word))
     if entity_store.entity == "supply_deals":
         deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
         visible = work.scope.visibility(t.demand_deals)
@@ -108,14 +102,6 @@ def _has(
         of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(is_link))
         conditions += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
     return or_(*conditions)
-
-
-def _within(entity_store: EntityStore, word: str) -> ColumnElement[bool]:
-    """The condition on the entity's own names and codes, and its id if the word is a number."""
-    text = _text(entity_store.table, word)
-    if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
-        return or_(text, entity_store.table.c.id == int(word))
-    return text
 
 
 def _text(table: Table, word: str) -> ColumnElement[bool]:

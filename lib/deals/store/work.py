@@ -108,16 +108,13 @@ class Work:
 
     @classmethod
     def of(cls, connection: Connection, scope: DealsScope, currency: str = "") -> "Work":
-        """Now."""
         return cls(connection, datetime.now(UTC).replace(microsecond=0), scope, currency=currency)
 
     @property
     def who(self) -> str:
-        """The caller's name."""
         return self.scope.who
 
     def rows(self, question: Select[Any]) -> list[Row[Any]]:
-        """All rows of the query."""
         return [*self.connection.execute(question)]
 
     def without_limits(self) -> "Work":

@@ -136,7 +136,6 @@ class DealSync:
         self._engine, self._side = engine, side
 
     def page(self, request: DealsRequest, dsp: str) -> ListPage:
-        """A page of the documents."""
         problems = Problems()
         query = queries.query(request.parameters, problems, OFFER)
 
@@ -150,8 +149,6 @@ class DealSync:
         return self._run(within, request, writes=bool(dsp))
 
     def get(self, deal_id: str, request: DealsRequest, dsp: str) -> Fields:
-        """The document of a deal."""
-
         def within(work: Work) -> Fields:
             synced_deal = self._find(work, deal_id, request)
             if dsp:

@@ -90,7 +90,6 @@ class SyncedDeal:
 
     @property
     def is_row(self) -> ColumnElement[bool]:
-        """The condition for its row."""
         return (_COLUMNS.deal_id == self.deal_id) & (_COLUMNS.seat_id == self.seat_id)
 
 

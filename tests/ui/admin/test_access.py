@@ -13,7 +13,7 @@ from lib import connect
 from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.tokens.models import Token
+from lib.tokens.store import Token
 from lib.ui.admin import access as screen
 from lib.ui.admin import person_drawer, selection_table, token_list
 from lib.wire.errors import AccessError, BadRequest
