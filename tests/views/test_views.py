@@ -1,6 +1,6 @@
 """Saved views, start pages and notes: who sees them, who may change them; once per database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, SavedView, ViewStore, mentions
+from lib.views import LONGEST_NAME, SavedView, Schedule, ViewStore, mentions
 from lib.views import entries as store
 from lib.views.entries import Scope
 from lib.wire.errors import AccessError, BadRequest
@@ -128,10 +128,15 @@ def test_only_the_owner_or_an_administrator(kept: As) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [(" \n ", "missing"), ("x" * (LONGEST_NAME + 1), "too long: 101"), ("TAKEN", "already")],
+    [
+        (" \n ", "missing"),
+        ("x" * (LONGEST_NAME + 1), "too long: 101"),
+        ("TAKEN", "already"),
+        ("Take\u200bn", "invisible"),
+    ],
 )
 def test_names_that_do_not_do(kept: As, name: str, words: str) -> None:
-    """An empty, a long, and a taken name are refused in words, for a new view and for a renamed one."""
+    """An empty, a long and a taken name, and one that looks like it, are refused for new views and in renames."""
     kept("ada").views.save(*DELIVERY, "Taken", PARAMS)
     other = kept("ada").views.save(*DELIVERY, "Other", PARAMS)
     with pytest.raises(BadRequest, match=words):
@@ -181,6 +186,49 @@ def test_a_namesake(kept: As) -> None:
     later = kept("ada", added=datetime.now(UTC) + timedelta(seconds=1))
     assert [(view.name, view.is_mine) for view in later.views.of(*DELIVERY)] == [("Shared", False)]
     assert later.start.get() is None
+
+
+def _save_views(kept: ViewStore, names: Sequence[str]) -> None:
+    for name in names:
+        kept.views.save(*DELIVERY, name, PARAMS)
+
+
+def _share(kept: ViewStore, names: Sequence[str]) -> None:
+    for name in names:
+        kept.share_links.make(*DELIVERY, name, PARAMS)
+
+
+def _watch(kept: ViewStore, names: Sequence[str]) -> None:
+    for view in kept.views.of(*DELIVERY):
+        if view.name in names:
+            kept.alerts.watch(view.id, "imps", {}, "changed", None)
+
+
+def _mail(kept: ViewStore, names: Sequence[str]) -> None:
+    for view in kept.views.of(*DELIVERY):
+        if view.name in names:
+            kept.mails.add(view.id, Schedule())
+
+
+@pytest.mark.parametrize(
+    ("limit", "fill"),
+    [
+        ("lib.views.entries.MOST", _save_views),
+        ("lib.views.share_links.MOST", _share),
+        ("lib.views.alerts.MOST_ALERTS", _watch),
+        ("lib.views.subscriptions.MOST_SUBSCRIPTIONS", _mail),
+    ],
+)
+def test_a_namesake_uses_up_nobodys_limit(
+    kept: As, limit: str, fill: Callable[[ViewStore, Sequence[str]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier owner of a name has kept doesn't count towards what its new owner may keep."""
+    for name in ("One", "Two", "Three", "Four"):
+        kept("bo").views.save(*DELIVERY, name, PARAMS, is_shared=True)
+    monkeypatch.setattr(limit, 2)
+    fill(kept("ada", role="admin"), ("One", "Two"))
+    later = datetime.now(UTC) + timedelta(microseconds=1)
+    fill(kept("ada", role="admin", added=later), ("Three", "Four"))
 
 
 def test_the_start_page(kept: As) -> None:
@@ -304,9 +352,12 @@ def test_mentioned_readers(kept: As) -> None:
     assert ada.notes.mentioned_people(ada.notes.comment(view.id, text), people) == []
 
 
-@pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("  ", "missing"), ("x" * 301, "too long: 301"), ("\u202eabc", "reading direction")],
+)
 def test_texts_that_do_not_do(kept: As, text: str, words: str) -> None:
-    """An empty text and a long one are refused in words."""
+    """An empty text, a long one and one that reads as another are refused in words."""
     with pytest.raises(BadRequest, match=words):
         kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), text)
 
