@@ -27,14 +27,8 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 MANIFEST = "manifest.json"
 HOME, DATABASE = "home", "database"
-SETTINGS, PEOPLE, SESSIONS, SECRETS, REJECTS = (
-    "tranche.toml",
-    "people.yaml",
-    "sessions.json",
-    "secrets",
-    "rejects",
-)
-WAREHOUSE = "warehouse"
+SETTINGS, PEOPLE, SESSIONS = "tranche.toml", "people.yaml", "sessions.json"
+SECRETS, REJECTS, WAREHOUSE = "secrets", "rejects", "warehouse"
 SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
 BUSY_SECONDS = 30
 REVISION = "select version_num from alembic_version"
@@ -130,9 +124,8 @@ class Archive:
         return self._add(name, io.BytesIO(content), len(content), time.time())
 
     def finish(self, contents: Inventory) -> None:
-        self._add_member(
-            MANIFEST, io.BytesIO(content := contents.model_dump_json(indent=1).encode()), len(content)
-        )
+        content = contents.model_dump_json(indent=1).encode()
+        self._add_member(MANIFEST, io.BytesIO(content), len(content))
         self._tar.close()
 
     def _add(self, name: str, file: IO[bytes], size: int, mtime: float) -> Member:
@@ -224,10 +217,8 @@ def check_database(path: Path, revision: str) -> None:
     try:
         with closing(sqlite3.connect(path)) as connection:
             faults = [fault for (fault,) in connection.execute("PRAGMA quick_check") if fault != "ok"]
-            stored_revision, code = (
-                connection.execute(REVISION).fetchone(),
-                connection.execute(CODE).fetchone(),
-            )
+            stored_revision = connection.execute(REVISION).fetchone()
+            code = connection.execute(CODE).fetchone()
     except sqlite3.Error as error:
         raise Damage(f"The archive's database can't be read: {error}") from None
     if faults:

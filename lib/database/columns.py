@@ -1,15 +1,17 @@
 """Shared by all tables: one metadata with named constraints, our column types, and how tables are made."""
 
+from dataclasses import Field, fields
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import BigInteger, Column, DateTime, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, DateTime, Integer, MetaData, Row, Table, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
 from lib.wire import exact
 
+Model = TypeVar("Model")
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -40,6 +42,13 @@ def optional(**kinds: Any) -> list[Column[Any]]:
 def keys(**kinds: Any) -> list[Column[Any]]:
     """The columns of a primary key, by their types; their values are given."""
     return [Column(name, kind, primary_key=True, autoincrement=False) for name, kind in kinds.items()]
+
+
+def from_row(model: type[Model], row: Row[Any], **more: Any) -> Model:
+    """The dataclass of a row: its columns by the names of fields; `more` are others, or stand instead."""
+    own_fields: tuple[Field[Any], ...] = fields(model)  # type: ignore[arg-type]
+    names = [field.name for field in own_fields if field.name not in more]
+    return model(**{name: row._mapping[name] for name in names}, **more)
 
 
 class Instant(TypeDecorator[datetime]):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 from pydantic import ValidationError
@@ -47,39 +47,26 @@ WRAPPERS = ("errors", "detail", "error")
 ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "success"})
 
 
-class Codec(Protocol):
-    """The format of a service's resources."""
+class Codec:
+    """The format of our own service's resources: that of the models. Those of others are subclasses."""
 
     def read(self, model: type[Model], raw: Any) -> Model:
-        """The resource that the JSON stands for. Unreadable for what is none."""
-
-    def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
-        """The request of these fields, which change `base` where that is given."""
-
-    def failure(self, body: Any) -> TrancheError | None:
-        """The error that the body of a success stands for; None without one."""
-
-
-class OwnCodec:
-    """The format of our own service: that of the models."""
-
-    def read(self, model: type[Model], raw: Any) -> Model:
-        """The resource that the JSON stands for. Unreadable for what is none."""
+        """The resource that the JSON stands for. Unreadable for what is none at all."""
         try:
             return model.model_validate(raw)
         except ValidationError as error:
             raise Unreadable(f"The service's {model.__name__} is not one that the API knows") from error
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
-        """The fields as they are."""
+        """The request of these fields, which change `base` where that is given."""
         return dict(fields)
 
     def failure(self, body: Any) -> TrancheError | None:
-        """None: our own service says by the code when something failed."""
+        """The error that the body of a success stands for; None: our own service says it by the code."""
         return None
 
 
-OWN = OwnCodec()
+OWN = Codec()
 
 
 @dataclass(frozen=True)
@@ -183,18 +170,17 @@ def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Respons
     entity = codec.read(model, body)
     if entity.id is None:
         raise Unreadable(f"The service's {model.__name__} has no id")
-    return entity.known_as(etag=_strong(response.headers.get("etag")), raw=body)
+    etag = response.headers.get("etag")
+    is_strong = etag is not None and not etag.startswith(
+        "W/"
+    )  # If-Match takes no weak one (RFC 9110, 13.1.1)
+    return entity.known_as(etag=etag if is_strong else None, raw=body)
 
 
 def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:
     """The entity with its ETag, where the list has it."""
     tag = etags.get(str(getattr(answer, "id", None)))
     return answer if tag is None or not isinstance(answer, Resource) else answer.known_as(etag=tag)
-
-
-def _strong(etag: str | None) -> str | None:
-    """The ETag, if If-Match may hold it (RFC 9110, 13.1.1)."""
-    return None if etag is None or etag.startswith("W/") else etag
 
 
 def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:

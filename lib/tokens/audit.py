@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Engine, Index, String, Text, delete, func, insert, select
 
-from lib.database import DatabaseScope, Instant, numbered_table, optional, required
+from lib.database import DatabaseScope, Instant, from_row, numbered_table, optional, required
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Audit:
         query = select(audit).where(*conditions).order_by(audit.c.id.desc()).limit(limit).offset(offset)
 
         def read(connection: Connection) -> tuple[int, list[Entry]]:
-            entries = [Entry(**row._mapping) for row in connection.execute(query)]
+            entries = [from_row(Entry, row) for row in connection.execute(query)]
             return connection.execute(count).scalar_one(), entries
 
         return self._scope.read(read)

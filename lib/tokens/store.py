@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import DatabaseScope, Instant, metadata, optional, required
+from lib.database import DatabaseScope, Instant, from_row, metadata, optional, required
 from lib.people import DealsGrant, Grant, Person
 from lib.people.person import Record, row_filters
 from lib.people.tables import people
@@ -257,6 +257,5 @@ def _expired_long_ago(now: datetime) -> Delete:
 
 
 def _token(row: Row[Any]) -> Token:
-    fields = {column.name: getattr(row, column.name) for column in COLUMNS}
     deals = None if row.deals is None else DealsGrant.parse(row.deals)
-    return Token(**fields | {"grants": tuple(Grant.parse(text) for text in row.grants), "deals": deals})
+    return from_row(Token, row, grants=tuple(Grant.parse(text) for text in row.grants), deals=deals)

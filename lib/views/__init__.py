@@ -1,7 +1,7 @@
 """People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
-from lib.views.boards import BOARD_PARTS, COLUMNS, MOST_CELLS, Board, BoardCell, BoardPart, Boards
-from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
+from lib.views.boards import BOARD_PARTS, COLUMNS, Board, BoardCell, BoardPart
+from lib.views.deal_entries import DealLists, EntriesScope
 from lib.views.entries import NamedEntries
 from lib.views.models import (
     ALERT_RULES,
@@ -26,15 +26,12 @@ __all__ = [
     "COLUMNS",
     "LONGEST_NAME",
     "LONGEST_NOTE",
-    "MOST_CELLS",
     "Alert",
     "AlertRule",
     "AlertState",
     "Board",
     "BoardCell",
     "BoardPart",
-    "Boards",
-    "DealEntries",
     "DealEntry",
     "DealLists",
     "EntriesScope",

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
+from lib.database import from_row
 from lib.people.tables import made_by
 from lib.views.entries import SavedViews, Scope
 from lib.views.models import ALERT_RULES, Alert, AlertRule
@@ -88,6 +89,4 @@ class Alerts:
 
 def alert_of(row: Row[Any], is_seen: bool = True) -> Alert:
     """The alert of a row of `WITH_VIEWS`; without the view's name and question where that is not seen."""
-    left_out = {"service", "is_shared", "view_owner", "view_created"}
-    values = {name: value for name, value in row._mapping.items() if name not in left_out}
-    return Alert(**values) if is_seen else Alert(**{**values, "view_name": "", "params": {}})
+    return from_row(Alert, row, **({} if is_seen else {"view_name": "", "params": {}}))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, select, update
 
-from lib.database import DatabaseScope
+from lib.database import DatabaseScope, from_row
 from lib.people import Person
 from lib.views.models import NamedEntry, OwnMetric, SavedView, checked_name, fitting
 from lib.views.tables import own_metrics, saved_views
@@ -82,9 +82,7 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def entry(self, row: Row[Any]) -> Entry:
         """A row as this person sees it."""
-        names = self.model.__dataclass_fields__.keys() - {"is_mine"}
-        values = {name: row._mapping[name] for name in names}
-        entry: Entry = self.model(**values, is_mine=self.scope.owns(row.owner, row.created))
+        entry: Entry = from_row(self.model, row, is_mine=self.scope.owns(row.owner, row.created))
         return entry
 
     @abstractmethod

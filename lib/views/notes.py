@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
+from lib.database import from_row
 from lib.people import Person
 from lib.views.entries import Scope
 from lib.views.models import LONGEST_NOTE, Note
@@ -120,7 +121,6 @@ class Notes:
         self.scope.changeable(row, "note")
 
     def _note(self, row: Row[Any]) -> Note:
-        values = {column.name: row._mapping[column.name] for column in notes.c if column.name != "service"}
         is_mine = self.scope.owns(row.owner, row.created)
         is_for_me = not is_mine and bool(mentions(row.text, [self.scope.person]))
-        return Note(**values, is_mine=is_mine, is_for_me=is_for_me)
+        return from_row(Note, row, is_mine=is_mine, is_for_me=is_for_me)

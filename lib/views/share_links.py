@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
-from lib.database import DatabaseScope
+from lib.database import DatabaseScope, from_row
 from lib.people.tables import made_by
 from lib.views.board_copies import BoardCopy
 from lib.views.entries import Scope
@@ -210,9 +210,7 @@ def _has_port(origin: str) -> bool:
 
 
 def _link(row: Row[Any]) -> ShareLink:
-    private_names = ("service", "secret_hash", "origins")
-    values = {name: value for name, value in row._mapping.items() if name not in private_names}
-    return ShareLink(**values, origins=tuple(row.origins))
+    return from_row(ShareLink, row, origins=tuple(row.origins))
 
 
 def _hash(secret: str) -> str:

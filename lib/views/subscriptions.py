@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import Row, delete, func, insert, select
 
+from lib.database import from_row
 from lib.people.tables import made_by
 from lib.views.boards import Boards
 from lib.views.entries import SavedViews, Scope
@@ -244,11 +245,9 @@ class Subscriptions:
 
 def subscription_of(row: Row[Any], is_seen: bool = True) -> Subscription:
     """The subscription of a row of `WITH_VIEWS`; without the name of a view or board that is not seen."""
-    left_out = {"service", "is_shared", "view_owner", "view_created"}
-    left_out |= {"board_shared", "board_owner", "board_created"}
-    values = {name: value for name, value in row._mapping.items() if name not in left_out}
-    values |= {name: values[name] or "" for name in ("project", "slicer", "view_name", "board_name")}
-    return Subscription(**values if is_seen else {**values, "view_name": "", "board_name": ""})
+    about = {name: row._mapping[name] or "" for name in ("project", "slicer")}
+    names = {name: row._mapping[name] or "" if is_seen else "" for name in ("view_name", "board_name")}
+    return from_row(Subscription, row, **about, **names)
 
 
 def words(subscription: Subscription) -> str:

@@ -136,7 +136,7 @@ def test_only_the_owner_or_an_administrator(kept: As) -> None:
     ],
 )
 def test_names_that_do_not_do(kept: As, name: str, words: str) -> None:
-    """An empty, a long and a taken name, and one that looks like it, are refused for new views and in renames."""
+    """An empty, long or taken name, and one that looks like it, are refused, new or in a rename."""
     kept("ada").views.save(*DELIVERY, "Taken", PARAMS)
     other = kept("ada").views.save(*DELIVERY, "Other", PARAMS)
     with pytest.raises(BadRequest, match=words):

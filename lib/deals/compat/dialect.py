@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from lib.deals.models import FEE_TYPES, GEO_TYPES, TARGETING_ELEMENTS, Resource, shorten
-from lib.deals.reading import KINDS, Fields, Model, fields_of, text_of
+from lib.deals.reading import KINDS, Codec, Fields, Model, fields_of, text_of
 from lib.deals.validation import Path, Problems
 from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, UnknownName, Unreadable
 
@@ -55,7 +55,7 @@ def _says_so(body: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Dialect:
+class Dialect(Codec):
     """The shape of each targeting array, and their number for each fee type of ours. By default our own."""
 
     shapes: Mapping[str, "ElementShape"] = field(default_factory=lambda: OWN)
@@ -78,7 +78,6 @@ class Dialect:
         return {number: FEE_TYPES[number] for number in FEE_TYPES if number in self.fee_types}
 
     def read(self, model: type[Model], raw: Any) -> Model:
-        """The resource that the JSON stands for. Unreadable for what is none at all."""
         if not isinstance(raw, Mapping):
             raise Unreadable(f"The service's {model.__name__} does not follow the API")
         fields, unread = dict(raw), Unread()
@@ -106,7 +105,6 @@ class Dialect:
         return parts
 
     def failure(self, body: Any) -> TrancheError | None:
-        """The error that the body of a success stands for."""
         return hidden_error(body)
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:

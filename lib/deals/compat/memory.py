@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Index, String, func, insert, select
 
-from lib.database import DatabaseScope, Document, Instant, Key, numbered_table, required
+from lib.database import DatabaseScope, Document, Instant, Key, from_row, numbered_table, required
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
 from lib.settings.remote import ConfiguredSeat
@@ -124,8 +124,7 @@ class Memory(DatabaseScope):
         return state(entity["entity"], row.body) == state(entity["entity"], body)
 
     def _entries(self, query: Any) -> list[MemoryEntry]:
-        rows = [row._mapping for row in self.rows(query)]
-        return [MemoryEntry(**{name: row[name] for name in MemoryEntry.__dataclass_fields__}) for row in rows]
+        return [from_row(MemoryEntry, row) for row in self.rows(query)]
 
 
 def state(entity: str, body: Body) -> dict[str, Any]:

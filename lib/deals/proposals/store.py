@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import DatabaseScope, Document, Instant, numbered_table, optional, required
+from lib.database import DatabaseScope, Document, Instant, from_row, numbered_table, optional, required
 from lib.deals.client import to_json
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
@@ -306,6 +306,4 @@ def _words(proposal: Proposal) -> str:
 
 
 def _proposal(row: Row[Any]) -> Proposal:
-    values = {name: value for name, value in row._mapping.items() if name not in ("service", "made_with")}
-    question = values.pop("question")
-    return Proposal(**values, question=question and PackageQuestion(**question))
+    return from_row(Proposal, row, question=row.question and PackageQuestion(**row.question))

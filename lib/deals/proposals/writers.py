@@ -1,9 +1,7 @@
 """How a proposal reaches the deals service: by a client of it, or by the service itself for its routes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lib.deals.client import Deals, model_of, to_json
 from lib.deals.proposals.models import Fields, Proposal, same
@@ -76,7 +74,8 @@ class ClientWriter(ProposalWriter):
 
     def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
         """A partial update."""
-        self.deals.change(*key, _read(key[0], fields), etag)
+        model = model_of(key[0]).model_validate(fields)
+        self.deals.change(*key, {name: getattr(model, name) for name in fields}, etag)
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,3 @@ class ServiceWriter(ProposalWriter):
     def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
         """As PUT does."""
         self.deals.change(key, replace(self.request, body=fields, if_match=etag))
-
-
-def _read(entity: str, fields: Mapping[str, Any]) -> Fields:
-    """Fields as a client takes them: values of the models."""
-    read = model_of(entity).model_validate(fields)
-    return {name: getattr(read, name) for name in fields}

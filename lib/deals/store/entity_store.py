@@ -67,7 +67,11 @@ class EntityStore:
         visible = (self.table.c.id.in_(ids), *work.scope.visibility(self.table))
         row_of = {row.id: row for row in work.rows(self.question(work).where(*visible))}
         rows = [row_of[entity_id] for entity_id in ids if entity_id in row_of]
-        return [body | _stamps(row_of[body["id"]]) for body in self.bodies(work, rows)]
+        stamps = {
+            row.id: {name: moments.write(row._mapping[name]) for name in ("created_at", "updated_at")}
+            for row in rows
+        }
+        return [body | stamps[body["id"]] for body in self.bodies(work, rows)]
 
     def cut(self, work: Work, bodies: Sequence[Fields]) -> list[Fields]:
         """The bodies without the parts that the caller may not see."""
@@ -195,10 +199,6 @@ def _answer_value(values: RowMapping, name: str) -> Any:
     if isinstance(value, datetime):
         return moments.write(moments.at_offset(value, values[f"{name}_offset"]))
     return value
-
-
-def _stamps(row: Row[Any]) -> Fields:
-    return {"created_at": moments.write(row.created_at), "updated_at": moments.write(row.updated_at)}
 
 
 def _brief(value: Any) -> Any:

@@ -19,8 +19,6 @@ from lib.deals.store import tables as t
 from lib.deals.store.work import Work
 
 Schema = dict[str, Any]
-WHOLE = re.compile(r"[0-9]{1,15}")
-AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 FLAGS = {"true": True, "false": False, "1": True, "0": False}
 REFERENCES = {"seat_id": "seat", "dsp_id": "dsp", "package_id": "package"}
 INTERNAL = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
@@ -117,16 +115,13 @@ def _flag(text: str) -> bool:
     return FLAGS[text.lower()]
 
 
-def _whole(text: str) -> int:
-    if not WHOLE.fullmatch(text):
-        raise ValueError("must be a whole number")
-    return int(text)
+def _number(kind: Callable[[str], Any], pattern: str, what: str) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"must be {what}")
+        return kind(text)
 
-
-def _amount(text: str) -> Decimal:
-    if not AMOUNT.fullmatch(text):
-        raise ValueError("must be a number with at most six decimals")
-    return Decimal(text)
+    return parse
 
 
 def _choice(options: Sequence[str]) -> Callable[[str], str]:
@@ -144,8 +139,11 @@ def _buyer_status(text: str) -> int:
 
 TEXT = FilterKind(str, {"type": "string"})
 FLAG = FilterKind(_flag, {"type": "boolean"})
-NUMBER = FilterKind(_whole, {"type": "integer", "minimum": 0})
-AMOUNTS = FilterKind(_amount, {"type": "number", "minimum": 0})
+NUMBER = FilterKind(_number(int, r"[0-9]{1,15}", "a whole number"), {"type": "integer", "minimum": 0})
+AMOUNTS = FilterKind(
+    _number(Decimal, r"[0-9]{1,12}(\.[0-9]{1,6})?", "a number with at most six decimals"),
+    {"type": "number", "minimum": 0},
+)
 TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
 STATUS = FilterKind(_choice(STATUSES), {"enum": [*STATUSES]})
 BUYER = FilterKind(_buyer_status, {"enum": [*BUYER_STATUS]})

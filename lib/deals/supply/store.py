@@ -30,7 +30,17 @@ from sqlalchemy import (
     select,
 )
 
-from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
+from lib.database import (
+    DatabaseScope,
+    Document,
+    Instant,
+    Key,
+    from_row,
+    keys,
+    metadata,
+    numbered_table,
+    required,
+)
 from lib.deals.supply.formats import (
     ADS,
     APP_ADS,
@@ -251,10 +261,7 @@ def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
 
 
 def _from_row(row: Row[Any]) -> ImportedFile:
-    problems = tuple(LineProblem(*problem) for problem in row.problems)
-    return ImportedFile(
-        row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
-    )
+    return from_row(ImportedFile, row, problems=tuple(LineProblem(*problem) for problem in row.problems))
 
 
 def _index(connection: Connection) -> SupplyIndex:
