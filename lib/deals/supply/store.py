@@ -30,17 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from lib.database import (
-    DatabaseScope,
-    Document,
-    Instant,
-    Key,
-    from_row,
-    keys,
-    metadata,
-    numbered_table,
-    required,
-)
+from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals.supply.formats import (
     ADS,
     APP_ADS,
@@ -261,7 +251,10 @@ def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
 
 
 def _from_row(row: Row[Any]) -> ImportedFile:
-    return from_row(ImportedFile, row, problems=tuple(LineProblem(*problem) for problem in row.problems))
+    problems = tuple(LineProblem(*problem) for problem in row.problems)
+    return ImportedFile(
+        row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
+    )
 
 
 def _index(connection: Connection) -> SupplyIndex:
