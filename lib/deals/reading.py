@@ -170,11 +170,9 @@ def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Respons
     entity = codec.read(model, body)
     if entity.id is None:
         raise Unreadable(f"The service's {model.__name__} has no id")
-    etag = response.headers.get("etag")
-    is_strong = etag is not None and not etag.startswith(
-        "W/"
-    )  # If-Match takes no weak one (RFC 9110, 13.1.1)
-    return entity.known_as(etag=etag if is_strong else None, raw=body)
+    etag = response.headers.get("etag", "")
+    # If-Match takes no weak one (RFC 9110, 13.1.1).
+    return entity.known_as(etag=None if not etag or etag.startswith("W/") else etag, raw=body)
 
 
 def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:

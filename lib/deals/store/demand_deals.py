@@ -38,7 +38,8 @@ class Packages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seats, its supply packages and its deals."""
         ids = [row.id for row in rows]
-        targets, supply, deals = _targets_of(work, ids), _supply(work, ids), _deals(work, ids)
+        targets, deals = _targets_of(work, ids), _deals(work, ids)
+        supply = _packages_of(work, t.package_supply_packages, "package_id", ids)
         return [
             {
                 "id": row.id,
@@ -127,20 +128,6 @@ def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
     return targets
 
 
-def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    links = t.package_supply_packages.c
-    question = (
-        select(t.supply_packages, links.package_id, status.of_package(work.now).label("status"))
-        .join(t.package_supply_packages, links.supply_package_id == t.supply_packages.c.id)
-        .where(links.package_id.in_(ids))
-        .order_by(t.supply_packages.c.id)
-    )
-    members: dict[int, list[Fields]] = defaultdict(list)
-    for row in work.rows(question):
-        members[row.package_id].append(in_brief(row))
-    return members
-
-
 def _deals(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
     question = select(t.demand_deals, status.of_deal(work.now).label("status"))
     links: dict[int, list[Fields]] = defaultdict(list)
@@ -168,7 +155,7 @@ class DemandDeals(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seat, its DSP and its packages."""
         buyers = seats_of(work, {row.seat_id for row in rows})
-        supply = packages_of(work, [row.id for row in rows])
+        supply = _packages_of(work, t.supply_package_deals, "demand_deal_id", [row.id for row in rows])
         return [
             {
                 "id": row.id,
@@ -264,22 +251,22 @@ def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     return seats_of(work, {number for number in ids if work.scope.has_seat(number)})
 
 
-def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
-    """Id of a demand deal → its supply packages, in brief."""
-    package, link, state = t.supply_packages.c, t.supply_package_deals.c, status.of_package(work.now)
+def _packages_of(work: Work, links: Table, owner: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
+    """Id of what `links` links with supply packages (in its column `owner`) → these packages, in brief."""
+    package, state = t.supply_packages.c, status.of_package(work.now)
     question = (
-        select(*(package[name] for name in BRIEF), link.demand_deal_id, state.label("status"))
-        .join(t.supply_package_deals, link.supply_package_id == package.id)
-        .where(link.demand_deal_id.in_(deal_ids))
+        select(*(package[name] for name in BRIEF), links.c[owner].label("owner"), state.label("status"))
+        .join(links, links.c.supply_package_id == package.id)
+        .where(links.c[owner].in_(ids))
         .order_by(package.id)
     )
-    packages_of_deal: dict[int, list[Fields]] = defaultdict(list)
+    packages: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        packages_of_deal[row.demand_deal_id].append(in_brief(row))
-    return packages_of_deal
+        packages[row.owner].append(_in_brief(row))
+    return packages
 
 
-def in_brief(row: Row[Any]) -> Fields:
+def _in_brief(row: Row[Any]) -> Fields:
     """A supply package as a reference in other entities."""
     end = row.end_date and moments.write(moments.at_offset(row.end_date, row.end_date_offset))
     return {

@@ -30,6 +30,10 @@ LISTS: dict[str, tuple[str, Table, Table]] = {
     "app_list_targetings": ("app list", t.app_lists, t.supply_app_lists),
     "domain_list_targetings": ("domain list", t.domain_lists, t.supply_domain_lists),
 }
+REFERENCES = {
+    **{name: (noun, table) for name, (noun, table, _) in LISTS.items()},
+    "demand_deals": ("demand deal", t.demand_deals),
+}
 NAMED_DEALS = 5
 _LINKS, _OLD = t.supply_package_deals.c, t.package_supply_packages.c
 DEALS = DemandDeals(
@@ -54,7 +58,9 @@ class SupplyPackages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its lists, its deals and its (deprecated) packages."""
         ids = [row.id for row in rows]
-        targets = {name: _list_fields(work, name, ids) for name in LISTS}
+        targets = {
+            name: _links(work, table, links, "list_id", ids) for name, (_, table, links) in LISTS.items()
+        }
         deals = _links(work, t.demand_deals, t.supply_package_deals, "demand_deal_id", ids)
         legacy = _links(work, t.packages, t.package_supply_packages, "package_id", ids)
         return [
@@ -72,12 +78,12 @@ class SupplyPackages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
-        for name, (noun, table, _) in LISTS.items():
+        for name, (noun, table, _) in {
+            **LISTS,
+            "demand_deals": ("demand deal", t.demand_deals, None),
+        }.items():
             names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
-        links = fields.get("demand_deals")
-        names = work.names(t.demand_deals, linked_ids(links))
-        refer(names, "demand deal", links, ("demand_deals",), problems)
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:
             if fields.get("demand_deals") is not None:
@@ -171,32 +177,21 @@ def _own_terms(option: Fields) -> Fields:
     return {term: option[term] for term in TERMS if option.get(term) is not None}
 
 
-def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    _, table, links = LISTS[name]
-    question = (
-        select(links.c.supply_package_id, table.c.id, table.c.name, links.c.is_excluded)
-        .join(table, table.c.id == links.c.list_id)
-        .where(links.c.supply_package_id.in_(ids))
-        .order_by(table.c.id)
-    )
-    lists: dict[int, list[Fields]] = defaultdict(list)
-    for row in work.rows(question):
-        lists[row.supply_package_id].append({"id": row.id, "name": row.name, "is_excluded": row.is_excluded})
-    return lists
-
-
 def _links(
     work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
 ) -> dict[int, list[Fields]]:
+    """Id of a package → what it is linked with: id and name, and of a list whether it is excluded."""
+    is_excluded = [links.c.is_excluded] if "is_excluded" in links.c else []
     question = (
-        select(links.c.supply_package_id, table.c.id, table.c.name)
+        select(links.c.supply_package_id, table.c.id, table.c.name, *is_excluded)
         .join(table, table.c.id == links.c[column])
         .where(links.c.supply_package_id.in_(ids))
         .order_by(table.c.id)
     )
     others: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        others[row.supply_package_id].append({"id": row.id, "name": row.name})
+        own = {name: value for name, value in row._mapping.items() if name != "supply_package_id"}
+        others[row.supply_package_id].append(own)
     return others
 
 
