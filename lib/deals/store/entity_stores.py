@@ -78,10 +78,7 @@ class SupplyPackages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
-        for name, (noun, table, _) in {
-            **LISTS,
-            "demand_deals": ("demand deal", t.demand_deals, None),
-        }.items():
+        for name, (noun, table) in REFERENCES.items():
             names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
         new_deals = fields.get("create_demand_deals")
@@ -181,9 +178,9 @@ def _links(
     work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
 ) -> dict[int, list[Fields]]:
     """Id of a package → what it is linked with: id and name, and of a list whether it is excluded."""
-    is_excluded = [links.c.is_excluded] if "is_excluded" in links.c else []
+    more = [links.c.is_excluded] if "is_excluded" in links.c else []
     question = (
-        select(links.c.supply_package_id, table.c.id, table.c.name, *is_excluded)
+        select(links.c.supply_package_id, table.c.id, table.c.name, *more)
         .join(table, table.c.id == links.c[column])
         .where(links.c.supply_package_id.in_(ids))
         .order_by(table.c.id)
