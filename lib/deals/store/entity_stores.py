@@ -178,17 +178,16 @@ def _links(
     work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
 ) -> dict[int, list[Fields]]:
     """Id of a package → what it is linked with: id and name, and of a list whether it is excluded."""
-    more = [links.c.is_excluded] if "is_excluded" in links.c else []
+    names = ("id", "name", *(["is_excluded"] if "is_excluded" in links.c else []))
     question = (
-        select(links.c.supply_package_id, table.c.id, table.c.name, *more)
+        select(links.c.supply_package_id, table.c.id, table.c.name, *(links.c[name] for name in names[2:]))
         .join(table, table.c.id == links.c[column])
         .where(links.c.supply_package_id.in_(ids))
         .order_by(table.c.id)
     )
     others: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        own = {name: value for name, value in row._mapping.items() if name != "supply_package_id"}
-        others[row.supply_package_id].append(own)
+        others[row.supply_package_id].append(dict(zip(names, row[1:], strict=True)))
     return others
 
 
