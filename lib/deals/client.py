@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from lib.deals import moments, reading
+from lib.deals import moments
 from lib.deals.models import (
     ENTITIES,
     FEE_TYPES,
@@ -141,7 +141,7 @@ class Deals:
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
         answer = self._ask("GET", _path(entity, entity_id), headers=NO_COMPRESSION)
-        return reading.resource(self._codec, model_of(entity), answer)
+        return self._codec.resource(model_of(entity), answer)
 
     @overload
     def list(self, entity: type[Model], **params: Any) -> Page[Model]: ...
@@ -152,7 +152,7 @@ class Deals:
 
         A filter with several values, as a list, finds any of them.
         """
-        return reading.page(self._codec, model_of(entity), self._ask("GET", _path(entity), params))
+        return self._codec.page(model_of(entity), self._ask("GET", _path(entity), params))
 
     @overload
     def everything(self, entity: type[Model], **params: Any) -> Iterator[Model]: ...
@@ -192,9 +192,7 @@ class Deals:
             raise Unsupported("This service does not create several at once")
         body = [self._codec.write(deal.body()) for deal in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
-        return reading.created_deals(
-            self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
-        )
+        return self._codec.created_deals(self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers))
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -222,9 +220,7 @@ class Deals:
         self.abilities.check("create", DemandDeal.entity)
         body = self._codec.write({"create_demand_deals": deals.body()})
         headers = {IDEMPOTENCY_KEY: idempotency_key, **_condition(if_match)}
-        reading.check(
-            self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
-        )
+        self._codec.check(self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers))
 
     def change_all(
         self, entity: Entity[Any], changes: Mapping[int, Mapping[str, Any]], etags: Mapping[int, str]
@@ -241,7 +237,7 @@ class Deals:
             for number, fields in changes.items()
         ]
         answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
-        return reading.refusals(self._codec, answer)
+        return self._codec.refusals(answer)
 
     def change_each(self, entity: Entity[Any], changes: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
         """Change plain fields of several, by id; returns the reasons of those that were refused, by id.
@@ -255,7 +251,7 @@ class Deals:
                 {"id": number, **self._codec.write(to_json(fields))} for number, fields in changes.items()
             ]
             try:
-                return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
+                return self._codec.refusals(self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
         reasons: dict[int, str] = {}
@@ -286,14 +282,12 @@ class Deals:
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
         self.abilities.check("delete", model_of(entity).entity)
-        reading.check(
-            self._codec, self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match))
-        )
+        self._codec.check(self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """Its changes, latest first, even after it was removed; by default the last 500."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
-        return [*reading.changes(self._codec, answer).results]
+        return [*self._codec.changes(answer).results]
 
     def propose(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
         """Propose a new package or a change (an extension of ours); returns the proposal as it is stored.
@@ -303,10 +297,9 @@ class Deals:
         """
         if not self.abilities.is_own:
             raise Unsupported("This service takes no proposals")
-        answer: dict[str, Any] = reading.json(
-            self._codec, self._ask("POST", f"{PATH}/proposals/", body=to_json(proposal))
-        )
-        return answer
+        answer = self._ask("POST", f"{PATH}/proposals/", body=to_json(proposal))
+        stored_proposal: dict[str, Any] = self._codec.json(answer)
+        return stored_proposal
 
     def buyer_seat(self, deal_id: str) -> BuyerSeat:
         """What its DSP reported of a deal, and when it was fetched (an extension of ours).
@@ -317,20 +310,18 @@ class Deals:
         if not self.abilities.syncs:
             raise Unsupported("This service does not tell what DSPs report")
         answer = self._ask("GET", f"{PATH}/deal_sync/{quote(deal_id, safe='')}/status/")
-        return reading.buyer_seat(self._codec, answer)
+        return self._codec.buyer_seat(answer)
 
     def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
-        return reading.read_new(
-            self._codec, model, self._ask("POST", _path(model), body=body, headers=headers)
-        )
+        return self._codec.new_resource(model, self._ask("POST", _path(model), body=body, headers=headers))
 
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
     ) -> None:
         headers = _condition(if_match)
-        reading.check(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
+        self._codec.check(self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
     def _ask(
         self,

@@ -1,10 +1,11 @@
 """How a deals service writes: entities, pages and results of changes as models, refusals as our errors.
 
-`OWN` is our own service's way, which is that of the models. compat.Dialect is that of others.
+`Codec` is our own service's way, compat.Dialect that of others.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Generic, TypeVar
@@ -47,11 +48,23 @@ WRAPPERS = ("errors", "detail", "error")
 ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "success"})
 
 
+@dataclass(frozen=True)
+class Page(Generic[Answer]):
+    """A page of a list: the total count, the requested entities, and counts by filter and value."""
+
+    count: int
+    results: tuple[Answer, ...]
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
 class Codec:
-    """The format of our own service's resources: that of the models. Those of others are subclasses."""
+    """The format of our own service's resources, which is that of the models. Those of others are subclasses.
+
+    Reads what a service answers: Unreadable where that is not of this API.
+    """
 
     def read(self, model: type[Model], raw: Any) -> Model:
-        """The resource that the JSON stands for. Unreadable for what is none at all."""
+        """The resource that the JSON stands for."""
         try:
             return model.model_validate(raw)
         except ValidationError as error:
@@ -65,131 +78,104 @@ class Codec:
         """The error that the body of a success stands for; None: our own service says it by the code."""
         return None
 
+    def resource(self, model: type[Model], response: httpx.Response) -> Model:
+        """The entity, with its ETag and the JSON that it came as."""
+        return self._resource(model, self.json(response), response)
+
+    def new_resource(self, model: type[Model], response: httpx.Response) -> Model:
+        """The created entity, or at least its id, from the Location header if not from the body."""
+        address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
+        try:
+            has_body = bool(response.content.strip())
+            body = {"id": int(address[1])} if address and not has_body else self.json(response)
+            return self._resource(model, body, response)
+        except Unreadable as error:
+            raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
+
+    def created_deals(self, response: httpx.Response) -> list[DemandDeal]:
+        """Several deals that were created: their ids, names and deal ids."""
+        body = self.json(response)
+        try:
+            names = {"id", "name", "deal_id"}
+            return [DemandDeal.model_construct(names, **deal) for deal in body["results"]]
+        except (KeyError, TypeError) as error:
+            raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_THERE}") from error
+
+    def check(self, response: httpx.Response) -> None:
+        """Return if the request succeeded; raise the error if the body hides one, or is an HTML page."""
+        if response.content.lstrip()[:1] == b"<":
+            raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
+        with suppress(MalformedResponse):
+            self.json(response)
+
+    def refusals(self, response: httpx.Response) -> dict[int, str]:
+        """The reasons of refused changes among several, by id."""
+        body = self.json(response)
+        try:
+            refusals = [result for result in body["results"] if int(result["status"]) >= 400]
+            return {int(result["id"]): _refusal_of(result["error"]) for result in refusals}
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
+
+    def page(self, model: type[Model], response: httpx.Response) -> Page[Model]:
+        """A page of entities."""
+        return self._page(response, lambda entity: self.read(model, entity))
+
+    def changes(self, response: httpx.Response) -> Page[EntityChange]:
+        """A page of an entity's history."""
+        return self._page(response, EntityChange.model_validate)
+
+    def buyer_seat(self, response: httpx.Response) -> BuyerSeat:
+        """What a DSP reported."""
+        body = self.json(response)
+        try:
+            return BuyerSeat.model_validate(body)
+        except ValidationError as error:
+            raise Unreadable("The service's status of a deal does not follow the API") from error
+
+    def json(self, response: httpx.Response) -> Any:
+        """The JSON body. MalformedResponse if it is not JSON; raises an error hidden in a success."""
+        try:
+            body = exact.loads(response.content)
+        except ValueError as error:
+            raise MalformedResponse(
+                "The service answered with something that this API does not define"
+            ) from error
+        if failure := self.failure(body):
+            raise failure
+        return body
+
+    def _resource(self, model: type[Model], body: Any, response: httpx.Response) -> Model:
+        entity = self.read(model, body)
+        if entity.id is None:
+            raise Unreadable(f"The service's {model.__name__} has no id")
+        etag = response.headers.get("etag", "")
+        # If-Match takes no weak one (RFC 9110, 13.1.1).
+        return entity.known_as(etag=None if not etag or etag.startswith("W/") else etag, raw=body)
+
+    def _page(self, response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:
+        body = self.json(response)
+        try:
+            counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
+            tags = body.get("etags") or {}
+            results = (_with_etag(read(entity), tags) for entity in body["results"])
+            return Page(int(body["count"]), tuple(results), counts)
+        except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
+            raise Unreadable("The service's list does not follow the API") from error
+
 
 OWN = Codec()
 
 
-@dataclass(frozen=True)
-class Page(Generic[Answer]):
-    """A page of a list: the total count, the requested entities, and counts by filter and value."""
-
-    count: int
-    results: tuple[Answer, ...]
-    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
-def resource(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
-    """The entity, with its ETag and the JSON that it came as."""
-    return _entity(codec, model, json(codec, response), response)
-
-
-def read_new(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
-    """The created entity, or at least its id, from the Location header if not from the body."""
-    address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
-    try:
-        body = json(codec, response) if response.content.strip() or not address else {"id": int(address[1])}
-        return _entity(codec, model, body, response)
-    except Unreadable as error:
-        raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
-
-
-def created_deals(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
-    """Several deals that were created: their ids, names and deal ids."""
-    body = json(codec, response)
-    try:
-        names = {"id", "name", "deal_id"}
-        return [DemandDeal.model_construct(names, **deal) for deal in body["results"]]
-    except (KeyError, TypeError) as error:
-        raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_THERE}") from error
-
-
-def check(codec: Codec, response: httpx.Response) -> None:
-    """Return if the request succeeded; raise the error if the body hides one, or is an HTML page."""
-    if response.content.lstrip()[:1] == b"<":
-        raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
-    try:
-        body = exact.loads(response.content)
-    except ValueError:
-        return
-    if failure := codec.failure(body):
-        raise failure
-
-
-def refusals(codec: Codec, response: httpx.Response) -> dict[int, str]:
-    """The reasons of refused changes among several, by id."""
-    body = json(codec, response)
-    try:
-        return {
-            int(result["id"]): refusal_of(result)
-            for result in body["results"]
-            if int(result["status"]) >= 400
-        }
-    except (KeyError, TypeError, ValueError) as error:
-        raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
-
-
-def refusal_of(result: Mapping[str, Any]) -> str:
-    """`{"error": {"detail": "…"}}`, or the fields with what is wrong, as a sentence."""
-    error = result["error"]
+def _refusal_of(error: Any) -> str:
+    """`{"detail": "…"}`, or the fields with what is wrong, as a sentence."""
     return str(error["detail"]) if "detail" in error else Invalid(error).reason
-
-
-def page(codec: Codec, model: type[Model], response: httpx.Response) -> Page[Model]:
-    """A page of entities."""
-    return _page(codec, response, lambda entity: codec.read(model, entity))
-
-
-def changes(codec: Codec, response: httpx.Response) -> Page[EntityChange]:
-    """A page of an entity's history."""
-    return _page(codec, response, EntityChange.model_validate)
-
-
-def buyer_seat(codec: Codec, response: httpx.Response) -> BuyerSeat:
-    """What a DSP reported."""
-    body = json(codec, response)
-    try:
-        return BuyerSeat.model_validate(body)
-    except ValidationError as error:
-        raise Unreadable("The service's status of a deal does not follow the API") from error
-
-
-def json(codec: Codec, response: httpx.Response) -> Any:
-    """The JSON body. Unreadable if it is not JSON; raises an error hidden in a success."""
-    try:
-        body = exact.loads(response.content)
-    except ValueError as error:
-        raise MalformedResponse(
-            "The service answered with something that this API does not define"
-        ) from error
-    if failure := codec.failure(body):
-        raise failure
-    return body
-
-
-def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Response) -> Model:
-    entity = codec.read(model, body)
-    if entity.id is None:
-        raise Unreadable(f"The service's {model.__name__} has no id")
-    etag = response.headers.get("etag", "")
-    # If-Match takes no weak one (RFC 9110, 13.1.1).
-    return entity.known_as(etag=None if not etag or etag.startswith("W/") else etag, raw=body)
 
 
 def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:
     """The entity with its ETag, where the list has it."""
     tag = etags.get(str(getattr(answer, "id", None)))
     return answer if tag is None or not isinstance(answer, Resource) else answer.known_as(etag=tag)
-
-
-def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:
-    body = json(codec, response)
-    try:
-        counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
-        tags = body.get("etags") or {}
-        results = (_with_etag(read(entity), tags) for entity in body["results"])
-        return Page(int(body["count"]), tuple(results), counts)
-    except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
-        raise Unreadable("The service's list does not follow the API") from error
 
 
 def _internal(reason: str) -> InternalError:

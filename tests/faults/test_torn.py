@@ -8,7 +8,6 @@ from hypothesis import strategies as some
 from faults.conftest import Service
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import SupplyPackage
-from lib.deals.reading import page
 from lib.reporting.answers import as_arrow, responses
 from lib.wire.errors import Unreadable
 
@@ -46,7 +45,7 @@ def deals(service: Service) -> httpx.Response:
 @given(share=some.floats(0, 1, exclude_max=True))
 def test_lists(deals: httpx.Response, share: float) -> None:
     """Nor is a list of deals."""
-    assert page(Dialect(), SupplyPackage, deals).count
+    assert Dialect().page(SupplyPackage, deals).count
     torn = deals.content[: int(len(deals.content) * share)]
     with pytest.raises(Unreadable):
-        page(Dialect(), SupplyPackage, httpx.Response(200, content=torn))
+        Dialect().page(SupplyPackage, httpx.Response(200, content=torn))
