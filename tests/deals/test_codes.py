@@ -16,7 +16,7 @@ from deals.conftest import OpenRow, issue
 from lib import connect, database
 from lib.database.transaction import WRITERS_LOCK
 from lib.deals import reading
-from lib.deals.endpoints import errors
+from lib.deals.openapi import errors
 from lib.people import ALL_DEALS, Person
 from lib.wire.errors import InUse
 
