@@ -19,6 +19,7 @@ from lib.people.person import (
     BLOCK_KEY,
     BY_AN_ADMIN,
     COMPANY,
+    COMPANY_ONLY,
     LONGEST_NAME,
     ROLES,
     UNTIL,
@@ -30,7 +31,6 @@ from lib.people.person import (
     Role,
     block,
     cap_grant,
-    check_is_ours,
     email_fault,
     hash_of,
     key,
@@ -178,7 +178,6 @@ class People:
             raise BadRequest(f"The e-mail {email!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
 
         def edit(record: Record) -> None:
-            check_is_ours(key(username), record)
             before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
             now = role or before.role
@@ -197,12 +196,7 @@ class People:
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
         new_hash = digest(password)
-
-        def edit(record: Record) -> None:
-            check_is_ours(key(username), record)
-            record.update(password=new_hash)
-
-        self._change(username, edit)
+        self._change(username, lambda record: record.update(password=new_hash))
 
     def block(self, username: str, *, is_blocked: bool) -> Person:
         """Block a person who signs in with a company account, or let them sign in again; returns them.
@@ -217,7 +211,7 @@ class People:
             if is_blocked or record.get(BLOCK_KEY) == BY_AN_ADMIN:
                 block(record, BY_AN_ADMIN if is_blocked else UNTIL)
 
-        return self._change(username, edit)
+        return self._change(username, edit, is_ours=False)
 
     def check(
         self, username: str, password: str, address: str | None = None, device: str | None = None
@@ -243,19 +237,23 @@ class People:
 
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
         def edit(record: Record) -> None:
-            check_is_ours(key(username), record)
             grants = list(person_of(key(username), record).grants)
             record["grants"] = [str(grant) for grant in change(grants)]
 
         return self._change(username, edit)
 
-    def _change(self, username: str, change: Callable[[Record], object]) -> Person:
-        """Read, change and write a person's record; no other writer comes between. Returns the person."""
+    def _change(self, username: str, change: Callable[[Record], object], *, is_ours: bool = True) -> Person:
+        """Read, change and write a person's record; no other writer comes between. Returns the person.
+
+        With `is_ours` BadRequest for somebody with a company account.
+        """
         name = key(username)
         with self._scope.write() as connection:
             record = connection.execute(select(people.c.record).where(_is(name))).scalar_one_or_none()
             if record is None:
                 raise UnknownName("person", name, _records(connection))
+            if is_ours and COMPANY in record:
+                raise BadRequest(COMPANY_ONLY.format(name))
             change(record)
             connection.execute(update(people).where(_is(name)).values(record=record))
             return person_of(name, record)

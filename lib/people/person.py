@@ -372,12 +372,6 @@ def block(record: Record, why: str) -> None:
     record.update({BLOCK_KEY: why, END_KEY: datetime.now(UTC).isoformat()})
 
 
-def check_is_ours(username: str, record: Record) -> None:
-    """BadRequest for somebody whose rights and password are at their company."""
-    if COMPANY in record:
-        raise BadRequest(COMPANY_ONLY.format(username))
-
-
 def _instant(value: object) -> datetime:
     """A time that YAML gave as text or as a time; without a zone it is UTC."""
     moment = datetime.fromisoformat(str(value))

@@ -1,7 +1,7 @@
 """The store of mail subscriptions: a person has a saved view, or their alerts, sent to them by mail."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo, available_timezones
@@ -178,24 +178,19 @@ class Subscriptions:
         may not share.
         """
         self._check(view_id, board_id, schedule, recipient)
-        now, owner = datetime.now(UTC), self.scope.person.username
-        same = (
-            mail_subscriptions.c.owner == owner,
-            mail_subscriptions.c.service == self.scope.service,
-            mail_subscriptions.c.view_id.is_not_distinct_from(view_id),
-            mail_subscriptions.c.board_id.is_not_distinct_from(board_id),
-            mail_subscriptions.c.recipient == recipient,
-        )
-        values: dict[str, Any] = {
-            "service": self.scope.service, "view_id": view_id, "board_id": board_id, "owner": owner,
-            "created": now,
-            "recipient": recipient, "pace": schedule.pace, "zone": schedule.zone, "minute": schedule.minute,
-            "weekday": schedule.weekday, "only_new": only_new, "with_snapshot": with_snapshot,
+        now, columns = datetime.now(UTC), mail_subscriptions.c
+        about = {
+            "owner": self.scope.person.username, "service": self.scope.service, "view_id": view_id,
+            "board_id": board_id, "recipient": recipient,
+        }  # fmt: skip
+        same = [columns[name].is_not_distinct_from(value) for name, value in about.items()]
+        values = {
+            **about, **asdict(schedule), "only_new": only_new, "with_snapshot": with_snapshot, "created": now,
             "due": schedule.next_after(now), "mark": {}, "failures": 0, "problem": "",
         }  # fmt: skip
         with self.scope.write() as connection:
             connection.execute(delete(mail_subscriptions).where(*same))
-            mine = made_by(self.scope.person, mail_subscriptions.c.owner, mail_subscriptions.c.created)
+            mine = made_by(self.scope.person, columns.owner, columns.created)
             count = select(func.count()).select_from(mail_subscriptions).where(*mine)
             if connection.execute(count).scalar_one() >= MOST_SUBSCRIPTIONS:
                 raise BadRequest(f"You have {MOST_SUBSCRIPTIONS} mails: stop one first")
