@@ -17,7 +17,7 @@ from lib import database
 from lib.deals import batches, queries
 from lib.deals.models import DemandDeal
 from lib.deals.queries import ListPage, Parameters
-from lib.deals.store import history, listing
+from lib.deals.store import history, listing, visibility
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.history import conflict
@@ -98,7 +98,7 @@ class DealsService:
 
         def within(work: Work) -> ListPage:
             count, results = history.page(work, key, query.limit, query.offset)
-            if not count or not history.is_seen(work, key):
+            if not count or not visibility.is_seen(work, key):
                 raise ENTITY_STORES[key[0]].missing(key[1])
             problems.check()
             return ListPage(count, query.limit, query.offset, results)
@@ -195,8 +195,8 @@ class DealsService:
             before = changes.find(key[1])
             changes.check_etag(key[1], request.if_match)
             request.problems().check()
-            if entity_store.entity in history.MASTER_DATA:
-                history.check_change(work, entity_store, {}, before)
+            if entity_store.entity in visibility.MASTER_DATA:
+                visibility.check_change(work, entity_store, {}, before)
             links: Fields = {name: [] for name in entity_store.links}
             changes.recording.watch(entity_store.affected_keys(links, before))
             entity_store.remove(work, key[1])
@@ -254,7 +254,7 @@ class DealsService:
 
 def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> EntityResponse:
     fields = read(entity_store.request, body, problems)
-    history.check_change(work, entity_store, fields, None)
+    visibility.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
     problems.check()
     warnings = request_warnings(work, entity_store.entity, body, fields)
@@ -302,10 +302,10 @@ class EntityChanges:
         before, entity_store = self.find(entity_id), self._entity_store
         self.check_etag(entity_id, if_match)
         fields = read(entity_store.request, body, problems, whole=False)
-        history.check_change(self._work, entity_store, fields, before)
+        visibility.check_change(self._work, entity_store, fields, before)
         entity_store.check(self._work, fields, before, problems)
         problems.check()
-        fields = history.keep_hidden_links(self._work, entity_store, fields, before)
+        fields = visibility.keep_hidden_links(self._work, entity_store, fields, before)
         self.warnings[entity_id] = request_warnings(self._work, entity_store.entity, body, fields, before)
         self.recording.watch(entity_store.affected_keys(fields, before))
         self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
