@@ -12,8 +12,7 @@ from lib.deals.queries import Parameters
 from lib.deals.requests import DemandDealRequest
 from lib.deals.store import history
 from lib.deals.store import tables as t
-from lib.deals.store.demand_deals import check_deal, new_deal_id, seats_to_sell_to
-from lib.deals.store.entity_stores import DEALS
+from lib.deals.store.entity_stores import DEALS, check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.history import conflict
 from lib.deals.store.request_warnings import deal_warnings
 from lib.deals.store.work import Fields, Work

@@ -82,7 +82,7 @@ TERM_RULES = (
 def broken_rules(terms: Mapping[str, Any], changes: Collection[str] | None = None) -> dict[str, TermRule]:
     """The rules that the values of a deal's terms break, by the term at which each stands.
 
-    With `changed`, the names of the fields that a request sets, those about others are left out: a deal that
+    With `changes`, the names of the fields that a request sets, those about others are left out: a deal that
     was stored before there was a rule can still be changed in all else.
     """
     broken: dict[str, TermRule] = {}

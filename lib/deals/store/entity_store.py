@@ -113,7 +113,7 @@ class EntityStore:
         return {name: _brief(body[name]) for name in self.request.model_fields if name in body}
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
-        """Add the violated rules of `given`. `before` is the current entity; None for a new one."""
+        """Add the violated rules of `fields`. `before` is the current entity; None for a new one."""
 
     def affected_keys(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """The existing other entities whose links change with this request."""
