@@ -1,8 +1,9 @@
 """What the routes of the deals API share: who may call, the deadline, threads, bodies, and pages.
 
 A caller has a token, comes not too often, and is a person with access to deals, in this order. Bodies and
-query parameters are read by dependencies of ours, and documented by openapi.py, for what FastAPI can't do: it reads a typed body before it looks at the caller, makes floats of decimals, and says what is wrong
-with fields alone, where an answer of ours says beside it what is wrong with the data (no such seat).
+query parameters are read by dependencies of ours, and documented by openapi.py, for what FastAPI can't do: it
+reads a typed body before it looks at the caller, makes floats of decimals, and says what is wrong with fields
+alone, where an answer of ours says beside it what is wrong with the data (no such seat).
 """
 
 import asyncio
