@@ -39,10 +39,11 @@ from lib.people.person import Record, row_filters
 from lib.people.tables import people
 from lib.wire.errors import AccessError, BadRequest, TrancheError
 from lib.wire.filters import Filter
+from lib.wire.text import readable_line
 
 log = logging.getLogger(__name__)
 Kind = Literal["permanent", "temporary"]
-SECRET_BYTES = 32
+SECRET_BYTES, LONGEST_NAME = 32, 200
 SHOWN_CHARACTERS = 4
 USE_NOTED_EVERY = timedelta(minutes=1)
 EXPIRED_KEPT_FOR = timedelta(days=1)
@@ -54,7 +55,7 @@ tokens = Table(
     *required(prefix=String(40)),
     Column("digest", String(64), nullable=False, unique=True),
     Column("owner", String(64), nullable=False, index=True),
-    *required(name=String(200), service=String(100), kind=String(9), grants=JSON, created=Instant),
+    *required(name=String(LONGEST_NAME), service=String(100), kind=String(9), grants=JSON, created=Instant),
     *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=Text),
     CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
     Index(None, "kind", "expires"),
@@ -145,8 +146,7 @@ class TokenStore:
         deals: DealsGrant | None = None,
     ) -> str:
         """A new token's text, which nothing keeps; `lifetime` None never ends. BadRequest for an odd name."""
-        if not name.strip() or len(name) > 200:
-            raise BadRequest("A token's name has 1 to 200 characters")
+        name = readable_line(name, "The token's name", LONGEST_NAME)
         if lifetime is not None and lifetime <= timedelta(0):
             raise BadRequest("A token's lifetime must be positive")
         now = self._now()
@@ -155,7 +155,7 @@ class TokenStore:
             "prefix": prefix + secret[:SHOWN_CHARACTERS],
             "digest": _digest(prefix + secret),
         }
-        row |= {"owner": owner, "name": name.strip(), "service": service, "kind": kind}
+        row |= {"owner": owner, "name": name, "service": service, "kind": kind}
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}

@@ -85,7 +85,9 @@ def test_service_identifiers_are_settings(access: Access, monkeypatch: pytest.Mo
             "'ada' may not see other, so their token can't either; they may see demo",
         ),
         (("--person", "bob"), 1, "Unknown person 'bob'"),
-        (("--name", " "), 1, "A token's name has 1 to 200 characters"),
+        (("--name", " "), 1, "The token's name is missing"),
+        (("--name", "x" * 201), 1, "The token's name is too long: 201"),
+        (("--name", "night\u202ely"), 1, "The token's name must not contain characters"),
     ],
 )
 def test_no_token(access: Access, words: tuple[str, ...], code: int, reason: str) -> None:
