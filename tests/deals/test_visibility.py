@@ -573,6 +573,7 @@ def test_nothing_else_reads_without_limits() -> None:
     }
     assert files == {
         "deals/store/history.py",
+        "deals/store/visibility.py",
         "deals/healths.py",
         "deals/sync/push.py",
     }
