@@ -149,7 +149,7 @@ def test_nobody_accepts_other_terms_than_they_saw(buyer: Buyer, manager: Clients
     ("do", "fields", "sentence"),
     [
         ("accept", {"name": " "}, "Your name is missing."),
-        ("accept", {"name": "x" * 65}, "65 characters; 64 at most."),
+        ("accept", {"name": "x" * 65}, "too long: 65 characters, 64 at most."),
         ("accept", {"name": "Bea\u202e"}, "must not contain characters that change the reading direction"),
         ("decline", {}, "Your word is missing."),
         ("propose", {}, "A proposal changes at least one of"),
@@ -223,7 +223,7 @@ def test_the_currency_is_one_of_the_terms(buyer: Buyer, manager: Clients) -> Non
 def test_hostile_texts(buyer: Buyer, manager: Clients) -> None:
     """Long, reversed and empty ones are refused with what is wrong; nothing of them runs, none is stored."""
     for text, sentence in (
-        ("x" * 10_000, "10,000 characters; 500 at most."),
+        ("x" * 10_000, "too long: 10,000 characters, 500 at most."),
         ("\u202eevil", "must not contain characters that change the reading direction"),
         ("<script>alert(1)</script>" * 30, "at most."),
     ):
