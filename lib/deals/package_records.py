@@ -14,6 +14,9 @@ from lib.people import Person
 from lib.wire import text
 from lib.wire.errors import Conflict, Invalid
 
+Key = tuple[str, int]
+BATCH_SIZE = 500
+LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 drafts = Table(
     "drafts",
     metadata,
@@ -33,9 +36,6 @@ package_questions = Table(
     *required(reporting=String(500), project=String(200), slicer=String(200)),
     *required(params=Document, owner=String(64), at=Instant),
 )
-Key = tuple[str, int]
-BATCH_SIZE = 500
-LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 package_notes = Table(
     "package_notes",
     metadata,

@@ -117,7 +117,9 @@ def note_status(work: Work, deal: SyncedDeal, status: tuple[int, str | None], wh
 
 def write(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
     """Write these fields of these deals, and their documents."""
-    rows = rows_of(work, {deal.deal_id for deal in deals})
+    its_row = select(_COLUMNS.deal_id, _COLUMNS.seat_id)
+    rows = work.rows(its_row.where(_COLUMNS.deal_id.in_({deal.deal_id for deal in deals})))
+    keys = {(row.deal_id, row.seat_id) for row in rows}
     values = {
         deal.key: {
             "demand_deal_id": deal.demand_deal_id, "buyer_seat": deal.buyer_seat, "document": deal.document,
@@ -125,8 +127,8 @@ def write(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
         }
         for deal in deals
     }  # fmt: skip
-    new = [{"deal_id": key[0], "seat_id": key[1], **own} for key, own in values.items() if key not in rows]
-    old = [{"its_deal": key[0], "its_seat": key[1], **own} for key, own in values.items() if key in rows]
+    new = [{"deal_id": key[0], "seat_id": key[1], **own} for key, own in values.items() if key not in keys]
+    old = [{"its_deal": key[0], "its_seat": key[1], **own} for key, own in values.items() if key in keys]
     if new:
         work.connection.execute(insert(synced_deals), new)
     if old:
