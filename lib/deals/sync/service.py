@@ -80,11 +80,11 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
     current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
     removals = [pair.deal_id for pair in pairs if pair.is_gone]
     rows = sync_state.rows_of(work, removals) if removals else {}
-    archive = {key: _archived(SyncedDeal.of_row(row)) for key, row in rows.items()}
+    archive = {key: _archive_of(SyncedDeal.of_row(row)) for key, row in rows.items()}
     return [(archive if pair.is_gone else current)[pair.deal_id, pair.seat_id] for pair in pairs]
 
 
-def _archived(deal: SyncedDeal) -> SyncedDeal:
+def _archive_of(deal: SyncedDeal) -> SyncedDeal:
     """A deal that is gone, with the document that its DSP is told of that."""
     return replace(deal, document=documents.archive_document(deal.document), is_gone=True)
 

@@ -288,12 +288,12 @@ def test_who_sees_and_undoes_what(store: BulkActions) -> None:
     assert of(store, ADA, service="https://deals.example").recent() == []
     viewer = of(store, Person("vera", "Vera", None, "viewer", deals=DealsGrant("read")))
     assert viewer.recent() == []
-    for call in (lambda: viewer.rows(1), lambda: viewer.record("Paused").add([ROW])):
+    for call in (lambda: viewer.open_rows(1), lambda: viewer.record("Paused").add([ROW])):
         with pytest.raises(Forbidden):
             call()
     for other in (of(store, bob), of(store, ADA, service="https://deals.example")):
         with pytest.raises(BadRequest, match="can't be undone any more"):
-            other.rows(1)
+            other.open_rows(1)
         with pytest.raises(BadRequest):
             other.mark_undone(1, [ROW.key])
 
@@ -328,8 +328,8 @@ def test_values_come_back_as_they_were(store: BulkActions) -> None:
     record = store.record("Edited")
     record.add([ROW])
     record.add([ActionRow(ROW.key, "Ünï", before, {"price": Decimal(3)})])
-    [row] = store.rows(1)
+    [row] = store.open_rows(1)
     assert row.before == before | {"start_date": "2026-03-29 01:30:00+0200"}
     assert (row.name, row.after) == ("Ünï", {"price": 3})
     record.drop([ROW.key])
-    assert (store.rows(1), store.recent()) == ([], [])
+    assert (store.open_rows(1), store.recent()) == ([], [])

@@ -37,16 +37,16 @@ def _people_and_tokens() -> None:
     op.create_table("people", *keys(username=USER), *required(record=TEXT))
     op.create_table("sign_ins", *keys(username=USER, ends=DOUBLE), *required(proof=DIGEST))
     _index("sign_ins", "ends")
-    _numbered("attempts", *required(kind=sa.String(7), name=USER, origin=sa.String(64), at=DOUBLE))
+    _id_table("attempts", *required(kind=sa.String(7), name=USER, origin=sa.String(64), at=DOUBLE))
     _index("attempts", "at")
     _index("attempts", "kind", "name", "origin")
     op.create_table("secrets", *keys(name=sa.String(64)), *required(value=sa.String(64)))
-    _numbered("admissions", *required(caller=NAME, process=sa.String(32), at=DOUBLE, count=WHOLE))
+    _id_table("admissions", *required(caller=NAME, process=sa.String(32), at=DOUBLE, count=WHOLE))
     _index("admissions", "at")
     _index("admissions", "caller")
     op.create_table("id_tokens", *keys(digest=DIGEST), *required(ends=DOUBLE))
     _index("id_tokens", "ends")
-    _numbered(
+    _id_table(
         "audit", *required(at=INSTANT, who=NAME, event=CODE, about=NAME, detail=TEXT), *optional(address=USER)
     )
     _index("audit", "about", "id")
@@ -66,8 +66,8 @@ def _people_and_tokens() -> None:
 
 
 def _deals() -> None:
-    _numbered("dsps", *required(**ENTITY, supports_deal_sync=FLAG, **STAMPS), sa.UniqueConstraint("name"))
-    _numbered(
+    _id_table("dsps", *required(**ENTITY, supports_deal_sync=FLAG, **STAMPS), sa.UniqueConstraint("name"))
+    _id_table(
         "seats",
         *required(**ENTITY),
         *optional(external_id=VALUE),
@@ -76,9 +76,9 @@ def _deals() -> None:
         sa.UniqueConstraint("dsp_id", "external_id"),
         sa.UniqueConstraint("dsp_id", "name"),
     )
-    _numbered("domain_lists", *required(**ENTITY, domains=TEXT, **STAMPS), sa.UniqueConstraint("name"))
-    _numbered("app_lists", *required(**ENTITY, apps=TEXT, **STAMPS), sa.UniqueConstraint("name"))
-    _numbered(
+    _id_table("domain_lists", *required(**ENTITY, domains=TEXT, **STAMPS), sa.UniqueConstraint("name"))
+    _id_table("app_lists", *required(**ENTITY, apps=TEXT, **STAMPS), sa.UniqueConstraint("name"))
+    _id_table(
         "supply_packages",
         *required(**ENTITY, is_active=FLAG, is_dynamic_bidding=FLAG, is_true_price_opt_enable=FLAG),
         *required(media_type=CODE, start_date=INSTANT, start_date_offset=WHOLE),
@@ -91,10 +91,10 @@ def _deals() -> None:
     )
     _index("supply_packages", "made_by")
     _index("supply_packages", "start_date")
-    _numbered("packages", *required(**ENTITY, **STAMPS), *optional(**MAKER))
+    _id_table("packages", *required(**ENTITY, **STAMPS), *optional(**MAKER))
     _index("packages", "made_by")
     op.create_table("deal_ids", *keys(deal_id=sa.String(40)), *required(given=INSTANT))
-    _numbered(
+    _id_table(
         "demand_deals",
         *required(**ENTITY, deal_id=sa.String(40), seat_id=Key),
         *optional(package_id=Key, price=LARGE),
@@ -142,7 +142,7 @@ def _deals() -> None:
         _reference("supply_package_id", "supply_packages", "RESTRICT"),
     )
     _index("package_supply_packages", "supply_package_id", "package_id")
-    _numbered(
+    _id_table(
         "changes",
         *required(entity=CODE, entity_id=Key, version=WHOLE, at=INSTANT, who=USER, action=sa.String(10)),
         *optional(before=TEXT, after=TEXT),
@@ -157,7 +157,7 @@ def _deals() -> None:
 
 
 def _work_on_deals() -> None:
-    _numbered(
+    _id_table(
         "remembered",
         *required(service=SERVICE, entity=CODE, entity_id=Key, at=INSTANT, who=USER, action=sa.String(10)),
         *required(body=TEXT),
@@ -174,7 +174,7 @@ def _work_on_deals() -> None:
         *keys(service=SERVICE, package_id=LARGE),
         *required(owner=NAME, note=TEXT, who=USER, at=INSTANT),
     )
-    _numbered("deal_entries", *required(service=SERVICE, kind=CODE, name=NAME, body=TEXT, **SHARED))
+    _id_table("deal_entries", *required(service=SERVICE, kind=CODE, name=NAME, body=TEXT, **SHARED))
     _index("deal_entries", "service", "kind")
     op.create_table(
         "synced_deals",
@@ -186,7 +186,7 @@ def _work_on_deals() -> None:
         sa.Column("attempts", WHOLE, nullable=False, server_default="0"),
         *optional(problem=VALUE, asked_at=INSTANT, status_reason=sa.String(500)),
     )
-    _numbered(
+    _id_table(
         "bulk_actions",
         *required(service=SERVICE, title=NAME, who=USER, at=INSTANT),
         *optional(undone_by=USER, undone_at=INSTANT),
@@ -198,7 +198,7 @@ def _work_on_deals() -> None:
         *required(name=TEXT, before=TEXT, after=TEXT, is_undone=FLAG),
         _reference("action_id", "bulk_actions", "CASCADE"),
     )
-    _numbered(
+    _id_table(
         "health_reports",
         *required(project=VALUE, slicer=VALUE, basis=sa.String(64), last_day=sa.String(10)),
         *optional(checked_at=INSTANT),
@@ -218,7 +218,7 @@ def _work_on_deals() -> None:
     )
     _index("deal_health", "deal_id")
     _index("deal_health", "report_id", "state")
-    _numbered(
+    _id_table(
         "proposals",
         *required(service=SERVICE, entity=CODE),
         *optional(entity_id=LARGE),
@@ -248,7 +248,7 @@ def _work_on_deals() -> None:
         *optional(requests=LARGE, bids=LARGE, wins=LARGE, spend=LARGE),
         *required(link_id=LARGE, at=INSTANT),
     )
-    _numbered(
+    _id_table(
         "supply_files",
         *required(kind=CODE, domain=HOST, records=WHOLE, variables=TEXT, problems=TEXT, problem_count=WHOLE),
         *required(who=NAME, at=INSTANT),
@@ -271,7 +271,7 @@ def _work_on_deals() -> None:
 
 
 def _views() -> None:
-    _numbered("saved_views", *required(**SLICER, name=NAME, params=TEXT, **SHARED))
+    _id_table("saved_views", *required(**SLICER, name=NAME, params=TEXT, **SHARED))
     _index("saved_views", "service", "project", "slicer")
     op.create_table(
         "start_views",
@@ -279,7 +279,7 @@ def _views() -> None:
         *required(view_id=Key, at=INSTANT),
         _reference("view_id", "saved_views", "CASCADE"),
     )
-    _numbered(
+    _id_table(
         "notes",
         *required(**SLICER, day=DAY, text=TEXT, owner=USER, created=INSTANT),
         *optional(view_id=Key),
@@ -288,7 +288,7 @@ def _views() -> None:
     _index("notes", "service", "project", "slicer", "day")
     _index("notes", "view_id")
     op.create_table("chosen_cards", *keys(username=USER, **SLICER), *required(cards=TEXT, at=INSTANT))
-    _numbered(
+    _id_table(
         "alerts",
         *required(view_id=Key, owner=USER, created=INSTANT, field=sa.String(500), figure=TEXT, rule=CODE),
         *optional(bound=DOUBLE),
@@ -300,10 +300,10 @@ def _views() -> None:
         sa.UniqueConstraint("view_id", "owner"),
     )
     _index("alerts", "owner")
-    _numbered("alert_messages", *required(body=TEXT, attempts=WHOLE, due=INSTANT))
-    _numbered("own_metrics", *required(**SLICER, name=NAME, formula=TEXT, unit=CODE, digits=WHOLE, **SHARED))
+    _id_table("alert_messages", *required(body=TEXT, attempts=WHOLE, due=INSTANT))
+    _id_table("own_metrics", *required(**SLICER, name=NAME, formula=TEXT, unit=CODE, digits=WHOLE, **SHARED))
     _index("own_metrics", "service", "project", "slicer")
-    _numbered(
+    _id_table(
         "mail_subscriptions",
         *optional(view_id=Key),
         *required(service=SERVICE, owner=USER, created=INSTANT, recipient=EMAIL, pace=sa.String(10)),
@@ -314,7 +314,7 @@ def _views() -> None:
     )
     _index("mail_subscriptions", "owner")
     _index("mail_subscriptions", "view_id")
-    _numbered(
+    _id_table(
         "mail_messages",
         *optional(subscription_id=Key),
         *required(owner=USER, recipient=EMAIL, project=VALUE, slicer=VALUE, body=TEXT, created=INSTANT),
@@ -322,7 +322,7 @@ def _views() -> None:
         _reference("subscription_id", "mail_subscriptions", "CASCADE"),
     )
     _index("mail_messages", "subscription_id")
-    _numbered(
+    _id_table(
         "share_links",
         *required(**SLICER, name=NAME, params=TEXT, origins=TEXT, secret_hash=DIGEST),
         *required(owner=USER, created=INSTANT, expires=INSTANT),
@@ -335,7 +335,7 @@ def _views() -> None:
     op.create_table("link_visits", *keys(key_hash=DIGEST), *required(link_id=LARGE, expires=INSTANT))
 
 
-def _numbered(table: str, *parts: Any) -> None:
+def _id_table(table: str, *parts: Any) -> None:
     """Make a table whose rows have an id, which is never given twice."""
     op.create_table(table, sa.Column("id", Key, primary_key=True), *parts, sqlite_autoincrement=True)
 
