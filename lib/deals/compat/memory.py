@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Index, String, func, insert, select
 from lib.database import DatabaseScope, Document, Instant, Key, from_row, numbered_table, required
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
-from lib.settings.remote import ConfiguredSeat
+from lib.settings import ConfiguredSeat
 from lib.wire import exact
 from lib.wire.errors import Conflict
 
