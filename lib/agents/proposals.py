@@ -200,7 +200,6 @@ def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -
 
 
 def _describe(desk: Desk, proposal: Json) -> Json:
-    """The answer about a proposal."""
     forecast, entity = proposal["expected"], proposal["entity"]
     where = f"{desk.address}/deals"
     if proposal["entity_id"] is not None:

@@ -104,7 +104,6 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
 
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
-    """The rows that pass the data filters."""
     passes = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
         values = _values(shape.all_measures[data_filter.name], sums.rows)

@@ -108,7 +108,6 @@ class Rows:
         return passes if within is None else passes & self.frame.index.isin(self._members(within.names))
 
     def _passing(self, filter_: Filter) -> pd.Series:
-        """Whether each record passes the filter."""
         self.deadline.check()
         texts = self.elements(filter_.name)
         matches = _matches(texts, filter_)

@@ -31,6 +31,7 @@ from lib.reporting.ingest.numbers import (
 from lib.reporting.models import DURATION
 
 Floats = npt.NDArray[np.float64]
+Figures = Mapping[str, Floats]
 _SEPARATORS = "|;,"
 _MOST_TEXTS = 10_000
 _FEW, _FEW_SHARE = 20, 0.01  # so few different whole numbers are codes, not amounts
@@ -48,20 +49,11 @@ _ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?[0-9]{2}$"
 _LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
 _NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
 _METRIC_NAMES = {
-    "metric",
-    "metrics",
-    "measure",
-    "measures",
-    "kpi",
-    "indicator",
-    "kennzahl",
-    "metrik",
-    "metrica",
-}
+    "metric", "metrics", "measure", "measures", "kpi", "indicator", "kennzahl", "metrik", "metrica",
+}  # fmt: skip
 _FEW_NAMES = 3
 _UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
 _BEYOND = "whole numbers beyond 2⁵³, of which a sum would lose digits"
-Figures = Mapping[str, Floats]
 _FACTORS = (1, 100, 1000)
 _FEWEST_RATES = 3
 _MOST_ROWS = 2_000

@@ -181,7 +181,6 @@ def _figures(values: pa.Array, marks: Marks, missing: pa.Array) -> Floats:
 
 
 def _sample(reader: Reader, rows: int) -> _Sample:
-    """So many rows of a file."""
     tables: list[pa.Table] = []
     lines: list[int] = []
     for raw in reader.rows(None, lambda reject: None):

@@ -115,7 +115,6 @@ class Normalizer:
                     self.missing_words[name, count["values"]] += count["counts"]
 
     def _drop_totals(self, columns: dict[str, pa.Array], reasons: Reasons) -> None:
-        """Refuse the rows of totals."""
         for name in self._texts:
             texts = columns.get(name)
             if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):

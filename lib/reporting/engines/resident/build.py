@@ -290,7 +290,6 @@ class Builder:
         self.time.keep(place)
 
     def _add(self, date: date, rows: DayRows) -> None:
-        """Add a day from its rows."""
         day = (date - EPOCH).days
         size, volume = sampling.sizes_in_day(
             ((name, rows.floats(name)) for name in self.additive), rows.records
@@ -387,7 +386,6 @@ class Builder:
         return hours
 
     def _sums(self) -> dict[str, Sum]:
-        """The checksums of all files."""
         sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
         for writer in (self.keys | self.identities).values():
             sums |= writer.sums()
