@@ -230,6 +230,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
             yield url
 
 
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine over such a database, which has its tables."""
+    opened = database.engine(database_url)
+    database.migrate(opened)
+    yield opened
+    opened.dispose()
+
+
 def active_statements(database: psycopg.Connection[Any], text: str) -> int:
     """How many statements with this text run now over other connections to this database."""
     row = database.execute(ACTIVE, [f"%{text}%"]).fetchone()

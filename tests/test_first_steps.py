@@ -99,7 +99,7 @@ def test_a_misspelled_test(folder: Path, name: str) -> None:
     (folder / "test_other.py").write_text("def test_other(): pass\n")
     for file in ("made", "installed", "installed-for-tests"):
         (folder / ".venv" / file).touch()
-    answer = make(folder, "test", f"TESTS={name}")
+    answer = make(folder, "test", "WORKERS=1", f"TESTS={name}")
     assert answer.returncode != 0
     assert f"{name}\n" in answer.stdout + answer.stderr
 

@@ -5,20 +5,11 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import Engine
 
-from lib import database
 from lib.deals.compat.memory import ELSEWHERE, Memory
 from lib.deals.models import DemandDeal, SupplyPackage
 
 HERE = "https://deals.example"
 DEAL = {"id": 7, "name": "Seven", "price": Decimal("2.5"), "seat": {"id": 1, "name": "One"}, "extra": [1]}
-
-
-@pytest.fixture
-def engine(database_url: str) -> Engine:
-    """A new database with its tables."""
-    made = database.engine(database_url)
-    database.migrate(made)
-    return made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Grants with filters: as text, in the database of people and tokens, changed, and carried along."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 from peopled import write_people
 from sqlalchemy import Engine, update
 
-from lib import database
 from lib.people import DealsGrant, Grant, People, Person
 from lib.people.company import ClaimRule, rights
 from lib.people.people_file import carry_over
@@ -23,15 +21,6 @@ SEATS = Filter(name="seat", value=("3", "7"), match="equals")
 NO_US = Filter(name="geo/country", value=("US", 'é, "quoted" /[{'), match="not contains", case_insensitive=1)
 SALES = Grant("demo", "sales")
 LIMITED = Grant("demo", "sales", (SEATS, NO_US))
-
-
-@pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
-    """A new database."""
-    engine = database.engine(database_url)
-    database.migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

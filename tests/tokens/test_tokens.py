@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, timedelta
 
@@ -10,7 +10,6 @@ import pytest
 from clocks import Clock
 from sqlalchemy import Engine, event, text
 
-from lib import database
 from lib.people import DealsGrant, Grant, People, Person
 from lib.tokens.access import Access
 from lib.tokens.store import TokenStore
@@ -25,15 +24,6 @@ HOUR = timedelta(hours=1)
 def clock() -> Clock:
     """The store's clock."""
     return Clock()
-
-
-@pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
-    """A new database."""
-    engine = database.engine(database_url)
-    database.migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

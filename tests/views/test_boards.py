@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Engine
 
-from lib import database
 from lib.people import Grant, Person, Role
 from lib.views import BoardCell, Schedule, ViewStore
 from lib.views.board_copies import BoardCopy, copy_board
@@ -15,14 +14,6 @@ from lib.wire.errors import AccessError, BadRequest
 DELIVERY, CURATION = ("demo", "delivery"), ("demo", "curation")
 WEEK = {"start": "-7d", "end": "yesterday"}
 As = Callable[..., ViewStore]
-
-
-@pytest.fixture
-def engine(database_url: str) -> Engine:
-    """A new database with its tables."""
-    opened = database.engine(database_url)
-    database.migrate(opened)
-    return opened
 
 
 @pytest.fixture

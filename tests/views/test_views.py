@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from lib import database
 from lib.people import Grant, Person, Role
 from lib.views import LONGEST_NAME, SavedView, Schedule, ViewStore, mentions
 from lib.views import entries as store
@@ -18,14 +17,6 @@ PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split"
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<script>alert(1)</script> **b** '; DROP TABLE notes; --"
 As = Callable[..., ViewStore]
-
-
-@pytest.fixture
-def engine(database_url: str) -> Engine:
-    """A new database with its tables."""
-    opened = database.engine(database_url)
-    database.migrate(opened)
-    return opened
 
 
 @pytest.fixture
