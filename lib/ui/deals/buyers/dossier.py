@@ -79,7 +79,9 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
     step = dossier.step
     lines = []
     if step in dossier.ours:
-        lines.append(_line(f"Ours: {our_noun(dossier, step)}", dossier.ours[step], step))
+        lines.append(
+            _line(f"Ours: {dossier.wins if step == 'wins' else NOUNS[step]}", dossier.ours[step], step)
+        )
     if step in dossier.theirs:
         lines.append(
             _line(
@@ -144,11 +146,6 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
                 cells += _theirs(_at(dossier.their_figures(step), index), ours, step, dossier.tolerance)
         rows.append(SnapshotRow(cells))
     return SnapshotTable("By day", "", titles, 1, rows)
-
-
-def our_noun(dossier: Dossier, step: str) -> str:
-    """What our side of a step is called."""
-    return dossier.wins if step == "wins" else NOUNS[step]
 
 
 def _theirs(buyers: float | None, ours: float | None, step: str, tolerance: float) -> list[SnapshotCell]:

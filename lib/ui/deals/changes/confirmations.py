@@ -264,7 +264,10 @@ def confirm(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
     if len(sentences) == 1:
         label = f"Confirm {plain(sentences[0])}"
     else:
-        st.warning(list_sentences(sentences), title="Please check", icon=":material/warning:")
+        rest = len(sentences) - MOST
+        lines = [f"- {plain(sentence)}" for sentence in sentences[:MOST]]
+        lines += [f"- and {rest:,} more"] if rest > 0 else []
+        st.warning("\n".join(lines), title="Please check", icon=":material/warning:")
         label = f"Confirm these {len(sentences):,} points"
     is_sure = st.checkbox(label, key=_key(sentences, prefix))
     if refusal and not is_sure:
@@ -331,10 +334,3 @@ def _of_targets(targeting: Targeting, marks: Marks) -> Iterator[str]:
 def targeting_of(package: SupplyPackage) -> Targeting:
     """The targeting of a package to create, alone."""
     return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
-
-
-def list_sentences(sentences: Sequence[str]) -> str:
-    """The first of them as a list, and how many more there are."""
-    rest = len(sentences) - MOST
-    more = [f"- and {rest:,} more"] if rest > 0 else []
-    return "\n".join([*(f"- {plain(sentence)}" for sentence in sentences[:MOST]), *more])

@@ -97,7 +97,9 @@ class PlanSteps:
         rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
         self._table(plan, rows, "The result of each change")
         with st.container(horizontal=True):
-            close_button(self.prefix, self.close)
+            if st.button("Close", key=f"{self.prefix}close"):
+                self.close()
+                st.rerun()
             if amount:
                 offer_undo(plan.record.number, self.close)
             if self.retry is not None:
@@ -172,13 +174,6 @@ def arrow(change: PlannedChange, name: str, money: Prices) -> str:
     )
     factor = confirmations.price_factor(before, after) if currencies[0] == currencies[1] else ""
     return f"{sentence} ({factor})" if factor else sentence
-
-
-def close_button(prefix: str, close: Action) -> None:
-    """Draw the button that closes the dialog."""
-    if st.button("Close", key=f"{prefix}close"):
-        close()
-        st.rerun()
 
 
 def offer_undo(action: int | None, close: Action, page: Path | None = None) -> None:

@@ -33,7 +33,8 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             return
         if isinstance(entity, DemandDeal):
             dossier_panel.draw_counts(context, deals_context, entity)
-        query = delivery_query(deals_context, entity)
+        filters, names = report.only(deals_context, [entity]), focus.usual_metrics(deals_context.slicer)
+        query = report.question(deals_context, filters, DAYS, names, by_day=True)
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:
             st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
@@ -41,12 +42,6 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         _figures(deals_context, query, answer)
         _chart(deals_context, query, answer)
         _closer(query)
-
-
-def delivery_query(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
-    """The question about this deal or package."""
-    filters = report.only(context, [entity])
-    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:

@@ -16,7 +16,7 @@ from lib.insight.forecast import DayFigure, Forecast
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import DataField, Filter, Slicer
+from lib.reporting.models import DataField, Filter
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -68,7 +68,8 @@ def _draw_forecast(
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
     seats = catalog.seats(context)
     prices = {seat: price for seat, price in prices.items() if seat in seats}
-    wins = seat_fields(context.slicer, prices)
+    is_told = 0 < len(prices) <= MOST_SEATS and seat_prices.tells_seats(context.slicer)
+    wins = win_prices.win_fields(context.slicer) if is_told else None
     asking = report.deal_report(context, context.reporting)
     by_seat = (
         []
@@ -94,12 +95,6 @@ def _draw_forecast(
     for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
         st.markdown(plain(sentence))
     st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins))))
-
-
-def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
-    """The data fields that say what these seats won at which price; None where the slicer can't."""
-    is_told = 0 < len(prices) <= MOST_SEATS and seat_prices.tells_seats(slicer)
-    return win_prices.win_fields(slicer) if is_told else None
 
 
 def wins_of(prices: Prices) -> str:
