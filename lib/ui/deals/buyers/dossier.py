@@ -79,9 +79,8 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
     step = dossier.step
     lines = []
     if step in dossier.ours:
-        lines.append(
-            _line(f"Ours: {dossier.wins if step == 'wins' else NOUNS[step]}", dossier.ours[step], step)
-        )
+        noun = dossier.wins if step == "wins" else NOUNS[step]
+        lines.append(_line(f"Ours: {noun}", dossier.ours[step], step))
     if step in dossier.theirs:
         lines.append(
             _line(

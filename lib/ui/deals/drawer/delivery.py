@@ -41,7 +41,11 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             return
         _figures(deals_context, query, answer)
         _chart(deals_context, query, answer)
-        _closer(query)
+        link = query.model_copy(update={"split_by": (), "data_fields": None})
+        st.page_link(
+            screens.AUDIENCE, label="Open in Audience", icon=":material/monitoring:",
+            query_params=links.to_params(link),
+        )  # fmt: skip
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
@@ -83,12 +87,3 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
             numbers.title(field): [texts.plain(value, field) for value in daily.values],
         }
         st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
-
-
-def _closer(query: AudienceQuery) -> None:
-    st.page_link(
-        screens.AUDIENCE,
-        label="Open in Audience",
-        icon=":material/monitoring:",
-        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
-    )
