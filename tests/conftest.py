@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -135,16 +135,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), item.path not in long_files))
 
 
-def pytest_collection() -> None:
-    """Look for no garbage while there is none."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """While tests are collected there is no garbage to look for."""
     gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
     """What is imported and collected stays until the end: no garbage collection need look at it again."""
     gc.freeze()
     gc.set_threshold(ALLOCATIONS)
-    gc.enable()
     atexit.register(gc.unfreeze)
 
 
