@@ -30,7 +30,7 @@ from lib.reporting.engines.sums import Aggregate
 from lib.reporting.intervals import Ranges
 from lib.reporting.measures import Measure, measures, pairs
 from lib.reporting.warehouse import Warehouse
-from lib.ui.charts.change import change
+from lib.ui.query.compared_answers import change
 
 RECORDS, DRAWN, SLICES = 24_000, 3_000, 4
 TOGETHER = 50
