@@ -51,7 +51,7 @@ def test_the_screen_answers_its_link(home: Path, address: str, page: Page, seed:
 
 def differences(page: Page, home: Path) -> list[tuple[str, str | None, str | None]]:
     """The figures and cells on screen that are others than the link's: what, as shown, as expected."""
-    link = dict(parse_qsl(urlsplit(page.url).query))
+    link = params_of(page)
     params = {name: text for name, text in link.items() if state.is_state_param(name)}
     settings = Settings(home=home, demo=True)
     about = {name: link[name] for name in state.SLICER_PARAMS}
@@ -70,13 +70,18 @@ def differences(page: Page, home: Path) -> list[tuple[str, str | None, str | Non
     return [(key, shown[key], expected.get(key)) for key in shown if shown[key] != expected.get(key)]
 
 
+def params_of(page: Page) -> dict[str, str]:
+    """The parameters of the page's address."""
+    return dict(parse_qsl(urlsplit(page.url).query))
+
+
 def step(page: Page, draw: np.random.Generator) -> str:
     """One act of a person, as far as what it is about is in sight; then a pause, or none."""
     act = str(draw.choice(["click"] * 8 + ["drag", "back", "reload"]))
     selector = str(draw.choice(CLICKS))
     try:
         if act == "back":
-            if "&" in page.url.partition("slicer=")[2]:  # else it would leave the walk
+            if any(map(state.is_state_param, params_of(page))):  # else it would leave the walk
                 page.go_back(wait_until="commit")
         elif act == "reload":
             page.reload(wait_until="commit")

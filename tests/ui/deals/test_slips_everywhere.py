@@ -250,7 +250,7 @@ def remember_delivery(place: Place, impressions: float) -> None:
     health = StoredHealth(
         "delivering", {}, dt.datetime.now(dt.UTC), None, {"impressions_30_days": impressions}
     )
-    store.write(store.report(("demo", SOLD), "today"), {DEAL: health}, store.batch([DEAL]).versions)
+    store.keep(store.report(("demo", SOLD), "today"), {DEAL: health}, store.batch([DEAL]).versions)
 
 
 def _upload(place: Place, desk: AppTest, kind: str, parts: Iterator[CsvCheck]) -> str:

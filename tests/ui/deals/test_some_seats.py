@@ -71,6 +71,6 @@ def test_reasons_of_health_are_found_in_ones_own_name(visit: Visit, own_deals_ho
     assert store is not None
     facts = {"words": "No wins", "steps": [], "findings": [SECRET], "advice": ""}
     stored = {OWN: StoredHealth("attention", facts, now)}
-    store.write(store.reports()["demo", SOLD], stored, store.batch([OWN]).versions)
+    store.keep(store.reports()["demo", SOLD], stored, store.batch([OWN]).versions)
     assert SECRET in texts(visit("deals", "manager", slicer=SOLD, open=f"demand_deals-{OWN}"))
     assert SECRET not in texts(visit("deals", "ada", slicer=SOLD, open=f"demand_deals-{OWN}"))
