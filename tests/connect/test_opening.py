@@ -8,7 +8,7 @@ from pathlib import Path
 from lib.connect import opening
 from lib.settings import Settings
 
-LOOKS = 400  # 20 s
+LOOKS = 900  # 45 s: longer than a thread without work lives (lib/wire/fair.py)
 PATHS = ("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/openapi/deals.json", "/api/seats/")
 
 
