@@ -71,10 +71,10 @@ def fault(text: str) -> str:
 
 def readable_line(text: str, title: str, longest: int) -> str:
     """As `line`; BadRequest also for a text that is not valid to be read by others (`fault`)."""
-    words = line(text, title, longest)
-    if wrong := fault(words):
+    text = line(text, title, longest)
+    if wrong := fault(text):
         raise BadRequest(f"{title} {wrong}")
-    return words
+    return text
 
 
 def line(text: str, title: str, longest: int) -> str:
@@ -82,12 +82,12 @@ def line(text: str, title: str, longest: int) -> str:
 
     `title` is what it is, as the beginning of a sentence: "The name".
     """
-    words = " ".join(text.split())
-    if not words:
+    text = " ".join(text.split())
+    if not text:
         raise BadRequest(f"{title} is missing")
-    if len(words) > longest:
-        raise BadRequest(f"{title} is too long: {len(words):,} characters, {longest:,} at most")
-    return words
+    if len(text) > longest:
+        raise BadRequest(f"{title} is too long: {len(text):,} characters, {longest:,} at most")
+    return text
 
 
 def unstorable(text: str) -> str:

@@ -139,7 +139,7 @@ def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
 
 def _words(focus: Focus, clause: Clause) -> str:
     descriptions = {
-        filter_.name: values.words(focus.context, focus.query, filter_.name, filter_.value)
+        filter_.name: values.descriptions(focus.context, focus.query, filter_.name, filter_.value)
         for filter_ in clause
     }
     if clause in focus.query.any_of:

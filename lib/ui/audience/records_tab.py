@@ -97,7 +97,7 @@ def whose(focus: Focus) -> str:
     """Whose rows these are, in words: `Rows of Country United States, 14 Nov 2026`."""
     parts = []
     for name, value in focus.view.records.values:
-        descriptions = values.words(focus.context, focus.query, name, (value,))
+        descriptions = values.descriptions(focus.context, focus.query, name, (value,))
         label = bucket_words(value) if name in TIME_KEY_FIELDS else filters.value_label(value, descriptions)
         parts.append(label if name in TIME_KEY_FIELDS else f"{filters.field(name, focus.slicer)} {label}")
     return f"Rows of {', '.join(parts)}" if parts else "Rows of this question"

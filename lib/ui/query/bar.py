@@ -102,7 +102,7 @@ def _pills(query: AudienceQuery) -> Iterator[_Pill]:
 
 
 def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
-    descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
+    descriptions = values.descriptions(context, query, pill.name, filters.values(query, pill.name))
     key, filter_ = pill.key, pill.filters[0]
     with _popover(key, filters.together(pill.filters, context.slicer, descriptions)) as popover:
         if not popover.open:

@@ -75,7 +75,7 @@ def draw_or(context: PageContext, query: AudienceQuery, key: str, own_filters: I
 
 
 def _descriptions(context: PageContext, query: AudienceQuery, filter_: Filter) -> dict[str, str]:
-    return values.words(context, query, filter_.name, filter_.value)
+    return values.descriptions(context, query, filter_.name, filter_.value)
 
 
 def _begin(context: PageContext, key: str, filter_: Filter) -> None:

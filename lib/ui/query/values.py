@@ -76,7 +76,9 @@ def matching(context: PageContext, answer: Audience, name: str, text: str) -> di
     }
 
 
-def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
+def descriptions(
+    context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]
+) -> dict[str, str]:
     """The descriptions of these values, as far as they occur on the question's days.
 
     Where the service fails there are none: codes will do, and the figures say that it failed.

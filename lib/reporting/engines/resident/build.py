@@ -353,7 +353,7 @@ class Builder:
             typical=self._typical(),
             bounds=self.bounds.of_all([day.bounds for day in self.days]),
             signed=[
-                atom for place, atom in enumerate(self.atoms) if any(day.negative[place] for day in self.days)
+                atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
             ],
             smallest_size=float(min(smallest)) if starts[-1] else 1.0,
             grid=grid.tolist(),
@@ -367,7 +367,7 @@ class Builder:
     def _typical(self) -> list[float]:
         """The mean |y| of each atom over all records."""
         records = max(1, sum(day.records for day in self.days))
-        return [sum(day.sums[place] for day in self.days) / records for place in range(len(self.atoms))]
+        return [sum(day.sums[index] for day in self.days) / records for index in range(len(self.atoms))]
 
     def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
         if self.earlier:

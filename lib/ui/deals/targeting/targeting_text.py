@@ -76,7 +76,7 @@ def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -
     for kind in KINDS:
         field, codes = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
         if field is not None and codes and not kind.is_list:
-            descriptions[kind.name] = values.words(context, query, field.name, codes)
+            descriptions[kind.name] = values.descriptions(context, query, field.name, codes)
     return descriptions
 
 
