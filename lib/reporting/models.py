@@ -31,7 +31,7 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
-    "restrictions", "records", "time_zones",
+    "restrictions", "engine", "as_of", "polarity", "role", "records", "time_zones",
     *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000

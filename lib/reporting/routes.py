@@ -275,8 +275,9 @@ async def slicers(request: Request, api: Api) -> Response:
 async def info(call: AuthorizedCall) -> Response:
     """Time zone, dates, key fields, data fields and audience sources.
 
-    `extensions` is our own: what this service supports beyond the specification; so are `engine`,
-    `as_of`, and `restrictions`: filters that every question of this caller has beside its own.
+    `extensions` is our own: what this service supports beyond the specification. Of these, fields of this
+    answer are `engine`, `as_of`, a data field's `polarity`, a field's `role`, and `restrictions`: filters
+    that every question of this caller has beside its own.
     """
     slicer = await call.result(lambda: call.service.info(call.request, call.deadline))
     return Response(orjson.dumps(_describe(slicer)), media_type=JSON)

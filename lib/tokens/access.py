@@ -272,6 +272,8 @@ class Access:
         if service != self._deals_service:
             if deals is not None:
                 raise BadRequest("Only a token for the deals API can have a grant for deals")
+            if not (person.grants or person.role == "admin"):
+                raise BadRequest(f"'{person.username}' may see no slicer yet, so their token can't either")
             return
         if not person.deals.opens:
             raise BadRequest(

@@ -1,7 +1,8 @@
 """The token service and its documentation: `POST /oauth2/token/` gives a token for a name and a password.
 
 Fields and answer are those of the deals specification (Authentication, Temporary token), errors those of
-RFC 6749, 5.2; that a wrong password answers 401, and repeated ones 429, is our own choice.
+RFC 6749, 5.2. 401 is the specification's for a wrong password and for a person without access to the service,
+whose `access_denied` is a word of RFC 6749, 4.1.2.1; that repeated failures answer 429 is our own choice.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ SCOPE = "service_id="
 PASSWORD_THREADS = 2
 PLACES = 64
 LARGEST_FORM = 16_384
-CLOSE = {"Connection": "close"}
+CLOSE, CHALLENGE = {"Connection": "close"}, {"WWW-Authenticate": "Bearer"}
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 Form = dict[str, str]
 __all__ = ["Access", "Caller", "Token", "TokenApi", "router"]
@@ -111,7 +112,7 @@ router = APIRouter(tags=["tokens"])
     responses={
         200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
         400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
-        401: _refusal("No such person", "invalid_grant", "Wrong name or password"),
+        401: _refusal("No such person, or one without access", "invalid_grant", "Wrong name or password"),
         413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
         429: WAIT | _refusal("Too many failed attempts", "slow_down", "Too many failed attempts…"),
         500: _refusal("A failure of the service", "server_error", "The service had an error"),
@@ -195,10 +196,10 @@ def _issue(access: Access, form: Form, service: str, lifetime: timedelta, addres
             "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
         ) from error
     if person is None:
-        raise TokenRefusal("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
+        raise TokenRefusal("invalid_grant", "Wrong name or password", 401, CHALLENGE)
     try:
         return access.issue(
             person.username, service, "Temporary token", lifetime, kind="temporary", address=address
         )
     except BadRequest as error:
-        raise TokenRefusal("invalid_scope", error.reason) from error
+        raise TokenRefusal("access_denied", error.reason, 401, CHALLENGE) from error

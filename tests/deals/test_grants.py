@@ -293,7 +293,7 @@ def test_who_may_see_no_deals_has_no_access(desk: connect.Installation, granted:
         desk.access.issue(username, "deals", "test", None)
     form = {"grant_type": "password", "username": username, "password": PASSWORD, "scope": "service_id=deals"}
     answer = somebody.http.post("/oauth2/token/", data=form)
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
+    assert (answer.status_code, answer.json()["error"]) == (401, "access_denied")
 
 
 def test_a_token_opens_at_most_what_its_owner_has(

@@ -117,6 +117,23 @@ def test_refusals(desk: Desk, changes: dict[str, str], code: int, error: str, de
     assert ("www-authenticate" in answer.headers) == (code == 401)
 
 
+@pytest.mark.parametrize("service", ["reporting", "deals"])
+def test_the_right_password_of_somebody_without_access(desk: Desk, service: str) -> None:
+    """401 for a service that the person has no access to: a grant for either opens that one alone."""
+    desk.access.people.add(Person("new", "Nobody Yet", None, "viewer"), "right")
+    answer = desk.ask(username="new", scope=f"service_id={service}")
+    assert (answer.status_code, answer.json()["error"]) == (401, "access_denied")
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert "access_token" not in answer.json()
+    wrong = desk.ask(username="new", password="wrong", scope=f"service_id={service}")
+    assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
+    rights = {"grants": (Grant("demo"),)} if service == "reporting" else {"deals": SEES_DEALS}
+    desk.access.people.change("new", **rights)
+    assert desk.ask(username="new", scope=f"service_id={service}").status_code == 200
+    other = {"reporting": "deals", "deals": "reporting"}[service]
+    assert desk.ask(username="new", scope=f"service_id={other}").status_code == 401
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "description"),
     [

@@ -3,11 +3,26 @@
 from conformance.reporting.caller import Caller
 from conformance.reporting.hourly import FIRST, LAST, ZONE
 from conformance.reporting.others import DAILY_FIRST, DAILY_LAST, DAILY_ZONE
+from lib.reporting.models import EXTENSIONS, DataField, KeyField, Slicer
 
 FIELDS = {
     "status", "timezone", "supports_timezone", "first_date", "last_date", "annotation", "audience_sources",
     "key_fields", "data_fields",
 }  # fmt: skip
+OF_A_KEY_FIELD = {"name", "description", "annotation", "type", "is_segmented", "mapping", "link"}
+OF_A_DATA_FIELD = {
+    "name", "description", "annotation", "display_type", "display_precision", "display_pattern", "formula",
+    "formula_description", "is_optional", "access", "show_percents",
+}  # fmt: skip
+
+
+def test_each_field_of_ours_is_named() -> None:
+    """What info may have beyond the tables of the specification is named in `extensions`."""
+    tables = {Slicer: FIELDS, KeyField: OF_A_KEY_FIELD, DataField: OF_A_DATA_FIELD}
+    sent = {name for model in tables for name, field in model.model_fields.items() if not field.exclude}
+    own = sent - set.union(*tables.values()) - {"extensions"}
+    assert own == {"engine", "as_of", "role", "polarity", "restrictions"}
+    assert own <= {*EXTENSIONS}
 
 
 def test_fields(hourly: Caller) -> None:
