@@ -23,8 +23,8 @@ WORKERS ?= $(shell (getconf _NPROCESSORS_ONLN; cat /proc/meminfo 2>/dev/null) | 
 # What tests write goes to memory where there is room: SQLite waits for the disk at each of its commits.
 MEMORY := $(shell (grep MemAvailable /proc/meminfo; df -Pk /dev/shm) 2>/dev/null | awk '/MemAvailable/ { memory = $$2 } \
 	$$6 == "/dev/shm" { room = $$4 } END { if (memory > 12e6 && room > 8e6) print "-p /dev/shm" }')
-TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
-	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
+TRIED := tests/ui/test_streamlit_compat.py tests/serving/front/test_preloads.py tests/test_desk.py \
+	tests/serving/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate

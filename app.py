@@ -25,11 +25,11 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from lib import connect, private, start
+from lib import start
 from lib.agents.route import AgentRoute
-from lib.alerts import watching
-from lib.deal_health import computing
-from lib.front import (
+from lib.serving import connect
+from lib.serving.deal_health import computing
+from lib.serving.front import (
     BROWSER_HEADER,
     CompanyRoutes,
     DeskDocument,
@@ -44,14 +44,15 @@ from lib.front import (
     server,
     streamlit_parts,
 )
-from lib.front.board_route import BoardRoute, RouteLimits
-from lib.front.closed_sessions import ClosedSessions
-from lib.front.process_metrics import ProcessMetrics
-from lib.front.request_pace import RequestPace
-from lib.front.shared_route import MailRoute, SharedRoute
-from lib.mail import Unsubscriber, posting
-from lib.operations import OpenTabs
+from lib.serving.front.board_route import BoardRoute, RouteLimits
+from lib.serving.front.closed_sessions import ClosedSessions
+from lib.serving.front.process_metrics import ProcessMetrics
+from lib.serving.front.request_pace import RequestPace
+from lib.serving.front.shared_route import MailRoute, SharedRoute
+from lib.serving.operations import OpenTabs
 from lib.settings import Settings
+from lib.share.alerts import watching
+from lib.share.mail import Unsubscriber, posting
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers
@@ -60,6 +61,7 @@ from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
+from lib.wire import private
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
 

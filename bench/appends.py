@@ -23,14 +23,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import parse_definition
-from lib.reporting.engines.resident import ResidentEngine, prepare
-from lib.reporting.engines.sums import Question
-from lib.reporting.ingest.importing import ImportJob, digests, import_files
-from lib.reporting.ingest.readers import reader
-from lib.reporting.ingest.rejects import Rejects
-from lib.reporting.warehouse import Warehouse
+from lib.engines.resident import ResidentEngine, prepare
+from lib.engines.sums import Question
+from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.readers import reader
+from lib.ingest.rejects import Rejects
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import parse_definition
+from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,11 +18,11 @@ from unittest.mock import patch
 from limits import estimate, exact, written
 from splits.rows import Case
 
-from lib.reporting.engines.resident import ResidentEngine, prepare
-from lib.reporting.engines.resident.checksums import StoredFile
-from lib.reporting.engines.resident.engine import OpenLayouts
-from lib.reporting.engines.resident.layout import Layout
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.engines.resident import ResidentEngine, prepare
+from lib.engines.resident.checksums import StoredFile
+from lib.engines.resident.engine import OpenLayouts
+from lib.engines.resident.layout import Layout
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 
 STARTS, REPEATS = 7, 9
 COUNTRY = Case(("country",))

@@ -23,8 +23,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert
 
-from lib import connect, database
-from lib.deal_health import HealthWatch
+from lib import database
 from lib.deals.client import Deals
 from lib.deals.doubts import price_slip
 from lib.deals.models import Seat, SupplyPackage
@@ -33,6 +32,8 @@ from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
+from lib.serving import connect
+from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan

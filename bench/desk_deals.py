@@ -23,9 +23,9 @@ from desk_clicks import ARGUMENTS, CHROMIUM, RUNNING, SCREEN, desk
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from lib import database, demo
-from lib.reporting.warehouse import Warehouse
+from lib.people.tokens.access import Access
 from lib.settings import Settings
-from lib.tokens.access import Access
+from lib.slicers.warehouse import Warehouse
 
 TIMES, HEALTH_SECONDS, STILL_MILLISECONDS = 7, 600, 300
 Step = Callable[[], object]

@@ -43,9 +43,9 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import WebSocketException
 
-from lib import connect
 from lib.people import Grant, Person
 from lib.people.cookies import SignIn
+from lib.serving import connect
 from lib.settings import Settings
 
 PAUSE_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 60.0, 60.0

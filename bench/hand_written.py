@@ -32,14 +32,14 @@ sys.path += [str(Path(__file__).parent.parent / part) for part in ("tests", ".")
 from databases import binaries, server
 from spark_server import missing_for_spark, spark_server
 
+from lib.engines.connected.spark import FEW_PARTITIONS
 from lib.people import Person
+from lib.people.tokens.access import Access
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.definition import Definition
-from lib.reporting.engines.connected.spark import FEW_PARTITIONS
 from lib.reporting.service import ReportingService
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.tokens.access import Access
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 
 ROWS, ROUNDS = int(os.environ.get("ROWS", "5_000_000")), int(os.environ.get("ROUNDS", "5"))
 FIELDS = ["m0", "m1", "m2", "m3", "m4"]

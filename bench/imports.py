@@ -24,11 +24,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from lib.reporting.definition.file import parse_definition
-from lib.reporting.ingest.importing import ImportJob, digests, import_files
-from lib.reporting.ingest.readers import reader
-from lib.reporting.ingest.rejects import Rejects
-from lib.reporting.warehouse import Warehouse
+from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.readers import reader
+from lib.ingest.rejects import Rejects
+from lib.slicers.definition.file import parse_definition
+from lib.slicers.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS, DAYS = 3, 30

@@ -20,8 +20,8 @@ from desk_people import cookies, others
 from splits.rows import Case, make_rows
 from splits.tools import definition, question
 
-from lib.reporting.engines.resident import ResidentEngine, prepare
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.engines.resident import ResidentEngine, prepare
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
 
 CHUNK, FIELDS, REPEATS, RECORDS_OF_ESTIMATE, SECONDS = 2_000_000, 5, 5, 1_000_000, 60

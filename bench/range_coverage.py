@@ -18,18 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.engines.resident import sampling
+from lib.engines.resident.accumulate import product
+from lib.engines.resident.build import build
+from lib.engines.resident.draw import Draw
+from lib.engines.resident.layout import Layout
+from lib.engines.sums import Aggregate
 from lib.reporting import intervals
 from lib.reporting.answers import Estimate
-from lib.reporting.definition import Definition
-from lib.reporting.engines.resident import sampling
-from lib.reporting.engines.resident.accumulate import product
-from lib.reporting.engines.resident.build import build
-from lib.reporting.engines.resident.draw import Draw
-from lib.reporting.engines.resident.layout import Layout
-from lib.reporting.engines.sums import Aggregate
 from lib.reporting.intervals import Ranges
-from lib.reporting.measures import Measure, measures, pairs
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.definition import Definition
+from lib.slicers.measures import Measure, measures, pairs
+from lib.slicers.warehouse import Warehouse
 from lib.ui.query.compared_answers import change
 
 RECORDS, DRAWN, SLICES = 24_000, 3_000, 4

@@ -25,12 +25,12 @@ import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lib import connect
-from lib.front.server import listening
 from lib.people import Person
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.front.server import listening
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.warehouse import Warehouse
 
 CLIENTS, SERVER, CALLERS, ROUNDS = (1, 8, 32), 0, 1, 3
 QUESTION, BARE = "/API/v2/audience", "/bare"

@@ -16,9 +16,10 @@ import pandas as pd
 from statements import NOISES, SEED, WEEKDAYS, Floats, Noise
 
 from lib.reporting.answers import Audience, Total
-from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
+from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import Moved
+from lib.slicers.models import DataField, KeyField, Slicer, time_key_field
 
 DAYS, ONE = 70, timedelta(days=1)
 FIRST = date(2026, 9, 7)

@@ -22,13 +22,14 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))  # before the serving.py of this folder
 from serving import serving
 
-from lib import connect
 from lib.people import Person
 from lib.reporting.client import Reporting
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.models import Slicer
+from lib.slicers.warehouse import Warehouse
 
 REPEATS, FIELDS = 7, 10
 WHO = Person("bench", "Bench", None, "admin")

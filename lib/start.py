@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 import click
 
-from lib import private
-from lib.front import logs, processes
+from lib.serving.front import logs, processes
 from lib.settings import Settings
+from lib.wire import private
 from lib.wire.errors import Misconfigured, TrancheError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from lib.front.board_route import BoardRequest
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.kit.frame import CONTEXT

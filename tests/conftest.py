@@ -30,19 +30,19 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from lib import connect
 from lib import settings as settings_module
+from lib.engines.resident import prepare
 from lib.people import ALL_DEALS, DealsGrant, Grant, Person
-from lib.reporting.definition import (
+from lib.serving import connect
+from lib.settings import Settings
+from lib.slicers.definition import (
     AudienceSourceDefinition,
     DataFieldDefinition,
     Definition,
     KeyFieldDefinition,
     TimeColumn,
 )
-from lib.reporting.engines.resident import prepare
-from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(

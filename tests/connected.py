@@ -14,8 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from psycopg import sql
 
-from lib.reporting.definition import TIME, Definition, RowSource
-from lib.reporting.engines.connected.backends import open_backend
+from lib.engines.connected.backends import open_backend
+from lib.slicers.definition import TIME, Definition, RowSource
 
 CONNECTION = "rows"
 TYPES = {

@@ -17,7 +17,6 @@ from conftest import COUNTRIES, LAST_DAY, copied
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
-from lib import connect, private
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import (
@@ -34,20 +33,22 @@ from lib.deals.models import (
     ValueTarget,
 )
 from lib.deals.package_records import Drafts
-from lib.reporting.definition import (
+from lib.engines.resident import prepare
+from lib.serving import connect
+from lib.settings import Settings
+from lib.slicers.definition import (
     AudienceSourceDefinition,
     DataFieldDefinition,
     Definition,
     KeyFieldDefinition,
     TimeColumn,
 )
-from lib.reporting.engines.resident import prepare
-from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.deals.changes.creation import CreationPlan
 from lib.ui.deals.csv.csv_creations import CsvCreationSource
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.kit.job import Job
+from lib.wire import private
 
 Serve = Callable[[Path], AbstractContextManager[str]]
 Visit = Callable[..., AppTest]

@@ -9,8 +9,8 @@ from peopled import people_in
 
 from lib.deals.models import SupplyPackage
 from lib.people import Person
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 
 IMAGE, LINK = "![x](http://evil.example/x.png)", "[sign in again](http://evil.example/)"
 HOSTILE = (

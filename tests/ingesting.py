@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lib.reporting.definition import TIME, Definition
-from lib.reporting.definition.file import definition_yaml, parse_definition
-from lib.reporting.ingest.importing import ImportJob, digests, import_files
-from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.readers import reader, readers
-from lib.reporting.ingest.rejects import Reject, Rejects
-from lib.reporting.warehouse import Mode, Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer
+from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.inference import Hints, Inference, infer
+from lib.ingest.readers import reader, readers
+from lib.ingest.rejects import Reject, Rejects
+from lib.slicers.definition import TIME, Definition
+from lib.slicers.definition.file import definition_yaml, parse_definition
+from lib.slicers.warehouse import Mode, Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer
 
 
 def definition(**changes: Any) -> Definition:

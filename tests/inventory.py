@@ -8,12 +8,14 @@ from conftest import LAST_DAY
 from dealing import clients
 from standin.known import CachedSlicer
 
-from lib.connect import Clients
 from lib.reporting.answers import Audience
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Slicer
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.models import Slicer
+from lib.slicers.warehouse import Warehouse
+from lib.wire.filters import Filter
 
 PROJECT, NAME = "demo", "inventory"
 ROWS = (

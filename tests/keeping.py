@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from conftest import PEOPLE
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.views import ViewStore
 

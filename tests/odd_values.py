@@ -11,9 +11,9 @@ from peopled import write_people
 
 from lib.people import Person
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.warehouse import Warehouse
 
 VALUES = [
     "a,b", 'say "hi"', "it's", "back\\slash", "tab\there", "line\nbreak", "semi;colon", "pipe|d", "tilde~d",

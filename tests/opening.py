@@ -8,7 +8,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.kit.sign_in import ENDS
 from lib.ui.query import bar

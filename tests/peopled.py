@@ -8,11 +8,12 @@ from typing import Any
 import bcrypt
 import yaml
 
-from lib import connect, database
+from lib import database
 from lib.people import People, Person
 from lib.people.cookies import SignIn
 from lib.people.people_file import FORMAT, carry_over
 from lib.people.person import record_of
+from lib.serving import connect
 
 ENDS = 4_000_000_000.0
 bcrypt.gensalt = partial(bcrypt.gensalt, 4)  # a cheap hash: the usual one takes a fifth of a second

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from lib.reporting.definition import Definition
-from lib.reporting.ingest.cells import elements
-from lib.reporting.models import GRANULARITIES, time_key_field
+from lib.ingest.cells import elements
+from lib.slicers.definition import Definition
+from lib.slicers.models import GRANULARITIES, time_key_field
 from lib.wire.filters import MATCHES
 
 LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|;\u00a0\u2003"

@@ -12,9 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from lib.front import server
 from lib.reporting.routes import ReportingApi, routes
 from lib.reporting.service import ReportingService
+from lib.serving.front import server
 from lib.wire.apis import api
 
 PORTS = range(10_000, 32_000)  # below those that systems give to outgoing connections

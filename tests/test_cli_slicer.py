@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from lib import connect
 from lib.cli import main
-from lib.connect import dependents
 from lib.people import Grant, Person
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.connect import dependents
 from lib.settings import Settings
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 from lib.views.entries import Scope
 from lib.views.store import Notes
 from lib.wire.errors import AccessError

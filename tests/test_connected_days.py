@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from test_connected_plans import DAYS, FIRST, PER_DAY, ROWS, Recorder, fill, rows
 
-from lib.reporting.definition import Definition
-from lib.reporting.engines.connected import LiveSlicers
-from lib.reporting.engines.connected.days import FILE
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.engines.connected import LiveSlicers
+from lib.engines.connected.days import FILE
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.errors import SourceUnavailable
 
 

@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lib.reporting.definition import Definition
-from lib.reporting.engines.connected import Connections, IbisEngine, LiveSlicers
-from lib.reporting.engines.sums import Question, Sums
-from lib.reporting.models import Filter, time_key_field
-from lib.reporting.warehouse import Warehouse
+from lib.engines.connected import Connections, IbisEngine, LiveSlicers
+from lib.engines.sums import Question, Sums
+from lib.slicers.definition import Definition
+from lib.slicers.models import time_key_field
+from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
+from lib.wire.filters import Filter
 
 DAYS, PER_DAY, ROWS = 40, 500, "rows"
 FIRST = dt.date(2026, 3, 10)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_connected_plans import HOUR, Slicer
 
-from lib.reporting.models import Filter
+from lib.wire.filters import Filter
 
 ODD = ['"', ",", "a\nb", "\\.", "NULL", "'", " ", "é", "a,b\r\n"]
 DAY = dt.datetime(2026, 3, 16, tzinfo=dt.UTC)

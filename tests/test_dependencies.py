@@ -14,12 +14,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from test_connected_plans import rows
 
-from lib import connect
-from lib.check import Step, check
 from lib.cli import main
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.check import Step, check
 from lib.settings import Settings
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 
 RULES = {"claim": "groups", "value": "staff", "role": "viewer"}
 CLOSED = "127.0.0.1:1"

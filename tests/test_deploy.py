@@ -11,8 +11,8 @@ import yaml
 from documents import ROOT
 from starlette.types import Receive, Scope, Send
 
-from lib.front.process_metrics import UP, merge
-from lib.operations import Meter, OpenTabs
+from lib.serving.front.process_metrics import UP, merge
+from lib.serving.operations import Meter, OpenTabs
 from lib.settings import Settings
 from lib.wire.apis import OWN
 
@@ -138,7 +138,7 @@ def measurements(text: str) -> set[str]:
 def test_every_measurement_of_dashboard_and_alerts_exists() -> None:
     """Each is one of `/metrics`, as a desk of several processes has it, and is described in the documents."""
     meter = Meter()
-    usage = (ROOT / "lib/connect/opening.py").read_text("utf-8")
+    usage = (ROOT / "lib/serving/connect/opening.py").read_text("utf-8")
     for name in re.findall(r'add_counter\("(\w+)"', usage):
         meter.add_counter(name, "", lambda: 0)
     for name in re.findall(r'add_gauge\("(\w+)"', usage):

@@ -9,9 +9,9 @@ import streamlit as st
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.front import ADDRESS_HEADER
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
+from lib.serving.front import ADDRESS_HEADER
 from lib.ui.kit import sign_in as sign_in_page
 from lib.ui.kit.sign_in import AUTHENTICATOR as KEY
 from lib.wire.errors import StoreUnavailable

@@ -22,10 +22,10 @@ from unittest import mock
 import pytest
 from conftest import ROOT, copied
 
-from lib import private
 from lib.cli import main
+from lib.people.tokens.access import Access
 from lib.settings import Settings
-from lib.tokens.access import Access
+from lib.wire import private
 from lib.wire.errors import StoreUnavailable
 
 DESK: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from dealing import stock
 from pydantic import BaseModel, ValidationError
 from serving import serving
 
-from lib import connect
+from lib.serving import connect
 
 OPTIONS = (
     "--input-file-type", "openapi", "--openapi-scopes", "paths",

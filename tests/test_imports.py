@@ -153,7 +153,7 @@ def _ui_folder(module: str) -> str:
 
 
 def _room(module: str) -> str:
-    """`lib.reporting.dates` lies in reporting, `pages.audience` in pages, `app` in app."""
+    """`lib.slicers.dates` lies in reporting, `pages.audience` in pages, `app` in app."""
     parts = module.split(".")
     return parts[1] if parts[0] == "lib" and len(parts) > 1 else parts[0]
 

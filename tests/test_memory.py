@@ -8,7 +8,7 @@ from conftest import ROOT
 
 PROGRAM = """
 import ctypes, threading
-from lib.front.server import few_arenas
+from lib.serving.front.server import few_arenas
 
 few = {few} and few_arenas()
 libc = ctypes.CDLL(None)

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 
 SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve"]

@@ -13,8 +13,10 @@ from conftest import ROOT, desk_over
 from peopled import people_in
 from serving import free_port
 
-from lib import connect, private, start
+from lib import start
+from lib.serving import connect
 from lib.settings import Settings
+from lib.wire import private
 from lib.wire.errors import Misconfigured
 
 DESK = [sys.executable, "app.py"]

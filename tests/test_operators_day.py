@@ -15,9 +15,9 @@ from serving import free_port
 from test_nginx import SERVE, nginx
 from test_one_desk import CLI, run
 
-from lib import connect
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 
 QUESTION = {"project_name": "demo", "slicer_name": "fresh", "start_date": "-30d", "end_date": "yesterday"}
 

@@ -18,13 +18,13 @@ import pytest
 from conftest import COUNTRIES, DEFINITION, ROOT, copied, running, small_rows
 from serving import free_port
 
-from lib import connect
-from lib.alerts.watch import work_of
-from lib.front.process_metrics import merge
-from lib.front.processes import COOKIE
 from lib.people.cookies import SignIn
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.front.process_metrics import merge
+from lib.serving.front.processes import COOKIE
 from lib.settings import Settings
+from lib.share.alerts.watch import work_of
+from lib.slicers.warehouse import Warehouse
 
 DESK = [sys.executable, "app.py", "--processes", "2"]
 APIS = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]

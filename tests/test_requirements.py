@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
-from lib.reporting.definition.file import parse_definition
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.reporting.requests import question
+from lib.slicers.definition.file import parse_definition
 from lib.wire.errors import WORDS, BadDefinition, BadRequest, Invalid, requirement
 
 VALUES = (None, True, -1, 1.5, 1e300, float("nan"), "", "x", "x" * 100_000, "\ud800", [], [[]], [None], {})

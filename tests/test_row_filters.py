@@ -18,14 +18,14 @@ from standin.app import Standin
 from standin.state import TOKEN
 from watched import IMPS
 
-from lib import connect
+from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
-from lib.alerts.watch import Watch
 from lib.people import Grant
-from lib.python_client import Desk
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.serving import connect
 from lib.settings import Settings
-from lib.snapshot import page
+from lib.share.alerts.watch import Watch
+from lib.share.snapshot import page
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.audience.snapshots import Snapshots

@@ -13,8 +13,8 @@ import pytest
 from conftest import copied, desk_over, running, started
 from serving import free_port
 
-from lib import connect
-from lib.front import server
+from lib.serving import connect
+from lib.serving.front import server
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured
 

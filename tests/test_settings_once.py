@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 from test_desk import DESK, is_signed_in, sign_in
 
-from lib import connect
 from lib.cli import main
+from lib.serving import connect
 from lib.settings import Settings
 
 

@@ -29,7 +29,7 @@ def test_a_stop_is_in_the_log(tmp_path: Path, command: list[str], stop: signal.S
         assert any(re.search(r"http://", line) for line in running.stdout)
         running.send_signal(stop)
         _, log = running.communicate(timeout=60)
-    received, ended = (line for line in log.splitlines() if " lib.front.server: " in line)
+    received, ended = (line for line in log.splitlines() if " lib.serving.front.server: " in line)
     assert received.endswith(f"Stopping, since the process received {stop.name}")
     assert ended.endswith("Stopped in order")
     assert "Traceback" not in log

@@ -16,9 +16,10 @@ import httpx
 import pytest
 from conftest import PASSWORD, copied, desk_over
 
-from lib import connect, private
+from lib.people.tokens.access import Access
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
+from lib.wire import private
 from lib.wire.errors import StoreUnavailable, StoreUnwritable
 
 MEGABYTES, ATTEMPTS = 64, 60

@@ -17,17 +17,11 @@ from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
-from lib.reporting.dates import Days
-from lib.reporting.models import (
-    ROWS_LIMITS,
-    TIME_KEY_FIELDS,
-    AudienceQuery,
-    Filter,
-    RecordsQuery,
-    Slicer,
-    time_key_field,
-)
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, RecordsQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import TIME_KEY_FIELDS, Slicer, time_key_field
 from lib.ui.charts.series import bucket_words
+from lib.wire.filters import Filter
 
 Params = dict[str, str]
 Act = list[Any]

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 from lib.views import ViewStore
 
 SLICER, SECRET = ("demo", "weeks"), "0123456789abcdef-secret"

@@ -9,13 +9,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from lib.reporting.definition import Definition
-from lib.reporting.engines.resident import ResidentEngine, prepare
-from lib.reporting.engines.sums import Question
-from lib.reporting.measures import pairs
-from lib.reporting.models import Filter
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.engines.resident import ResidentEngine, prepare
+from lib.engines.sums import Question
+from lib.slicers.definition import Definition
+from lib.slicers.measures import pairs
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
+from lib.wire.filters import Filter
 from splits.rows import CARDINALITY, SITES, Case
 
 THREADS = 2

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from lib import connect
 from lib.people import Person
 from lib.reporting.answers import as_arrow
+from lib.serving import connect
 from lib.settings import Settings
 from splits.rows import Case
 from splits.tools import DuckDB

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pandas as pd
 
-from lib.python_client import Answer
+from lib.agents.python_client import Answer
 from lib.reporting.answers import Estimate
 
 Json = dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from lib.agents.answers import Json, figure, head, number, rows, text
+from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, DayRange, Verb
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
 from lib.insight import health
@@ -15,9 +16,8 @@ from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
 from lib.insight.estimate import WIN_CPM, field_of
 from lib.insight.health import DealContext
-from lib.python_client import Desk
-from lib.reporting import dates
-from lib.reporting.models import Slicer
+from lib.slicers import dates
+from lib.slicers.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound, Unsupported
 
 NOUNS = {"demand_deals": "deal", "supply_deals": "package", "seats": "seat"}

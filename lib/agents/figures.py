@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows, text
+from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
-from lib.python_client import Desk
-from lib.reporting.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
-from lib.reporting.models import Filter as ReportFilter
 from lib.reporting.moved.quantity import Own
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.filters import Filter as ReportFilter
 from lib.wire.filters import describe
 
 MOST_MOVERS, USUAL, BY_TIME = 20, 20, 100

@@ -8,17 +8,18 @@ from pydantic import Field
 
 from lib.agents.answers import ESTIMATE, EXACT, Json, figure, number, text
 from lib.agents.deals import NO_REPORT, link, report_of_deals, require
+from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.insight import forecast, overlap, seat_prices, win_prices
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, Translation, entries, report_filters
 from lib.insight.seat_prices import SeatPrices
-from lib.python_client import Desk
 from lib.reporting import requests
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
 from lib.wire.errors import BadRequest
+from lib.wire.filters import Filter
 
 HISTORY, DAYS, MOST_SEATS = 126, 30, 12
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from lib.agents.answers import Json, number, text
 from lib.agents.deals import link, report_of_deals, require
 from lib.agents.inventory import lists_of
+from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import doubts, moments
 from lib.deals.doubts import PriceScale, currency_slip, price_slip
@@ -21,10 +22,9 @@ from lib.insight.expected import daily_impressions
 from lib.insight.filters import Lists, entries
 from lib.insight.from_filters import FromFilters, from_filters
 from lib.insight.price_scales import WinScales, ask_win_scales
-from lib.python_client import Desk
 from lib.reporting import links
-from lib.reporting.models import Filter
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.filters import Filter
 
 ENTITIES: dict[str, Any] = {"deals": DemandDeal, "packages": SupplyPackage}
 TARGETING = tuple(Targeting.model_fields)

@@ -18,11 +18,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib import connect
-from lib.front import hosts
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Caller
+from lib.serving import connect
+from lib.serving.front import hosts
 from lib.settings import Settings
-from lib.tokens.access import Access
-from lib.tokens.store import Caller
 from lib.wire.errors import AccessError, TrancheError, Unauthorized
 from lib.wire.fair import FairPool
 from lib.wire.network import is_loopback
@@ -125,9 +125,9 @@ class AgentRoute:
             return None
 
     def _toolbox(self, callers: Callers, address: str | None) -> "Toolbox":
+        from lib.agents.python_client import Desk
+        from lib.agents.python_client.clients import DeskClients
         from lib.agents.toolbox import Toolbox
-        from lib.python_client import Desk
-        from lib.python_client.clients import DeskClients
 
         reporting, deals, slicers = connect.of_tokens(self._settings, callers.reporting, callers.deals)
         clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)

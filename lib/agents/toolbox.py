@@ -9,8 +9,8 @@ import orjson
 
 from lib.agents import deals, figures, inventory, proposals
 from lib.agents.answers import LONGEST_TEXT, Json
+from lib.agents.python_client import Desk
 from lib.agents.verbs import unique
-from lib.python_client import Desk
 from lib.wire.errors import InternalError, TrancheError, UnknownName
 
 log = logging.getLogger(__name__)

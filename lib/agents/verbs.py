@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lib.agents.answers import Json, shorten
-from lib.python_client import Desk
-from lib.python_client.answer import QuestionParts
+from lib.agents.python_client import Desk
+from lib.agents.python_client.answer import QuestionParts
 from lib.wire.errors import BadRequest, UnknownName, requirement
 from lib.wire.filters import DataMatch, Match
 

@@ -4,7 +4,7 @@ import importlib
 
 import click
 
-from lib import private
+from lib.wire import private
 from lib.wire.errors import TrancheError, UnknownName
 
 COMMANDS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from lib.backup import Inventory, back_up, move
-from lib.backup import restore as restored
+from lib.serving.backup import Inventory, back_up, move
+from lib.serving.backup import restore as restored
 from lib.settings import CONFIG, Settings, config_file
 from lib.settings.local import PREFIX
 
@@ -77,7 +77,7 @@ def move_state(url: str) -> None:
     the command line is visible to others on the machine: leave the password out of it, and give it in
     PGPASSWORD or ~/.pgpass.
     """
-    from lib import connect
+    from lib.serving import connect
 
     settings = Settings.load()
     connect.installation(settings)

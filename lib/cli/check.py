@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings, config_file
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.errors import Misconfigured
 
 MARKS = {"ok": "ok", "note": "--", "refused": "REFUSED", "failed": "FAILED"}
@@ -18,7 +18,7 @@ def check() -> None:
     Nothing is changed. Exit code 1 if anything was refused or failed. A running desk keeps the settings that
     it started with: check a changed file here, then restart the desk.
     """
-    from lib.check import check as steps
+    from lib.serving.check import check as steps
 
     settings = Settings.load()
     path = config_file()
@@ -83,9 +83,9 @@ def _damage(slicer: StoredSlicer) -> Iterator[str]:
 
 def _layout(slicer: StoredSlicer) -> str:
     """The state of the layout, which is rebuilt if damaged."""
-    from lib.reporting.engines.resident.build import build, put_aside
-    from lib.reporting.engines.resident.checksums import DamagedLayout
-    from lib.reporting.engines.resident.layout import Layout
+    from lib.engines.resident.build import build, put_aside
+    from lib.engines.resident.checksums import DamagedLayout
+    from lib.engines.resident.layout import Layout
 
     if not slicer.layout_folder.exists():
         return "intact; no layout yet"

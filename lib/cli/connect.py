@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import click
 from pydantic import ValidationError
 
-from lib import private
 from lib.cli.options import plain_name, with_mappings, write_definition
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.definition import Definition, RowSource
-from lib.reporting.definition.file import read_definition
-from lib.reporting.definition.reading import READING
-from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.slicer import read_mapping
-from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
+from lib.slicers.definition import Definition, RowSource
+from lib.slicers.definition.file import read_definition
+from lib.slicers.definition.reading import READING
+from lib.slicers.warehouse import Warehouse
+from lib.slicers.warehouse.slicer import read_mapping
+from lib.slicers.warehouse.writer import refuse_mode
+from lib.wire import private
 from lib.wire.errors import BadRequest, ImportRefused
 
 if TYPE_CHECKING:
-    from lib.reporting.engines.connected import LiveSlicers
+    from lib.engines.connected import LiveSlicers
 
 Mappings = Mapping[str, Mapping[str, str]]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -97,8 +97,8 @@ def _infer(
     import pyarrow.parquet as pq
 
     from lib.cli.import_run import tell_guess
-    from lib.reporting.ingest.inference import SAMPLE_ROWS, Hints, infer
-    from lib.reporting.ingest.readers import reader
+    from lib.ingest.inference import SAMPLE_ROWS, Hints, infer
+    from lib.ingest.readers import reader
 
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from lib import connect, private
 from lib.cli import demo_board
 from lib.cli.options import table
 from lib.demo import buyer, cast, stories
@@ -17,10 +16,12 @@ from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
 from lib.people import People, Person
-from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer
+from lib.people.tokens.access import Access
+from lib.serving import connect
 from lib.settings import CONFIG, Settings
-from lib.tokens.access import Access
+from lib.slicers.warehouse import Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer
+from lib.wire import private
 from lib.wire.errors import ImportRefused, Misconfigured
 
 FEWEST, MOST = 10_000, 3_000_000

@@ -55,7 +55,7 @@ def with_filters(
     grants: Iterable[Grant], filters: Iterable[tuple[Filter, ...]], settings: Settings
 ) -> tuple[Grant, ...]:
     """The grants with these filters. UnknownName for a field that a slicer of this desk has not."""
-    from lib.reporting.warehouse import Warehouse
+    from lib.slicers.warehouse import Warehouse
 
     more = tuple(filter_ for option in filters for filter_ in option)
     result = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)

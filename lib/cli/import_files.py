@@ -13,13 +13,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def _formats() -> Sequence[str]:
-    from lib.reporting.ingest.files import FORMATS
+    from lib.ingest.files import FORMATS
 
     return FORMATS
 
 
 def _orders() -> Sequence[str]:
-    from lib.reporting.ingest.time_formats import ORDERS
+    from lib.ingest.time_formats import ORDERS
 
     return list(ORDERS)
 

@@ -14,27 +14,21 @@ from typing import Any
 
 import click
 
-from lib import private
 from lib.cli.options import plain_name, table, write_definition
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import read_definition
-from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
-from lib.reporting.ingest.files import Format, Reader
-from lib.reporting.ingest.importing import (
-    ImportJob,
-    digests,
-    import_files,
-    missing_columns,
-    reading,
-)
-from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.readers import readers
-from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
-from lib.reporting.ingest.text import find_delimiter
-from lib.reporting.warehouse import Mode, Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
-from lib.reporting.warehouse.writer import refuse_mode
+from lib.ingest.files import Format, Reader
+from lib.ingest.importing import ImportJob, digests, import_files, missing_columns, reading
+from lib.ingest.inference import Hints, Inference, infer
+from lib.ingest.readers import readers
+from lib.ingest.rejects import LEFT_OUT, Rejects
+from lib.ingest.text import find_delimiter
 from lib.settings import Settings
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import read_definition
+from lib.slicers.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
+from lib.slicers.warehouse import Mode, Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer, read_mapping
+from lib.slicers.warehouse.writer import refuse_mode
+from lib.wire import private
 from lib.wire.errors import ImportRefused
 
 Mappings = Mapping[str, Mapping[str, str]]
@@ -330,7 +324,7 @@ def _tell_unread(readers: Sequence[Reader], definition: Definition) -> None:
 
 
 def _prepare(slicer: StoredSlicer) -> None:
-    from lib.reporting.engines.resident import prepare
+    from lib.engines.resident import prepare
 
     try:
         with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:

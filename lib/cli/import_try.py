@@ -7,14 +7,14 @@ import pyarrow as pa
 
 from lib.cli.import_run import ImportRequest, recognize, tell_guess, tell_rejects
 from lib.cli.options import table
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import definition_yaml, read_definition
-from lib.reporting.ingest.files import Reader
-from lib.reporting.ingest.importing import refuse_missing
-from lib.reporting.ingest.inference import infer
-from lib.reporting.ingest.normalize import Normalizer
-from lib.reporting.ingest.rejects import Ending, Reject, Rejects
-from lib.reporting.warehouse.slicer import read_mapping
+from lib.ingest.files import Reader
+from lib.ingest.importing import refuse_missing
+from lib.ingest.inference import infer
+from lib.ingest.normalize import Normalizer
+from lib.ingest.rejects import Ending, Reject, Rejects
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import definition_yaml, read_definition
+from lib.slicers.warehouse.slicer import read_mapping
 
 _ROWS = 5
 _WIDTH = 24

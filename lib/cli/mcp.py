@@ -36,10 +36,10 @@ def mcp(person: str | None, url: str | None) -> None:
 
 
 def _serve_local(person: str) -> None:
-    from lib import connect
+    from lib.agents.python_client import Desk
     from lib.agents.server import serve_stdio
     from lib.agents.toolbox import Toolbox
-    from lib.python_client import Desk
+    from lib.serving import connect
 
     settings = Settings.load()
     desk = Desk.local(person, settings=settings)

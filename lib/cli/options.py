@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from lib.reporting.definition import Definition
+    from lib.slicers.definition import Definition
 
 UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 LONGEST = timedelta(days=36_500)
@@ -18,7 +18,7 @@ LONGEST = timedelta(days=36_500)
 
 def write_definition(slicer: str, head: str, definition: "Definition") -> Path:
     """Write it, with `head` above as a comment, beside files of that name that say something else."""
-    from lib.reporting.definition.file import definition_yaml
+    from lib.slicers.definition.file import definition_yaml
 
     name = plain_name(slicer)
     text = "".join(f"# {line}\n" for line in head.splitlines()) + definition_yaml(definition)

@@ -15,7 +15,7 @@ from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter
 
 if TYPE_CHECKING:
-    from lib.tokens.access import Access
+    from lib.people.tokens.access import Access
 
 DEALS_HELP = (
     "Permission for deals: none, read, propose or write, for all seats or for some: write:3,7 (ids); "
@@ -198,7 +198,7 @@ def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
 
 
 def _access() -> "Access":
-    from lib.tokens.access import Access
+    from lib.people.tokens.access import Access
 
     return Access.of(Settings.load())
 
@@ -211,7 +211,7 @@ def _password(from_stdin: bool) -> str:
 
 def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
     """Ask about each grant of what does not exist: it may be a slip, or come later."""
-    from lib.reporting.warehouse import Warehouse
+    from lib.slicers.warehouse import Warehouse
 
     pairs = map("/".join, Warehouse(settings.warehouse).slicers())
     slicers = {*(settings.slicers if settings.base_url else pairs)}
@@ -235,7 +235,7 @@ def _describe(person: Person) -> str:
 
 def _offer_seats(person: Person, settings: Settings) -> None:
     """Name the filter that fits, where somebody with the deals of some seats sees the rows of all."""
-    from lib.reporting.warehouse import Warehouse
+    from lib.slicers.warehouse import Warehouse
 
     warehouse = Warehouse(settings.warehouse)
     for project, slicer in warehouse.slicers() if person.deals.seats is not None else ():

@@ -20,7 +20,7 @@ def serve(host: str | None, port: int | None) -> None:
 
     They are documented at /docs.
     """
-    from lib.front import guard, logs, processes, server
+    from lib.serving.front import guard, logs, processes, server
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
@@ -30,9 +30,9 @@ def serve(host: str | None, port: int | None) -> None:
     if process is None and settings.processes > 1:
         processes.run_several(settings.processes, network, _ready)
 
-    from lib import connect
     from lib.agents.route import AgentRoute
-    from lib.front.process_metrics import ProcessMetrics
+    from lib.serving import connect
+    from lib.serving.front.process_metrics import ProcessMetrics
     from lib.wire.apis import Compression
 
     if process is None or process.number == 1:

@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import click
 
-from lib import connect
 from lib.people import Person
 from lib.reporting import links
+from lib.serving import connect
 from lib.settings import Settings
-from lib.snapshot import render
-from lib.snapshot.models import Snapshot, SnapshotBoard
+from lib.share.snapshot import render
+from lib.share.snapshot.models import Snapshot, SnapshotBoard
 from lib.views.board_copies import copy_board
 from lib.views.entries import read_number, rows_by_name
 from lib.views.tables import boards, saved_views

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from lib import connect
 from lib.cli.options import caller, table
 from lib.deals.supply.store import ImportOutcome, SupplyFiles, folder_files
+from lib.people.tokens.audit import Audit, Event
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.audit import Audit, Event
 from lib.wire.errors import ImportRefused
 
 MOST_LINES = 20

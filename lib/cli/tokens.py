@@ -8,10 +8,10 @@ from lib.cli.grant_options import FILTERS, DealsGrantType, with_filters
 from lib.cli.options import Duration, caller, table
 from lib.people import DealsGrant, Grant
 from lib.people.person import labels
+from lib.people.tokens.access import Access
+from lib.people.tokens.audit import EVENTS, Event
+from lib.people.tokens.store import Token
 from lib.settings import Settings
-from lib.tokens.access import Access
-from lib.tokens.audit import EVENTS, Event
-from lib.tokens.store import Token
 from lib.wire.filters import Filter
 
 

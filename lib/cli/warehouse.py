@@ -6,14 +6,14 @@ import click
 
 from lib.cli.options import caller, table
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.definition import RowSource
-from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.settings import Settings
+from lib.slicers.definition import RowSource
+from lib.slicers.warehouse import Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer
 from lib.wire.errors import BadRequest, TrancheError
 
 if TYPE_CHECKING:
-    from lib.tokens.access import Access
+    from lib.people.tokens.access import Access
 
 YES = click.option("--yes", is_flag=True, help="Don't ask.")
 Pair = tuple[str, str]
@@ -107,7 +107,7 @@ def remove(name: str, yes: bool) -> None:
     The table of a connected slicer stays as it is.
     """
     warehouse, access, pair = _open(name)
-    from lib.connect import dependents
+    from lib.serving.connect import dependents
 
     source = warehouse.definition(*pair).source
     rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
@@ -126,7 +126,7 @@ def rename(name: str, to: str, yes: bool) -> None:
     Links and API requests with the old name stop working.
     """
     warehouse, access, pair = _open(name)
-    from lib.connect import dependents
+    from lib.serving.connect import dependents
 
     target = _pair(to)
     _ask(f"This renames {name} to {to}{_and_dependents(access, pair)}. Links to {name} end.", yes)
@@ -135,7 +135,7 @@ def rename(name: str, to: str, yes: bool) -> None:
 
 
 def _open(name: str) -> tuple[Warehouse, "Access", Pair]:
-    from lib.tokens.access import Access
+    from lib.people.tokens.access import Access
 
     settings, pair = Settings.load(), _pair(name)
     warehouse = Warehouse(settings.warehouse)
@@ -152,7 +152,7 @@ def _pair(name: str) -> Pair:
 
 
 def _and_dependents(access: "Access", pair: Pair) -> str:
-    from lib.connect import dependents
+    from lib.serving.connect import dependents
 
     sentence = dependents.count(access, pair).sentence()
     return f", with {sentence}" if sentence else ""

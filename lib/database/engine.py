@@ -20,8 +20,8 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
-from lib import private
 from lib.database.transaction import BUSY_SECONDS, begin_on_postgresql, begin_on_sqlite, writing
+from lib.wire import private
 from lib.wire.errors import Misconfigured
 
 CONNECT_SECONDS = 5

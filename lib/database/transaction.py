@@ -20,8 +20,8 @@ from sqlalchemy import Connection, Engine, Executable, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib import private
 from lib.database.failures import PASSING, TOO_LATE, Failure, explain, failure, unavailable
+from lib.wire import private
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreUnavailable
 

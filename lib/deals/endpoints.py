@@ -23,8 +23,8 @@ from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
 from lib.deals.values import LARGEST_ID
-from lib.tokens.access import Access
-from lib.tokens.store import Caller
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (

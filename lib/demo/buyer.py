@@ -15,7 +15,9 @@ from lib.deals.negotiation import Negotiations, OfferTerms, Round
 from lib.demo import stories
 from lib.demo.cast import PROJECT
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery, time_key_field
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers.models import time_key_field
+from lib.wire.filters import Filter
 
 SLICER, DAYS, NOISE, SEED = "curation", 35, 0.02, 37
 PROPOSED_SHARE, WORD = Decimal("0.9"), "10 % less until we know where the bid requests are lost"

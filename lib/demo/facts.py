@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting.warehouse.slicer import read_mapping
+from lib.slicers.warehouse.slicer import read_mapping
 
 MediaType = Literal["banner", "video", "audio", "native"]
 Ints = npt.NDArray[np.int64]

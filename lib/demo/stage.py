@@ -28,12 +28,12 @@ from lib.demo.supply import (
     sites,
     visibility_weights,
 )
+from lib.engines.resident import prepare
 from lib.people import People
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import read_definition
-from lib.reporting.engines.resident import prepare
-from lib.reporting.warehouse import Mode, Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import read_definition
+from lib.slicers.warehouse import Mode, Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer
 
 NOTHING_BID = 0.09
 TYPICAL_AUCTIONS = 30.0

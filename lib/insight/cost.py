@@ -14,7 +14,8 @@ from lib.insight import estimate
 from lib.insight.filters import Lists, Translation, report_filters
 from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import Filter, Slicer
+from lib.slicers.models import Slicer
+from lib.wire.filters import Filter
 
 MOST_OF_A_SIDE, MOST = 8, 40
 EQUALS, NOT_EQUALS = "equals", "not equals"

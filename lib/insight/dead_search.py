@@ -13,7 +13,8 @@ from lib.insight.dead_targets import BidValues, DeadTarget, IncludedTarget
 from lib.insight.filters import Lists
 from lib.insight.query_batch import Ask, QueryBatch
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import Slicer
 from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned
 

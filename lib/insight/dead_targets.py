@@ -15,7 +15,9 @@ from lib.insight import estimate
 from lib.insight.filters import Lists
 from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Filter, Slicer, time_key_field
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import Slicer, time_key_field
+from lib.wire.filters import Filter
 
 VALUES, DAY = 500, time_key_field("day")
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.reporting import dates
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Filter, Slicer
+from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
+from lib.slicers import dates
+from lib.slicers.dates import Days
+from lib.slicers.models import Slicer
+from lib.wire.filters import Filter
 
 DEAL, PACKAGE, SEAT, DSP = "deal", "supply_package", "seat", "dsp"
 KEY_FIELDS = {DemandDeal: DEAL, SupplyPackage: PACKAGE, Seat: SEAT, Dsp: DSP}

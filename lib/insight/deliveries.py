@@ -8,8 +8,8 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of, has_data
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import Slicer
+from lib.slicers.dates import Days
+from lib.slicers.models import Slicer
 
 ROLES = {
     "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import DataField, KeyField, Slicer
+from lib.slicers.models import DataField, KeyField, Slicer
 
 REQUESTS, BIDS, IMPRESSIONS = ("bid_requests", "requests"), ("bids",), ("imps", "impressions")
 WINS, VIEWABLE = ("wins",), ("viewable_imps", "viewable_impressions")

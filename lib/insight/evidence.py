@@ -19,8 +19,9 @@ from lib.deals.models import EntityChange, PackageOrDeal, SupplyPackage
 from lib.insight.deal_report import DealReport
 from lib.reporting import noise
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataField, time_key_field
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY, MANY = 7, 4, 0.95, 0.8, 91, 65

@@ -10,7 +10,7 @@ from lib.insight import forecast
 from lib.insight.deal_report import DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, report_filters
-from lib.reporting.dates import Days
+from lib.slicers.dates import Days
 
 HISTORY, LATELY, WEEK, ONE = 126, 30, 7, timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]

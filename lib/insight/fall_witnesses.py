@@ -17,7 +17,7 @@ from lib.insight.estimate import BID_PRICE, BIDS, field_of
 from lib.insight.funnel_days import FunnelDays, Series, Steps
 from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields
-from lib.reporting.models import Filter
+from lib.wire.filters import Filter
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from itertools import groupby
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.insight.kinds import KINDS, TargetingKind, key_field
-from lib.reporting.models import Filter, KeyField, Slicer
+from lib.slicers.models import KeyField, Slicer
+from lib.wire.filters import Filter
 
 Lists = Mapping[tuple[str, int], tuple[str, ...]]
 Target = GeoTarget | ValueTarget | SizeTarget | ListTarget

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.dates import Days
-from lib.reporting.models import time_key_field
+from lib.slicers.dates import Days
+from lib.slicers.models import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 WEEK, CONFIDENCE = 7, 0.95

@@ -14,7 +14,8 @@ from typing import Any
 from lib.deals.models import MEDIA_TYPES, Targeting
 from lib.insight.filters import Lists
 from lib.insight.kinds import KINDS, TargetingKind, key_field
-from lib.reporting.models import Filter, Slicer
+from lib.slicers.models import Slicer
+from lib.wire.filters import Filter
 
 EQUALS, NOT_EQUALS, MEDIA_TYPE = "equals", "not equals", "media_type"
 SIZE = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")

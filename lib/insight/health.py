@@ -14,7 +14,7 @@ from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, S
 from lib.insight.deal_report import DEAL
 from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, field_of
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 
 STEPS = (
     ("requests", REQUESTS), ("bids", BIDS),  ("wins", WINS), ("impressions", IMPRESSIONS),

@@ -26,7 +26,7 @@ from lib.insight.fall_witnesses import FallWitnesses
 from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
 from lib.insight.health import DealContext, DealHealth, FunnelStep
 from lib.insight.win_prices import WinFields, WinPrices
-from lib.reporting.models import Filter
+from lib.wire.filters import Filter
 
 MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4
 """Broken deals of a batch whose sites, changes and prices are asked for; what is left per day of a step that

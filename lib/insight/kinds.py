@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.reporting.models import KeyField, Slicer
+from lib.slicers.models import KeyField, Slicer
 
 Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
 PLACES = "Places"

@@ -13,7 +13,7 @@ from itertools import combinations
 from lib.deals.models import DemandDeal
 from lib.insight import estimate
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import Filter
+from lib.wire.filters import Filter
 
 MOST = 12
 Filters = tuple[Filter, ...]

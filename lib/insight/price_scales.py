@@ -11,7 +11,8 @@ from lib.deals.models import Seat
 from lib.insight.deal_report import SEAT, DealReport
 from lib.insight.win_prices import DAY, WinFields, quartiles, win_fields
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import Order
 
 MEDIA, DAYS, MOST, SMALLEST = "media_type", 30, 10_000, 0.1
 

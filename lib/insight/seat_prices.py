@@ -19,8 +19,10 @@ from lib.insight.forecast import DayFigure
 from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import Slicer
+from lib.wire.filters import Filter
 
 MOST_GROUPS = 50_000
 

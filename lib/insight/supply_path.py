@@ -14,7 +14,8 @@ from lib.insight.filters import Lists
 from lib.insight.funnel_days import PATIENCE
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.answers import Audience
-from lib.reporting.models import Filter, Slicer
+from lib.slicers.models import Slicer
+from lib.wire.filters import Filter
 
 VALUES = 500
 """The most values of one filter."""

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Order, Slicer, time_key_field
+from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer, time_key_field
 
 DAY, MOST = time_key_field("day"), 10_000
 QUARTERS = (0.25, 0.5, 0.75)

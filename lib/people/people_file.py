@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 from sqlalchemy import Connection, Engine, insert, select
 
-from lib import private
 from lib.database import DatabaseScope
 from lib.people.person import ROLES, Record, Records, Role, key, person_of, usual
 from lib.people.tables import people
+from lib.wire import private
 from lib.wire.errors import Damaged
 from lib.wire.shallow_yaml import ShallowLoader
 

@@ -14,10 +14,11 @@ from typing import Generic, TypeVar
 import pandas as pd
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Filter
-from lib.reporting.warehouse import StoredSlicer
-from lib.reporting.zones import Zone
+from lib.reporting.models import AudienceQuery
+from lib.slicers.warehouse import StoredSlicer
+from lib.slicers.zones import Zone
 from lib.wire.deadline import Deadline
+from lib.wire.filters import Filter
 
 SECONDS_BETWEEN_CHECKS = 0.25
 BYTES_BESIDE_FRAMES = 4096

@@ -17,23 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting import formulas, named_days
+from lib.reporting import named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.formats import FORMATS
-from lib.reporting.models import (
-    EXTENSIONS,
-    AudienceQuery,
-    DataField,
-    DataFilter,
-    ExportQuery,
-    InfoQuery,
-    Order,
-    OwnField,
-    RecordsQuery,
-    Selection,
-    Slicer,
-)
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery, RecordsQuery, Selection
+from lib.slicers import formulas
+from lib.slicers.models import EXTENSIONS, DataField, Order, OwnField, Slicer
 from lib.wire import call
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable

@@ -7,12 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lib.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
-from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
-from lib.reporting.measures import Measure, is_additive
-from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
+from lib.reporting.models import DataFilter
+from lib.slicers.measures import Measure, is_additive
+from lib.slicers.models import TIME_KEY_FIELDS, Order
 from lib.wire.filters import COMPARE
 
 Places = npt.NDArray[np.intp]

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import StoredSlicer
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
 if TYPE_CHECKING:
-    from lib.reporting.engines.connected import IbisEngine, LiveSlicers
+    from lib.engines.connected import IbisEngine, LiveSlicers
 
 
 class ConnectedSlicers:
@@ -33,13 +33,13 @@ class ConnectedSlicers:
     @cached_property
     def live(self) -> "LiveSlicers":
         """The metadata of connected slicers."""
-        from lib.reporting.engines.connected import Connections, LiveSlicers
+        from lib.engines.connected import Connections, LiveSlicers
 
         return LiveSlicers(Connections(self._urls))
 
     @cached_property
     def engine(self) -> "IbisEngine":
         """The engine that answers questions about them."""
-        from lib.reporting.engines.connected import IbisEngine
+        from lib.engines.connected import IbisEngine
 
         return IbisEngine(self.live)

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from lib.reporting import dates, named_days, zones
+from lib.reporting import named_days
 from lib.reporting.models import (
     API_ROWS_LIMIT,
     MOST_ALTERNATIVES,
@@ -24,13 +24,12 @@ from lib.reporting.models import (
     ROWS_LIMITS,
     AudienceQuery,
     DataFilter,
-    Filter,
-    Order,
-    Slicer,
 )
-from lib.reporting.zones import Zone
+from lib.slicers import dates, zones
+from lib.slicers.models import Order, Slicer
+from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
-from lib.wire.filters import BY_CODE, DataMatch, rule
+from lib.wire.filters import BY_CODE, DataMatch, Filter, rule
 
 CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "!=": "ne"}
 PLAIN = ("start", "end", "tz", "split", "fields", "order", "limit", "offset", "source", "rows")

@@ -9,10 +9,11 @@ import re
 from datetime import date, timedelta
 from typing import TypeVar
 
-from lib.reporting import dates
-from lib.reporting.dates import Days
-from lib.reporting.models import Selection, Slicer
-from lib.reporting.zones import Zone
+from lib.reporting.models import Selection
+from lib.slicers import dates
+from lib.slicers.dates import Days
+from lib.slicers.models import Slicer
+from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
 
 Query = TypeVar("Query", bound=Selection)

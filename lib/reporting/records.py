@@ -10,13 +10,14 @@ from dataclasses import replace
 
 import pandas as pd
 
+from lib.engines.records import RecordsQuestion
+from lib.engines.sums import Question
 from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
-from lib.reporting.engines.records import RecordsQuestion
-from lib.reporting.engines.sums import Question
 from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
-from lib.reporting.formulas import parse
-from lib.reporting.models import TIME_KEY_FIELDS, DataField, KeyField, Order, RecordsQuery
-from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.models import RecordsQuery
+from lib.slicers.formulas import parse
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Order
+from lib.slicers.warehouse import StoredSlicer
 from lib.wire.errors import BadRequest, UnknownName
 
 BETWEEN = "; "  # between the elements of a multi-valued field in a file

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Selection, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Selection
+from lib.slicers.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)

@@ -12,37 +12,31 @@ from typing import IO, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from lib.reporting import answer_cache, compose, dates, files, named_days, requests, visible_rows
+from lib.engines import engine_for_imports
+from lib.engines.records import RecordsQuestion, stored_records
+from lib.engines.sums import Engine, Groups, Question, Sums, check_finite
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Caller
+from lib.reporting import answer_cache, compose, files, named_days, requests, visible_rows
 from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.compose import Shape
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.engines import engine_for_imports
-from lib.reporting.engines.records import RecordsQuestion, stored_records
-from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
-from lib.reporting.measures import RECORDS, own_measures, pairs
-from lib.reporting.models import (
-    MAX_SPLIT_ROWS,
-    AudienceQuery,
-    ExportQuery,
-    Filter,
-    InfoQuery,
-    RecordsQuery,
-    Slicer,
-    time_key_field,
-)
+from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, RecordsQuery
 from lib.reporting.records import RecordsPlan
 from lib.reporting.visible_rows import VisibleRows
-from lib.reporting.warehouse import StoredSlicer, Warehouse
-from lib.reporting.zones import Zone
 from lib.settings import Settings
-from lib.tokens.access import Access
-from lib.tokens.store import Caller
+from lib.slicers import dates
+from lib.slicers.measures import RECORDS, own_measures, pairs
+from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.warehouse import StoredSlicer, Warehouse
+from lib.slicers.zones import Zone
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.fair import FairPool
+from lib.wire.filters import Filter
 from lib.wire.throttle import Throttle
 
 MEGABYTE = 1_000_000

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting.engines.sums import Engine, Question
-from lib.reporting.measures import RECORDS
-from lib.reporting.models import Filter, Slicer, time_key_field
-from lib.reporting.warehouse import StoredSlicer
-from lib.reporting.zones import DAY_HOURS, Ints, Zone, clock_hours
+from lib.engines.sums import Engine, Question
+from lib.slicers.measures import RECORDS
+from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.warehouse import StoredSlicer
+from lib.slicers.zones import DAY_HOURS, Ints, Zone, clock_hours
 from lib.wire.deadline import Deadline
 from lib.wire.errors import LIMITED, AccessError
+from lib.wire.filters import Filter
 
 BYTES_PER_HOUR = 16
 _EPOCH = dt.date(1970, 1, 1)

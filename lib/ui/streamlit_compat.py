@@ -2,7 +2,7 @@
 
 Streamlit promises none of them; all were last seen in version 1.67. Each function is one reach: it says what
 it is for and what it does where the part is gone. `check` names at start what is gone, and what is lost with
-it. What the server's side relies on is in lib/front/streamlit_parts.py.
+it. What the server's side relies on is in lib/serving/front/streamlit_parts.py.
 """
 
 import importlib
@@ -13,8 +13,8 @@ from typing import Any
 
 import streamlit as st
 
-from lib.front import Protocol
-from lib.front.streamlit_parts import Reach, reaches
+from lib.serving.front import Protocol
+from lib.serving.front.streamlit_parts import Reach, reaches
 from lib.wire.errors import Misconfigured
 
 INSTALL = "Install what requirements.lock names"

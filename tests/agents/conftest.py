@@ -15,14 +15,14 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from serving import serving
 
-from lib import connect
+from lib.agents.python_client import Desk
 from lib.agents.route import AgentRoute
 from lib.agents.toolbox import Toolbox
 from lib.cli import main
-from lib.front import guard
-from lib.python_client import Desk
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.front import guard
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.wire.apis import Compression
 
 ROWS = 30_000

@@ -12,11 +12,11 @@ from mcp.client.client import Client
 from serving import serving
 
 from agents.conftest import over_http, within
-from lib import connect
 from lib.agents.route import AgentRoute, security_options
 from lib.people import DealsGrant, Grant, Person
+from lib.people.tokens.access import Access
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
 from lib.wire.apis import Compression
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -14,9 +14,9 @@ from conftest import ROOT
 from serving import serving
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib import connect
 from lib.agents.route import AgentRoute
 from lib.agents.toolbox import VERBS
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.apis import Compression
 

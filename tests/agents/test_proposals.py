@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from dealing import clients
 
-from lib import connect
+from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.python_client import Desk
+from lib.serving import connect
 from lib.settings import Settings
 
 MONDAY = dt.date(2027, 3, 1)

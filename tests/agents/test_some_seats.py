@@ -9,10 +9,10 @@ import pytest
 from mcp.client.client import Client
 
 from agents.conftest import over_http, within
+from lib.agents.python_client import Desk
 from lib.agents.toolbox import VERBS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import DealsGrant
-from lib.python_client import Desk
 from lib.settings import Settings
 
 SEAT, MISSING = 1, 987_654

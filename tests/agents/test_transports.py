@@ -14,9 +14,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from agents.conftest import over_http, within
-from lib import connect
 from lib.agents.server import DEFINITIONS, GUIDES
 from lib.agents.toolbox import VERBS
+from lib.serving import connect
 from lib.settings import Settings
 
 COMMAND = [sys.executable, "-c", "from lib.cli import main; main()", "mcp"]

@@ -9,9 +9,9 @@ from conftest import copied
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Serve, Visitor, enter, settled
-from lib import connect
-from lib.connect import Clients
 from lib.reporting import links
+from lib.serving import connect
+from lib.serving.connect import Clients
 from lib.settings import Settings
 
 KOREAN = "한국"

@@ -17,13 +17,13 @@ from peopled import people_in
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Serve, at, enter, settled
-from lib import connect
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo.deals import date_back, seed
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.new_package.templates import body_of
 

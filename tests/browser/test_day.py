@@ -15,14 +15,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from browser.conftest import Serve, enter, settled
 from browser.test_accessible import AXE, THEMES, findings
 from browser.test_new_package import choose, name, price, type_price
-from lib import connect
-from lib.connect import Clients
 from lib.deals.models import DemandDeal
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PROJECT, SEATS
 from lib.demo.deals import date_back, seed
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 
 SLICER, PACKAGE = "curation", "Autumn, five seats"
 BUYERS = [seat.name for seat in SEATS[:5]]

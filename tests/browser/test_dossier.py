@@ -8,7 +8,7 @@ from dealing import SOLD, clients
 from playwright.sync_api import Browser, expect
 
 from browser.conftest import Serve
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 
 DEAL = 2

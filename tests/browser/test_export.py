@@ -14,7 +14,8 @@ from playwright.sync_api import Page, expect
 from browser.conftest import Service, enter, settled
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery, ExportFormat, Filter
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, ExportFormat
+from lib.wire.filters import Filter
 
 ASKED = AudienceQuery(
     project_name="demo",

@@ -16,12 +16,12 @@ from playwright.sync_api import Page
 from serving import serving
 from starlette.responses import PlainTextResponse
 
-from lib import connect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.front.shared_route import PREFIX, SharedRoute
-from lib.mail.letter import message
+from lib.serving import connect
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
-from lib.snapshot import render
+from lib.share.mail.letter import message
+from lib.share.snapshot import render
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.audience.snapshots import Snapshots

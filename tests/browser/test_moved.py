@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import PHONE, Serve, Visitor, enter, settled, sideways
 from lib.demo import build, stories
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
 ROWS, HEIGHT = 300_000, 900

@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 
 from browser.conftest import PHONE, SCREEN, Visitor, enter, settled, sideways
 from browser.test_deals import open_drawer, row
-from lib import connect
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
+from lib.serving import connect
 
 REASON = "Win rate has fallen since the floor was raised"
 

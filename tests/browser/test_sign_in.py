@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Serve, Visitor, at, session_cookie, settled, wait_for_cookie
 from lib import database
-from lib.tokens.audit import Audit
+from lib.people.tokens.audit import Audit
 
 PASSWORD = "demo"
 

@@ -14,16 +14,17 @@ from peopled import people_in
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.conftest import Serve, enter, pick, settled
-from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo import buyer as demo_buyer
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
 from lib.demo.deals import UNSOLD, changed_price, date_back, seed
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
+from lib.wire.filters import Filter
 
 SLICER = "curation"
 NOW, BEFORE = ("-7d", "yesterday"), ("-14d", "-8d")

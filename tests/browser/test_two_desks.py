@@ -18,10 +18,10 @@ from sqlalchemy import Connection, text
 from browser.conftest import Visitor, wait_for_cookie
 from browser.round_robin import CLIENT, RoundRobin, round_robin
 from browser.test_sign_in import expect_signed_in, expect_signed_out, sign_in, sign_out
-from lib import connect
 from lib.people import DealsGrant
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 
 QUESTION = {"project_name": "demo", "slicer_name": "fresh", "start_date": "-30d", "end_date": "yesterday"}
 WAITING = text("select count(*) from pg_locks where not granted and relation = 'demand_deals'::regclass")

@@ -16,12 +16,12 @@ from serving import serving
 from starlette.types import Receive, Scope, Send
 
 from browser.conftest import Visitor, enter
-from lib import connect
 from lib.demo import build
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import seed
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 
 TODAY, ROWS = dt.datetime.now(dt.UTC).date(), 20_000
 MILLISECONDS_PER_KEY = 400

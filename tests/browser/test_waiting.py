@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import enter
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 
 DEFINITION = Definition.model_validate(
     {

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from browser.conftest import enter, settled
-from lib import connect
-from lib.front.board_route import BoardRequest
+from lib.serving import connect
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.query import state

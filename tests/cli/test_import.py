@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from lib.cli import main
-from lib.reporting.definition.file import read_definition
-from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.settings import Settings
+from lib.slicers.definition.file import read_definition
+from lib.slicers.warehouse import Warehouse
+from lib.slicers.warehouse.slicer import StoredSlicer
 
 DAY = "time,site_id,imps,country\n2026-01-01 05:30,7,1,DE\n2026-01-01 06:30,8,2,FR\n"
 NEXT = "time,site_id,imps,country\n2026-01-02 05:30,7,4,DE\n"
@@ -307,7 +307,7 @@ from lib.cli import main
 main()
 """
 WRITING = """
-from lib.reporting.warehouse.writer import Writer
+from lib.slicers.warehouse.writer import Writer
 write = Writer.write
 def write_and_stop(self, table):
     write(self, table)
@@ -316,7 +316,7 @@ def write_and_stop(self, table):
 Writer.write = write_and_stop
 """
 PREPARING = """
-from lib.reporting.engines.resident import build
+from lib.engines.resident import build
 def stop(self, progress):
     os.kill(os.getpid(), signal.{signal})
 build.Builder.build = stop

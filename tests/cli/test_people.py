@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from peopled import people_in
 
-from lib import connect
 from lib.cli import COMMANDS, Commands, main
 from lib.people import DealsGrant, Grant, People, Person
 from lib.people.person import LEVELS
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.filters import Filter
 

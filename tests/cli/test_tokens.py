@@ -12,8 +12,8 @@ from peopled import people_in
 from lib.cli import main
 from lib.cli.options import Duration
 from lib.people import DealsGrant, Grant, Person
+from lib.people.tokens.access import Access
 from lib.settings import Settings
-from lib.tokens.access import Access
 from lib.wire.filters import Filter
 
 SEES_DEALS = DealsGrant("read")

@@ -17,7 +17,7 @@ from lib import database
 from lib.deals.store.tables import supply_packages
 from lib.deals.unclear_ends import UnclearEnds
 from lib.people import DealsGrant, Person
-from lib.tokens.store import TokenStore, tokens
+from lib.people.tokens.store import TokenStore, tokens
 from lib.wire.errors import Forbidden, Misconfigured
 
 TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}

@@ -11,9 +11,9 @@ from databases import new_database_of
 from peopled import people_in
 
 from deals.caller import Caller, World, world
-from lib import connect
 from lib.deals.client import Deals
 from lib.people import ALL_DEALS, DealsGrant, Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.call import Patience
 

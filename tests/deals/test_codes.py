@@ -13,11 +13,12 @@ from sqlalchemy import Engine, text
 
 from deals.caller import Caller, World, deals, option, package, unique, world
 from deals.conftest import OpenRow, issue
-from lib import connect, database
+from lib import database
 from lib.database.transaction import WRITERS_LOCK
 from lib.deals import reading
 from lib.deals.openapi import errors
 from lib.people import ALL_DEALS, Person
+from lib.serving import connect
 from lib.wire.errors import InUse
 
 PATHS = [("GET", "dsps/"), ("POST", "dsps/"), ("PUT", "dsps/1/"), ("DELETE", "dsps/1/")]

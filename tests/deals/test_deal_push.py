@@ -21,11 +21,11 @@ from starlette.routing import Route
 
 from deals.caller import Body, Caller, World, deals, option, package, unique
 from deals.test_deal_sync import MAIL, is_valid, sold
-from lib import connect
 from lib.deals.models import BUYER_STATUS, BuyerSeat
 from lib.deals.sync.documents import ARCHIVED, SELLER_STATUS, selling_side
 from lib.deals.sync.push import ALL_EVERY, ASKED_EVERY, PAUSES, Push, pushing
 from lib.people import DealsGrant
+from lib.serving import connect
 from lib.settings import Settings
 from lib.settings.optional import Receiver
 from lib.ui.deals.drawer.details import sentences

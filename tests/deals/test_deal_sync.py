@@ -16,12 +16,12 @@ from sqlalchemy import select, update
 
 from deals.caller import END, Body, Caller, World, deals, option, package, unique, world
 from deals.conftest import OpenRow, issue
-from lib import connect
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import Negotiations, OfferTerms, Round, negotiation_rounds
 from lib.deals.store.tables import synced_deals
 from lib.people import DealsGrant, Person
+from lib.serving import connect
 from lib.wire.errors import BadRequest
 
 SCHEMA = json.loads((Path(__file__).parent / "deal_sync.schema.json").read_text())

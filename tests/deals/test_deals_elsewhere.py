@@ -16,12 +16,12 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.deals.client import PLAIN, Deals
 from lib.deals.compat import PlainDeals
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge

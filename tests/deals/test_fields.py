@@ -98,10 +98,10 @@ from lib.deals.buyer_counts import EnteredCounts
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.dossier import Dossier
 from lib.people import ALL_DEALS, DealsGrant, Person
-from lib.python_client import Desk
+from lib.agents.python_client import Desk
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.snapshot import page
+from lib.share.snapshot import page
 from lib.ui.deals.buyers import dossier, hand_over
 from lib.ui.deals.field_text import Prices
 from peopled import people_in

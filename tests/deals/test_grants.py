@@ -9,8 +9,8 @@ from sqlalchemy import event
 
 from deals.caller import Caller, World, deals, option, package, unique
 from deals.conftest import PASSWORD
-from lib import connect
 from lib.people import DealsGrant, Grant, Person
+from lib.serving import connect
 from lib.wire.errors import BadRequest
 
 NAMES = count(1)

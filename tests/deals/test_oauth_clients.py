@@ -15,7 +15,7 @@ from requests_oauthlib import OAuth2Session
 
 from deals.caller import unique
 from deals.conftest import PASSWORD
-from lib import connect
+from lib.serving import connect
 
 WHO = {"username": "manager", "password": PASSWORD}
 SCOPE = "service_id=deals"

@@ -7,8 +7,8 @@ import pytest
 
 from deals.caller import Body, Caller, World, deals, option, package, unique
 from deals.conftest import PASSWORD
-from lib import connect
 from lib.people import DealsGrant, Person
+from lib.serving import connect
 
 OPEN = {"state": "open", "decided_by": None, "word": "", "applied_id": None}
 REASON = "Win rate has fallen since the floor was raised"

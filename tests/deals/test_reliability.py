@@ -22,10 +22,11 @@ from sqlalchemy import event, func, select, text
 from deals.caller import Caller, deals, option, package, world
 from deals.conftest import PASSWORD, OpenRow, issue, open_desk
 from deals.writers import THREADS, write
-from lib import connect, database
+from lib import database
 from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope
+from lib.serving import connect
 from lib.wire.deadline import Deadline
 from lib.wire.errors import StoreUnwritable
 from lib.wire.transport import InProcess

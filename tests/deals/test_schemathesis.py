@@ -19,9 +19,9 @@ from needs import draws
 
 from deals.caller import Caller, option, package, world
 from deals.conftest import PASSWORD, OpenRow, issue, open_desk
-from lib import connect
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 
 LARGEST_BODY = 64 * 1024 * 1024
 SECONDS = 400

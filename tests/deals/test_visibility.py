@@ -21,7 +21,6 @@ from needs import NIGHTLY
 import lib
 from deals.caller import NO_BODY, Body, Caller, World, deals, option, package, unique
 from deals.conftest import PASSWORD, issue
-from lib import connect
 from lib.deals.client import Abilities, Deals
 from lib.deals.models import (
     CreateDemandDeals,
@@ -34,7 +33,8 @@ from lib.deals.models import (
 )
 from lib.deals.store import listing
 from lib.people import DealsGrant, Person
-from lib.remote.deals import SomeSeats
+from lib.serving import connect
+from lib.serving.remote.deals import SomeSeats
 from lib.wire.call import Patience
 from lib.wire.errors import TrancheError
 

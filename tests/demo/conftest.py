@@ -10,7 +10,7 @@ from peopled import people_in
 
 from lib.demo import build
 from lib.demo.stage import ACTS
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 
 TODAY = dt.date(2026, 3, 4)
 SIZE = 150_000

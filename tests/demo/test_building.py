@@ -12,7 +12,7 @@ from demo.conftest import SIZE, TODAY
 from lib.demo import build
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.stage import ACTS, ROWS, delivery
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 
 GEO, AGENT = "bid_context_wrapper.user.geo", "bid_context_wrapper.user.agent"
 DEMAND, SUPPLY = "bid_context_wrapper.demand", "bid_context_wrapper.supply"

@@ -13,9 +13,9 @@ from peopled import people_in
 from lib.cli import main
 from lib.demo.stage import build
 from lib.people import Person
-from lib.reporting.definition import DataFieldDefinition, Definition, TimeColumn
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, TimeColumn
+from lib.slicers.warehouse import Warehouse
 
 FEW = ("--rows", "10000")
 

@@ -11,7 +11,6 @@ import pytest
 from conftest import PEOPLE
 from peopled import people_in
 
-from lib import connect
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.demo import cast
@@ -19,6 +18,7 @@ from lib.demo.curation import curation
 from lib.demo.deals import FIRST_DAY, GUARANTEED_DEAL, OLDER, PREVIEW, UNSOLD, date_back, seed
 from lib.demo.stories import BROKE_DEAL, NARROWED_DAYS, NARROWED_PACKAGE, PRICE_CHANGES
 from lib.demo.supply import SIZE_LISTS
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from lib.demo.stage import ACTS
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 
 GEO, AGENT = "bid_context_wrapper.user.geo", "bid_context_wrapper.user.agent"
 DEMAND, SUPPLY = "bid_context_wrapper.demand", "bid_context_wrapper.supply"

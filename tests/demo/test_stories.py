@@ -12,10 +12,11 @@ from peopled import people_in
 from demo.conftest import TODAY
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PROJECT, SEATS
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, InfoQuery
+from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.moved.explain import explain
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.warehouse import Warehouse
 
 COUNTRY, PUBLISHER = '"bid_context_wrapper.user.geo.country"', '"bid_context_wrapper.supply.publisher_id"'
 WEEKDAYS, ROWS, SLICER = 7, 300_000, "curation"

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from faults import behaviors as do
 from faults.proxy import Proxy, proxying
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.breaker import Breaker
 

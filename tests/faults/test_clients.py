@@ -18,10 +18,10 @@ from faults.proxy import Behavior, Proxy
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect
 from lib.deals.models import SupplyPackage
-from lib.remote import deals_line, reporting_line
+from lib.people.tokens.client import TemporaryToken
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
-from lib.tokens.client import TemporaryToken
+from lib.serving.remote import deals_line, reporting_line
 from lib.wire import call
 from lib.wire.errors import (
     CircuitOpen,

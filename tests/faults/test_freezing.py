@@ -16,8 +16,8 @@ from faults import behaviors as do
 from faults.conftest import Service, behind, inhabited
 from faults.proxy import Exchange, Over, Proxy, WriteRequest, proxying
 from faults.visitor import Visitor
-from lib import connect
 from lib.people import Grant, Person
+from lib.serving import connect
 from lib.settings import Settings
 
 MANY, DOWNLOADS = 30, 12

@@ -17,7 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from lib.front import board_route
+from lib.serving.front import board_route
 
 WAIT_SECONDS, LOOK_SECONDS = 60.0, 0.1
 TEXTS = {"markdown": "body", "alert": "body", "heading": "body", "metric": "label", "button": "label"}

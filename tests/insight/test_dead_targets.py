@@ -14,14 +14,15 @@ from inventory import DEFINITION, NAME, PROJECT, ROWS, embedded, known, slicer, 
 from standin.app import served
 from standin.state import TOKEN, State
 
-from lib.connect import Clients
 from lib.deals.client import Deals
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, SupplyPackage, ValueTarget
 from lib.insight.dead_search import DeadResult, DeadScope, DeadSearch
 from lib.insight.dead_targets import VALUES, IncludedTarget, checks, questions
 from lib.insight.kinds import KINDS
-from lib.reporting.models import AudienceQuery, time_key_field
+from lib.reporting.models import AudienceQuery
+from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.slicers.models import time_key_field
 from lib.wire.errors import Abandoned, InternalError
 
 NOW = dt.datetime.now(dt.UTC)

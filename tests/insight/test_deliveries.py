@@ -12,7 +12,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DealReport
 from lib.insight.deliveries import Deliveries
 from lib.reporting.answers import Audience, Precision, Total
-from lib.reporting.models import DataField, Slicer
+from lib.slicers.models import DataField, Slicer
 
 DAY = dt.timedelta(days=1)
 TODAY = dt.date(2026, 11, 22)

@@ -16,8 +16,9 @@ from lib.insight import evidence
 from lib.insight.deal_report import DealReport
 from lib.insight.evidence import EvidenceDays
 from lib.reporting import noise
-from lib.reporting.models import AudienceQuery, DataField, InfoQuery
+from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.settings import Settings
+from lib.slicers.models import DataField
 
 SUNDAY = dt.datetime(2026, 11, 1, 23, 30, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)

@@ -10,10 +10,10 @@ import pytest
 from conftest import LAST_DAY
 from inventory import DEFINITION, NAME, PROJECT, embedded, slicer
 
-from lib.connect import Clients
 from lib.deals.models import GeoTarget, Targeting
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
+from lib.serving.connect import Clients
 
 DAYS, LEVEL, ONE = 126, 100, dt.timedelta(days=1)
 US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))

@@ -18,17 +18,18 @@ from standin.app import served
 from standin.state import TOKEN, State
 from statements import CASES, NOISES, forecast_rates
 
-from lib.connect import Clients
 from lib.insight import seat_prices
 from lib.insight.forecast import DayFigure, daily, forecast, weekdays
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience, Estimate, Total
-from lib.reporting.models import DataField, Filter
+from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.slicers.models import DataField
 from lib.ui.charts import bars
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.insight import targeting_figures
+from lib.wire.filters import Filter
 
 MONDAY = dt.date(2026, 11, 2)
 BIDS = DataField(name="bids", description="Bids")

@@ -5,7 +5,8 @@ import pytest
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.insight.filters import report_filters
 from lib.insight.from_filters import FromFilters, from_filters
-from lib.reporting.models import Filter, KeyField, Slicer
+from lib.slicers.models import KeyField, Slicer
+from lib.wire.filters import Filter
 
 NAMES = ("user.geo.country", "user.geo.region", "agent.browser.name", "requested_sizes", "site_domain")
 SLICER = Slicer(key_fields=tuple(KeyField(name=name) for name in (*NAMES, "media_type", "ssp")))

@@ -17,7 +17,7 @@ from lib.insight.health import (
     step_fields,
 )
 from lib.reporting.answers import Audience, Estimate, Precision, Total
-from lib.reporting.models import DataField, Slicer
+from lib.slicers.models import DataField, Slicer
 
 NOW = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)

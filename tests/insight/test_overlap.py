@@ -9,11 +9,11 @@ from inventory import asked, embedded, known, slicer
 from standin.app import served
 from standin.state import TOKEN, State
 
-from lib.connect import Clients
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SizeTarget, Targeting, ValueTarget
 from lib.insight.filters import report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices, overlaps, questions, two_prices
 from lib.reporting.answers import Estimate
+from lib.serving.connect import Clients
 from lib.settings import Settings
 
 PACKAGES = (

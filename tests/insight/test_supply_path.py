@@ -14,8 +14,6 @@ from standin.app import served
 from standin.known import CachedSlicer
 from standin.state import TOKEN, State
 
-from lib.connect import Clients
-from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import DomainList, SupplyPackage
 from lib.deals.supply.states import SupplyIndex
@@ -23,6 +21,8 @@ from lib.insight import supply_path
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import entries
 from lib.reporting.models import InfoQuery
+from lib.serving.connect import Clients
+from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
 
 US, DAYS = "exchange.example", 7

@@ -13,13 +13,14 @@ from standin.app import served
 from standin.known import CachedSlicer
 from standin.state import TOKEN, State
 
-from lib.connect import Clients
 from lib.insight.win_prices import WinFields, WinPrices, win_fields, win_prices, win_question
 from lib.reporting.answers import Audience, Precision, Total
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.warehouse import Warehouse
+from lib.wire.filters import Filter
 
 FORMULA = "1000 * spend / imps"
 ROWS = (  # site, country, day before the last, impressions, spend: the CPM is 1, 2, 3, 4, 2 and 99

@@ -10,8 +10,8 @@ from peopled import people_in
 from lib.people import ALL_DEALS, DealsGrant, Grant, People, Person
 from lib.people.company import ClaimRule, Company, found_in, rights, verified_claims
 from lib.people.sessions import Sessions
-from lib.tokens.access import Access
-from lib.tokens.store import TokenStore
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import TokenStore
 from lib.wire.errors import AccessError, BadRequest, NotAdmitted
 
 CLIENT = "tranche"

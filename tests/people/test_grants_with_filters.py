@@ -12,8 +12,8 @@ from lib.people.company import ClaimRule, rights
 from lib.people.people_file import carry_over
 from lib.people.person import MOST_FILTERS, parse_filters
 from lib.people.tables import people
-from lib.tokens.access import Access
-from lib.tokens.store import TokenStore
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import TokenStore
 from lib.wire.errors import BadRequest, Misconfigured
 from lib.wire.filters import Filter
 

@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from conformance.transports import TRANSPORTS
 
-from lib import connect
 from lib.cli import main
 from lib.people import Person
 from lib.reporting.client import Reporting
+from lib.serving import connect
 from lib.settings import Settings
 from real.folder import DATA, HERE
 

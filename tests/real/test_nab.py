@@ -8,7 +8,9 @@ import pytest
 
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, Filter, Order
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery
+from lib.slicers.models import Order
+from lib.wire.filters import Filter
 from real.folder import needs_data
 
 pytestmark = needs_data

@@ -9,7 +9,9 @@ import pytest
 
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, Order
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.slicers.models import Order
+from lib.wire.filters import Filter
 from real.folder import DATA, needs_data
 
 pytestmark = needs_data

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.reporting.dates import bounds, date_range, format_time, resolve, today
-from lib.reporting.models import GRANULARITIES, Granularity
+from lib.slicers.dates import bounds, date_range, format_time, resolve, today
+from lib.slicers.models import GRANULARITIES, Granularity
 from lib.wire.errors import BadRequest
 
 SATURDAY = dt.date(2026, 11, 21)

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import definition_yaml, parse_definition, read_definition
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import definition_yaml, parse_definition, read_definition
 from lib.wire.errors import BadDefinition
 
 WHOLE = """

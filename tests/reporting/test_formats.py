@@ -8,7 +8,7 @@ import pytest
 
 from lib.reporting import files, formats
 from lib.reporting.files import FileColumn, FileTable
-from lib.reporting.models import EXTENSIONS
+from lib.slicers.models import EXTENSIONS
 from lib.wire.deadline import Deadline
 
 TABLE = FileTable((FileColumn("site", "Site", pd.Series(["a", "b"]), kind="text", role="key"),))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lib.reporting.formulas import (
+from lib.slicers.formulas import (
     MAX_DEPTH,
     MAX_LENGTH,
     MAX_NESTING,

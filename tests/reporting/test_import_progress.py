@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from ingesting import Place, definition
 
-from lib.reporting.ingest.importing import ImportJob, ImportProgress, duration, import_files
-from lib.reporting.ingest.readers import reader
-from lib.reporting.ingest.rejects import Rejects
+from lib.ingest.importing import ImportJob, ImportProgress, duration, import_files
+from lib.ingest.readers import reader
+from lib.ingest.rejects import Rejects
 
 
 class Terminal(io.StringIO):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.reporting.warehouse.slicer import read_mapping, store_mapping, stored_mapping
+from lib.slicers.warehouse.slicer import read_mapping, store_mapping, stored_mapping
 from lib.wire.errors import ImportRefused
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lib.reporting.engines.resident import query
-from lib.reporting.engines.resident.substrings import matching_any
-from lib.reporting.models import Filter
+from lib.engines.resident import query
+from lib.engines.resident.substrings import matching_any
 from lib.wire import filters
 from lib.wire.deadline import Deadline
 from lib.wire.errors import UnknownName
+from lib.wire.filters import Filter
 
 TEXTS = ["", "a", "Ab", "abc", "cab", "ä"]
 

@@ -14,17 +14,19 @@ from conftest import LAST_DAY, PEOPLE
 from peopled import people_in
 from standin.app import Standin
 
-from lib import connect
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.moved import explain, movers
 from lib.reporting.moved import sides as sides_of
 from lib.reporting.moved.explain import Moved
 from lib.reporting.moved.quantity import Pair, difference, quantity
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.models import Slicer
+from lib.slicers.warehouse import Warehouse
+from lib.wire.filters import Filter
 from lib.wire.transport import InProcess
 
 DAYS, FALLEN = 42, "p3"

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from statements import NOISES
 from statements_moved import rates
 
-from lib.reporting.formulas import parse
-from lib.reporting.models import DataField, KeyField, Slicer
 from lib.reporting.moved import explain, movers
 from lib.reporting.moved.quantity import (
     Additive,
@@ -27,6 +25,8 @@ from lib.reporting.moved.quantity import (
     quantity,
     values,
 )
+from lib.slicers.formulas import parse
+from lib.slicers.models import DataField, KeyField, Slicer
 
 DRAWS = 400
 CTR = Ratio(parse("100 * clicks"), parse("imps"))

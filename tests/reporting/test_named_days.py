@@ -5,8 +5,10 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from lib.reporting import dates, links, named_days, watched
-from lib.reporting.models import AudienceQuery, KeyField, Slicer
+from lib.reporting import links, named_days, watched
+from lib.reporting.models import AudienceQuery
+from lib.slicers import dates
+from lib.slicers.models import KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 SLICER = Slicer(

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 from conftest import DEFINITION, LAST_DAY, small_rows
 
-from lib import connect
 from lib.reporting import service
 from lib.reporting.client import Reporting
-from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Filter
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
+from lib.wire.filters import Filter
 
 DAY = pd.Timedelta(days=1).to_pytimedelta()
 FIRST = {"audience_rows_limit": 10_000, "exact_within": 200, "precision": 1}

@@ -9,10 +9,10 @@ from range_coverage import CLASSES, DEFINITION, FORMULAS, KINDS, Coverage, Popul
 from scipy.stats import binom, gamma
 from scipy.stats import t as student
 
+from lib.engines.resident.draw import Draw
+from lib.engines.sums import Aggregate, Sample
 from lib.reporting import intervals
-from lib.reporting.engines.resident.draw import Draw
-from lib.reporting.engines.sums import Aggregate, Sample
-from lib.reporting.measures import measures
+from lib.slicers.measures import measures
 
 DRAWS = 250
 USER_SAMPLES = 1_000

@@ -13,20 +13,14 @@ from standin.app import Standin, served
 from standin.known import wide
 from standin.state import PASSWORD, TOKEN, USERNAME, State
 
+from lib.people.tokens.client import TemporaryToken
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import (
-    AudienceQuery,
-    DataFilter,
-    ExportQuery,
-    Filter,
-    InfoQuery,
-    Order,
-    Slicer,
-)
-from lib.tokens.client import TemporaryToken
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery
+from lib.slicers.models import Order, Slicer
 from lib.wire.call import Patience
 from lib.wire.errors import AccessError, BadRequest, DeadlineExceeded, Unreadable
+from lib.wire.filters import Filter
 
 WHERE = {"project_name": "demo", "slicer_name": "delivery"}
 WEEK = WHERE | {"start_date": "-7d", "end_date": "yesterday"}

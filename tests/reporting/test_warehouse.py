@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lib.reporting.definition import Definition
-from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
-from lib.reporting.warehouse.writer import OPEN_FILES
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
+from lib.slicers.warehouse.writer import OPEN_FILES
 from lib.wire.errors import AccessError, BadRequest, ImportRefused
 
 HOUR = 3600
@@ -275,7 +275,7 @@ def test_other_names_are_refused(warehouse: Warehouse, name: str) -> None:
 
 def test_many_days_need_few_open_files(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """More days than files may be open, in small pieces: nothing is lost, a day may have several files."""
-    monkeypatch.setattr("lib.reporting.warehouse.writer.BUFFER_BYTES", 1)
+    monkeypatch.setattr("lib.slicers.warehouse.writer.BUFFER_BYTES", 1)
     days = OPEN_FILES + 20
     with warehouse.writer("p", "s", definition()) as writer:
         for _ in range(2):

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from lib.reporting import zones
 from lib.reporting.client import NO_ZONES, check_file, for_records, request_fields
-from lib.reporting.models import AudienceQuery, ExportQuery, RecordsQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, RecordsQuery
+from lib.slicers import zones
+from lib.slicers.models import Slicer
 from lib.ui.charts import series
 from lib.wire.errors import BadRequest
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured
 

@@ -15,11 +15,11 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 from starlette.responses import PlainTextResponse
 
-from lib import connect
-from lib.connect import Clients
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import MOST_ROUNDS, Negotiation, OfferTerms, Round
-from lib.front.shared_route import PREFIX, SharedRoute
+from lib.serving import connect
+from lib.serving.connect import Clients
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.answers import offer_terms

@@ -21,13 +21,13 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 from starlette.responses import PlainTextResponse
 
-from lib import connect
-from lib.connect import Clients, Installation
 from lib.database import engine, migrate
 from lib.deals.buyer_counts import MOST_DAYS, BuyerCounts, DayCounts
 from lib.deals.models import DemandDeal, Seat
-from lib.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.people import DealsGrant, Grant
+from lib.serving import connect
+from lib.serving.connect import Clients, Installation
+from lib.serving.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages

@@ -11,11 +11,11 @@ from dealing import SOLD, clients
 from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
 
-from lib import connect
-from lib.connect import Clients, Installation
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import OfferTerms
-from lib.front.shared_route import PREFIX, SharedRoute
+from lib.serving import connect
+from lib.serving.connect import Clients, Installation
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages

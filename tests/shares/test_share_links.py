@@ -17,10 +17,10 @@ from peopled import signed_in
 from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
 
-from lib import connect
-from lib.connect import Installation, dependents
-from lib.front.shared_route import PREFIX, SharedRoute
 from lib.people import Grant, Person
+from lib.serving import connect
+from lib.serving.connect import Installation, dependents
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.views import BoardCell

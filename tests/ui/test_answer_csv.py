@@ -16,7 +16,8 @@ from opening import Popover, of_delivery
 
 from lib.reporting.answers import Audience, Total
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.ui.query import ask, export_menu
 
 SITE = Slicer(key_fields=(KeyField(name="site", description="=Site"),), data_fields=(DataField(name="imps"),))

@@ -12,8 +12,8 @@ from conftest import DEFINITION, LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.connect.embedded import EmbeddedReporting
-from lib.reporting.warehouse import Warehouse
+from lib.serving.connect.embedded import EmbeddedReporting
+from lib.slicers.warehouse import Warehouse
 from lib.ui.audience import leaderboards, split_levels
 from lib.ui.charts import numbers
 from lib.ui.query import clicks

@@ -13,12 +13,14 @@ import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
 from opening import of_delivery
 
-from lib import connect
-from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import dates, links
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, time_key_field
+from lib.reporting import links
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.serving import connect
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
+from lib.slicers import dates
+from lib.slicers.models import Slicer, time_key_field
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.leaderboards import LIMIT

@@ -12,8 +12,8 @@ from keeping import Keeper, keeper
 from opening import Popover, opened
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.audience.boards import blocks, board_list, screen
 from lib.views import Board, BoardCell
 from lib.views.board_copies import BoardItem

@@ -6,13 +6,13 @@ import pytest
 from dealing import SOLD, Visit, clean, listed
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant, Grant
+from lib.people.tokens.access import Access
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
 from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import export_csv

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import bars, heatmap, series, theme, time_chart
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid

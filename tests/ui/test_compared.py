@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from lib.reporting.answers import Audience, Estimate, Precision, Total
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.query import compared_answers
 from lib.ui.query.compared_answers import Change, ComparedAnswers, change
 

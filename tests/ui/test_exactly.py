@@ -10,10 +10,10 @@ from conftest import COUNTRIES, DAYS, DEFINITION, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.people import Grant
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.query import clicks
 
 SEEDS = range(3)

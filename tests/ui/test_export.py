@@ -13,28 +13,20 @@ import xlrd
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
 from peopled import people_in
 
-from lib import connect
 from lib.reporting import files
 from lib.reporting.client import Reporting
-from lib.reporting.models import (
-    AudienceQuery,
-    DataField,
-    DataFilter,
-    DataMatch,
-    ExportFormat,
-    ExportQuery,
-    Filter,
-    InfoQuery,
-    Slicer,
-)
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.models import AudienceQuery, DataFilter, DataMatch, ExportFormat, ExportQuery, InfoQuery
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.models import DataField, Slicer
+from lib.slicers.warehouse import Warehouse
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.export.receipt import Receipt
 from lib.ui.query.data_filter_form import MATCHES
 from lib.wire.errors import BadRequest
+from lib.wire.filters import Filter
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
 SLICER = InfoQuery(project_name="demo", slicer_name="delivery")

@@ -13,11 +13,12 @@ from conftest import COUNTRIES
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
-from lib.reporting.models import ExportQuery, Filter
+from lib.reporting.models import ExportQuery
 from lib.ui.export import tables
 from lib.ui.export.result import ExportJob
 from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
+from lib.wire.filters import Filter
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"

@@ -13,7 +13,8 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.links import having
-from lib.reporting.models import DataField, DataFilter, Slicer
+from lib.reporting.models import DataFilter
+from lib.slicers.models import DataField, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import data_filter_form, state
 

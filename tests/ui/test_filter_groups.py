@@ -9,8 +9,10 @@ from conftest import rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import KeyField, Slicer
 from lib.ui.query import clicks, filters
+from lib.wire.filters import Filter
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 GROUP = {f"any.is.{COUNTRY}": "DE", f"any.is.{CAMPAIGN}": "1~2"}

@@ -2,9 +2,11 @@
 
 import pytest
 
-from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import KeyField, Slicer
 from lib.ui.query import filters
 from lib.ui.query.filters import exclude, include
+from lib.wire.filters import Filter
 
 SLICER = Slicer(key_fields=(KeyField(name="geo.country", description="Country"), KeyField(name="site")))
 NAMES = {"US": "United States", "CA": "Canada"}

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lib.people import Person
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.slicer_info import NOTHING
 from lib.wire.errors import TrancheError, Unreachable

@@ -9,7 +9,7 @@ from conftest import COUNTRIES, DEFINITION, small_rows
 from opening import DESK, menu, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 from lib.ui.query.history import MOST_STEPS, Steps
 
 A, B, C, D = ({"split": name} for name in "ABCD")

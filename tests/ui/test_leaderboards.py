@@ -10,7 +10,7 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.models import DataField, KeyField, Slicer
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.ui.audience import leaderboards
 from lib.ui.query import clicks, state
 from lib.ui.query.card import Card, cards_from_text

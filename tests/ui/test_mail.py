@@ -10,9 +10,9 @@ from keeping import Keeper, keeper
 from opening import Popover, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.mail.outbox import Outbox
+from lib.serving import connect
 from lib.settings import Settings
+from lib.share.mail.outbox import Outbox
 from lib.views import Schedule
 
 WEEK = {"start": "-7d", "end": "yesterday"}

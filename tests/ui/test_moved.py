@@ -20,7 +20,7 @@ from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.demo import build, stories
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 from lib.ui.audience import moved
 from lib.ui.kit.markdown import EMPTY
 from lib.ui.query import clicks

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lib.reporting.answers import Audience, Estimate, Precision, Total
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision

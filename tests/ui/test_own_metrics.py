@@ -10,11 +10,12 @@ from conftest import rows_by_week
 from opening import menu, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.connect import own_metrics
 from lib.reporting.client import for_service
-from lib.reporting.models import AudienceQuery, DataField, DataFilter, ExportQuery, InfoQuery, Order, Slicer
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery
+from lib.serving import connect
+from lib.serving.connect import own_metrics
 from lib.settings import Settings
+from lib.slicers.models import DataField, Order, Slicer
 from lib.ui.query import clicks
 from lib.views import OwnMetric, ViewStore
 

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.reporting import dates, named_days
+from lib.reporting import named_days
 from lib.reporting.answers import Audience, Total
-from lib.reporting.models import AudienceQuery, Granularity, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers import dates
+from lib.slicers.models import Granularity, Slicer
 from lib.ui.audience import over_time
 from lib.ui.charts import numbers, series
 from lib.ui.charts.series import ChartLine

@@ -18,7 +18,8 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Order, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers.models import KeyField, Order, Slicer
 from lib.ui.audience import pivot_rows, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
@@ -26,6 +27,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.query import clicks, export_menu, state
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.view_parts import Expansion
+from lib.wire.filters import Filter
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}

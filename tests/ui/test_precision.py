@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lib.reporting.answers import Audience, Precision, Total
-from lib.reporting.models import DataField, Slicer
+from lib.slicers.models import DataField, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision
 

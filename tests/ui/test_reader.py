@@ -11,12 +11,13 @@ import pytest
 from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.front import board_route
 from lib.people import Person
-from lib.reporting import zones
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.serving.front import board_route
 from lib.settings import Settings
+from lib.slicers import zones
+from lib.slicers.models import Slicer
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import reader

@@ -11,8 +11,8 @@ from conftest import COUNTRIES, DEFINITION, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.definition import DataFieldDefinition
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.definition import DataFieldDefinition
+from lib.slicers.warehouse import Warehouse
 from lib.ui.audience import records_tab
 from lib.ui.query import clicks
 

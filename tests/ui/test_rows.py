@@ -13,12 +13,14 @@ from conftest import LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.models import AudienceQuery, Filter, KeyField, Order, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import KeyField, Order, Slicer
 from lib.ui.explore import explorer
 from lib.ui.kit import rows
 from lib.ui.kit.rows import Act
 from lib.ui.query import clicks, history
 from lib.ui.query.state import PageState
+from lib.wire.filters import Filter
 
 US, DE = [["geo.country", "US"]], [["geo.country", "DE"]]
 Visit = Callable[..., AppTest]

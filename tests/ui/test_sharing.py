@@ -7,9 +7,9 @@ import pytest
 from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib import settings as settings_module
 from lib.people import People
+from lib.serving import connect
 from lib.settings import Settings
 from lib.views import ShareLinks
 

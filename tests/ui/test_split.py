@@ -12,7 +12,8 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers.models import DataField, KeyField, Order, Slicer
 from lib.ui.audience import chart_kinds, split_charts, split_table
 from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.heatmap import Grid
@@ -21,6 +22,7 @@ from lib.ui.kit.rows import Table
 from lib.ui.query import split_rows
 from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.split_rows import SplitRows
+from lib.wire.filters import Filter
 
 ENGLISH = Numbers.of("en")
 SLICER = Slicer(

@@ -13,7 +13,7 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import panels
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.panels import Panel

@@ -19,8 +19,8 @@ from standin.state import TOKEN, State
 from standin_fixtures import small
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.connect import own_metrics
+from lib.serving import connect
+from lib.serving.connect import own_metrics
 from lib.settings import Settings
 
 SCREENS = ("slicers", "audience", "export")

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lib.front import streamlit_parts
-from lib.front.streamlit_parts import SELECTORS
+from lib.serving.front import streamlit_parts
+from lib.serving.front.streamlit_parts import SELECTORS
 from lib.ui import streamlit_compat
 from lib.ui.kit.media import OwnedMedia
 from lib.wire.errors import Misconfigured
@@ -16,7 +16,7 @@ from lib.wire.errors import Misconfigured
 ROOT = Path(__file__).parents[2]
 PUBLIC = {"streamlit", "streamlit.delta_generator", "streamlit.errors", "streamlit_authenticator"}
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
-OURS = {"lib/ui/streamlit_compat.py", "lib/front/streamlit_parts.py"}
+OURS = {"lib/ui/streamlit_compat.py", "lib/serving/front/streamlit_parts.py"}
 NAMES = (
     "_session_mgr",
     "_session_storage",

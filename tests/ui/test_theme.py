@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib.snapshot import colors, sheet
+from lib.share.snapshot import colors, sheet
 from lib.ui.audience import board
 from lib.ui.charts.theme import ACCENT, GRAY
 

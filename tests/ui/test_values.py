@@ -9,8 +9,8 @@ from dealing import clients
 
 from lib.people import Person
 from lib.reporting.models import AudienceQuery, InfoQuery
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.kit.frame import RequestContext
 from lib.ui.query import values
 

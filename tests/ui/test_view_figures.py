@@ -13,9 +13,9 @@ from opening import DESK, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 from watched import IMPS, SLICER, YESTERDAY, imported
 
-from lib import connect
-from lib.alerts.watch import Watch
+from lib.serving import connect
 from lib.settings import Settings
+from lib.share.alerts.watch import Watch
 from lib.ui.charts.numbers import Numbers
 from lib.ui.explore import view_figures
 from lib.ui.kit.markdown import EMPTY, plain

@@ -10,10 +10,10 @@ import walks
 from conftest import COUNTRIES, DEFINITION, copied, small_rows
 from walks import Check, Oracle, Walk
 
-from lib import connect
-from lib.front.board_route import BoardRequest
 from lib.people import Person
 from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.ui.audience import moved, records_tab
 from lib.ui.audience.board import BoardAnswers

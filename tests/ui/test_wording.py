@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from opening import Popover, of_delivery
 
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 from lib.ui.query import wording, wording_field
 from lib.ui.query.wording import Match
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from keeping import Keeper, keeper
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.views import Schedule
 from lib.views.subscriptions import MOST_SUBSCRIPTIONS

@@ -11,10 +11,10 @@ import pytest
 from serving import serving
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.front.logs import JsonLines
 from lib.reporting.models import AudienceQuery
 from lib.reporting.service import ReportingService
+from lib.serving import connect
+from lib.serving.front.logs import JsonLines
 from lib.settings import Settings
 from lib.wire import request_ids
 from lib.wire.errors import InternalError, Unreachable

@@ -6,7 +6,7 @@ import pytest
 from clocks import Stopwatch
 
 from lib import database
-from lib.tokens.access import Tally
+from lib.people.tokens.access import Tally
 from lib.wire.errors import Throttled
 from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, OtherCounts, Throttle
 

@@ -25,7 +25,7 @@ from lib.reporting.answers import Audience, as_arrow, as_json
 from lib.reporting.answers.as_json import decode_total
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.answers.records import decode as decode_records
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (
     AccessError,

@@ -14,9 +14,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting import named_days, zones
+from lib.reporting import named_days
 from lib.reporting.answers import LARGEST_WHOLE, Audience
-from lib.reporting.models import TIME_KEY_FIELDS, DataField, ExportQuery, KeyField, Selection, Slicer
+from lib.reporting.models import ExportQuery, Selection
+from lib.slicers import zones
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"

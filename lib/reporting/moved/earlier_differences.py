@@ -13,10 +13,10 @@ import pandas as pd
 
 from lib.reporting import noise
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import Slicer, time_key_field
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, beyond, contributions, values
 from lib.reporting.moved.sides import About, Ask
+from lib.slicers.dates import Days
+from lib.slicers.models import Slicer, time_key_field
 
 STEPS, LONGEST, WEEK, PERSISTENT_VALUES = 8, 120, 7, 10
 DAY = time_key_field("day")

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scipy.special import digamma, polygamma, stdtr
 
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
+from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import movers, sides
 from lib.reporting.moved.earlier_differences import (
     EarlierDifferences,
@@ -26,6 +25,8 @@ from lib.reporting.moved.earlier_differences import (
 from lib.reporting.moved.movers import Candidate, Moves
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
+from lib.slicers.dates import Days
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, Slicer
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 RANKED_FIELDS, OVERLAPPING_FIELDS = 5, 2

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from lib.reporting.formulas import Expression, Field
 from lib.reporting.moved.quantity import (
     Additive,
     Contributions,
@@ -30,6 +29,7 @@ from lib.reporting.moved.quantity import (
     values,
 )
 from lib.reporting.moved.sides import Sides
+from lib.slicers.formulas import Expression, Field
 
 ENOUGH = 0.67
 MOST_TESTS, MOST_MOVERS, LEAST_SHARE = 30, 5, 0.05

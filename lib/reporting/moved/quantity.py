@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting import formulas
-from lib.reporting.formulas import BinaryOperation, Expression, Field
-from lib.reporting.models import DataField, Slicer
+from lib.slicers import formulas
+from lib.slicers.formulas import BinaryOperation, Expression, Field
+from lib.slicers.models import DataField, Slicer
 from lib.wire.errors import BadDefinition, BadRequest
 
 Numbers = npt.NDArray[np.float64]

@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from lib.reporting.answers import NORMAL, Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter, Order
+from lib.reporting.models import AudienceQuery
 from lib.reporting.moved.quantity import Pair
+from lib.slicers.dates import Days
+from lib.slicers.models import Order
+from lib.wire.filters import Filter
 
 TOP = 50
 WIDTH = 2 * NORMAL

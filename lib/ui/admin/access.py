@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from lib import connect
 from lib.people import Person
+from lib.people.tokens.access import Access
+from lib.people.tokens.audit import EVENTS, Entry
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
-from lib.tokens.audit import EVENTS, Entry
 from lib.ui.admin import mails, new_person, person_drawer, row_filters, share_list, token_list
 from lib.ui.kit import notes, sign_in, widgets
 from lib.ui.kit.frame import PageContext

@@ -4,7 +4,7 @@ import logging
 
 import streamlit as st
 
-from lib import connect
+from lib.serving import connect
 from lib.ui.charts import alert_text
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import reader, screens, slicer_info

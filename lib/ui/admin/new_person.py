@@ -10,7 +10,7 @@ import streamlit as st
 from lib.deals.models import Seat
 from lib.people import DealsAccess, DealsGrant, Grant, Person, passwords
 from lib.people.person import Username, email_fault, name_fault
-from lib.tokens.access import Access
+from lib.people.tokens.access import Access
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

@@ -18,7 +18,7 @@ from lib.people import (
     cap_grant,
     passwords,
 )
-from lib.tokens.access import Access
+from lib.people.tokens.access import Access
 from lib.ui.admin import new_person, row_filters
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.field_problems import beside

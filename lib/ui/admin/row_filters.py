@@ -7,12 +7,14 @@ from functools import partial
 import streamlit as st
 
 from lib.people import DealsGrant, Grant
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers.models import TIME_KEY_FIELDS, Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters
 from lib.ui.query.filter_form import draw_filter_form, frequent_values
 from lib.wire.errors import BadRequest, TrancheError
+from lib.wire.filters import Filter
 
 EDITS = "row_filters"
 ALL_ROWS, MOST_SEATS = "all rows", 5

@@ -8,8 +8,8 @@ from datetime import datetime
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib import connect
-from lib.check import Step, check
+from lib.serving import connect
+from lib.serving.check import Step, check
 from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

@@ -8,8 +8,8 @@ import streamlit as st
 
 from lib.people import Person
 from lib.people.person import labels
-from lib.tokens.access import Access
-from lib.tokens.store import Token
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Token
 from lib.ui.admin.selection_table import choose_rows
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.markdown import plain

@@ -1,6 +1,6 @@
 """The Audience page's figures for one question as plain values, without Streamlit.
 
-`lib/front/board_route.py` says what is in them. The page draws the same figures, texts and tables.
+`lib/serving/front/board_route.py` says what is in them. The page draws the same figures, texts and tables.
 """
 
 from bisect import bisect_right
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting import zones
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import DataField, Granularity
+from lib.slicers import zones
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField, Granularity
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
 from lib.ui.charts import numbers, series, theme
 from lib.ui.charts.series import EACH, TRENDS, ChartLine, Series, ValueLine, bucket_words

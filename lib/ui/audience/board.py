@@ -19,12 +19,13 @@ from statistics import median
 
 import streamlit as st
 
-from lib import connect
-from lib.connect import Reports
-from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.serving.connect import Reports
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
+from lib.slicers.models import Slicer
 from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
 from lib.ui.charts import numbers, theme

@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import TIME_KEY_FIELDS, DataField
+from lib.slicers.models import TIME_KEY_FIELDS, DataField
 from lib.ui.audience import (
     headline,
     pivot_cross,

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lib import connect
-from lib.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
-from lib.mail.letter import Tone
 from lib.people import Person
 from lib.reporting import links
 from lib.reporting.models import InfoQuery
+from lib.serving import connect
 from lib.settings import Settings
-from lib.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
+from lib.share.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
+from lib.share.mail.letter import Tone
+from lib.share.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, live_address
 from lib.ui.charts import alert_text, numbers
@@ -25,7 +25,7 @@ MOST_MOVERS, MOST_ROWS = 5, 10
 
 
 class Digest:
-    """Writes the mails of an installation (`lib.mail.MailWriter`)."""
+    """Writes the mails of an installation (`lib.share.mail.MailWriter`)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._snapshots = settings, Snapshots(settings)
@@ -35,7 +35,9 @@ class Digest:
         self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
     ) -> Letter:
         """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
-        from lib.snapshot import render  # matplotlib takes a second and 45 MB, which most desks never need
+        from lib.share.snapshot import (
+            render,  # matplotlib takes a second and 45 MB, which most desks never need
+        )
 
         about, params = (view.project, view.slicer), {**view.params, "lower": "moved"}
         left_out = _left_out(view, clients)
@@ -57,7 +59,7 @@ class Digest:
 
     def of_board(self, board: Board, person: Person, clients: connect.Clients, with_snapshot: bool) -> Letter:
         """A board: each cell's figures or first rows, under its view's name, and the link."""
-        from lib.snapshot import render  # as above
+        from lib.share.snapshot import render  # as above
 
         copy = copy_board(board, clients.view_store.boards.views_of(board), board.params)
         address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"

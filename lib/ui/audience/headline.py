@@ -5,14 +5,16 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
-from lib.reporting import dates
 from lib.reporting.answers import Audience
-from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
+from lib.slicers import dates
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers, series
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filters, periods, precision, values
 from lib.ui.query.compared_answers import Change, ComparedAnswers
 from lib.ui.query.focus import Focus
+from lib.wire.filters import Filter
 from lib.wire.text import straight
 
 MOST_FILTERS = 6
@@ -25,7 +27,7 @@ def figure(
 ) -> dict[str, Any]:
     """The total of the focus's data field, with its change, its range, and its sparkline in words.
 
-    As lib/front/board_route.py describes it. `lines` are the field's values over time, and those compared.
+    As lib/serving/front/board_route.py describes it. `lines` are the field's values over time, and those compared.
     """
     field = focus.field
     value = now.total.values.get(field.name)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField, Direction, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOTHING
@@ -21,6 +22,7 @@ from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import ComparedColumn
 from lib.ui.query.view_parts import line_colors
 from lib.wire.errors import TrancheError
+from lib.wire.filters import Filter
 
 LIMIT, FAR_LIMIT = 8, 1000
 OTHERS, ALL_OTHERS = "Others", "All others"

@@ -10,8 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter, time_key_field
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import time_key_field
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers, series
 from lib.ui.charts.numbers import NOT_SET
@@ -27,6 +28,7 @@ from lib.ui.query.note_list import NotePlace
 from lib.ui.query.view_parts import line_colors
 from lib.views import Note
 from lib.wire.errors import TrancheError
+from lib.wire.filters import Filter
 from lib.wire.text import straight
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lib.connect import own_metrics
-from lib.reporting import formulas
-from lib.reporting.models import OwnField
+from lib.serving.connect import own_metrics
+from lib.slicers import formulas
+from lib.slicers.models import OwnField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems

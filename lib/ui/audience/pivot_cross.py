@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn, compared_column, compared_name

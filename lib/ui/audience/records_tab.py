@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from lib.reporting import formulas
 from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.models import TIME_KEY_FIELDS, DataField, Filter, Order, RecordsQuery
+from lib.reporting.models import RecordsQuery
+from lib.slicers import formulas
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
 from lib.ui.audience import board_controls
 from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
@@ -21,6 +22,7 @@ from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, clicks, filters, focus, history, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.view_parts import RecordsOf
+from lib.wire.filters import Filter
 from lib.wire.text import straight
 
 COLUMNS, ORDER, DOWNLOAD = "records_columns", "records_order", "records_download"

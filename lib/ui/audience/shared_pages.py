@@ -6,14 +6,14 @@ Those of deals are made elsewhere, and new each time.
 from functools import cached_property, partial
 from typing import Protocol
 
-from lib import connect
-from lib.connect import Reports
-from lib.front.shared_route import SEE_OTHER, Fields, SharedPage
-from lib.mail import send
 from lib.people import Person
+from lib.serving import connect
+from lib.serving.connect import Reports
+from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
-from lib.snapshot import page
-from lib.snapshot.models import Snapshot, SnapshotCode
+from lib.share.mail import send
+from lib.share.snapshot import page
+from lib.share.snapshot.models import Snapshot, SnapshotCode
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache

@@ -6,12 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from lib import connect
-from lib.front.shared_route import PREFIX
 from lib.people import Person
 from lib.reporting import links, named_days
+from lib.serving import connect
+from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.snapshot import render
+from lib.share.snapshot import render
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit.frame import PageContext

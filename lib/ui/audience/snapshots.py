@@ -1,15 +1,15 @@
-"""Snapshots of a question: the figures of the board, in the end, as plain values for lib/snapshot."""
+"""Snapshots of a question: the figures of the board, in the end, as plain values for lib/share/snapshot."""
 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links, zones
+from lib.reporting import links
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.snapshot.models import (
+from lib.share.snapshot.models import (
     Snapshot,
     SnapshotCell,
     SnapshotChart,
@@ -18,6 +18,7 @@ from lib.snapshot.models import (
     SnapshotRow,
     SnapshotTable,
 )
+from lib.slicers import zones
 from lib.ui.audience import moved
 from lib.ui.audience.answer import Json
 from lib.ui.audience.board import BoardAnswers

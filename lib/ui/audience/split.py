@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.reporting.files import pivot_sheet
 from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.audience import board_controls, chart_kinds, headline, split_pivot, split_table
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.audience.split_pivot import Pivot

@@ -12,12 +12,14 @@ from typing import Any
 import pandas as pd
 
 from lib.reporting.answers import Audience, Values
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, Order
 from lib.ui.query import ask, compared_answers, focus
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.view_parts import Path
+from lib.wire.filters import Filter
 
 ACROSS, DOWN = 14, 20
 FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")

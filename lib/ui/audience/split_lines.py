@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, time_key_field
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, time_key_field
 from lib.ui.audience import over_time, split_levels
 from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel
@@ -13,6 +14,7 @@ from lib.ui.query import ask, export_menu, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.view_parts import line_colors
+from lib.wire.filters import Filter
 
 KEY, MOST_LINES = "split_lines", 12
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 import pandas as pd
 
-from lib.reporting.models import AudienceQuery, DataField, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField, Order
 from lib.ui.audience import split_table
 from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level

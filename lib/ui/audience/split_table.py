@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from lib.reporting.answers import LEVEL
-from lib.reporting.models import AudienceQuery, DataField, Direction, Order
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField, Direction, Order
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values

@@ -1,6 +1,6 @@
 """Alerts in words: what they watch for, and how they stand."""
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.views import Alert, AlertRule
 from lib.views.alerts import CHECK_SECONDS

@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import plotly.graph_objects as go
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.theme import ROW, plain_text, shorten

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import theme
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.charts.theme import ROW, plain_text, shorten

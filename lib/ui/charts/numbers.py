@@ -6,7 +6,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Literal
 
-from lib.reporting.models import DURATION, DataField
+from lib.slicers.models import DURATION, DataField
 
 NOTHING, NOT_SET = "–", "(not set)"
 MINUS, THIN = "\u2212", "\u202f"

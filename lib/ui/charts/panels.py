@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import ChartLine, ValueLine

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting import dates, zones
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
-from lib.reporting.models import DataField, Granularity, time_key_field
-from lib.reporting.zones import Zone
+from lib.slicers import dates, zones
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField, Granularity, time_key_field
+from lib.slicers.zones import Zone
 from lib.ui.charts import numbers
 
 Values = npt.NDArray[np.float64]

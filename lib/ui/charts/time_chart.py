@@ -7,8 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from lib.reporting.dates import Days
-from lib.reporting.models import DataField, Granularity
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField, Granularity
 from lib.ui.charts import series, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import ChartLine, Series, bucket_words

@@ -24,7 +24,8 @@ from lib.deals.models import (
 )
 from lib.insight.filters import Lists, entries
 from lib.insight.kinds import KINDS, key_field
-from lib.reporting.models import AudienceQuery, KeyField
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import KeyField
 from lib.ui.deals import counts, field_text
 from lib.ui.deals.field_text import Prices
 from lib.ui.deals.forms.id_picker import draw_picker, dsp_name

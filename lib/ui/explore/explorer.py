@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.reporting import named_days
 from lib.reporting.answers import LEVEL
-from lib.reporting.models import DataField, KeyField, Order
+from lib.slicers.models import DataField, KeyField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues

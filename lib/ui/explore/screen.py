@@ -6,12 +6,14 @@ from typing import TypeVar
 
 import streamlit as st
 
-from lib import connect
-from lib.connect import dependents
-from lib.reporting import dates, named_days
-from lib.reporting.definition.reading import GUESS
-from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
+from lib.reporting import named_days
+from lib.reporting.models import AudienceQuery
+from lib.serving import connect
+from lib.serving.connect import dependents
 from lib.settings import Settings
+from lib.slicers import dates
+from lib.slicers.definition.reading import GUESS
+from lib.slicers.models import DataField, KeyField, Slicer, time_key_field
 from lib.ui.charts import series, time_chart
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.kit import notes, reader, sign_in, slicer_info

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, KeyField, Order, Slicer
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery
+from lib.slicers.models import DataField, KeyField, Order, Slicer
 from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers
 from lib.ui.query import focus
 from lib.ui.query.precision import half_range

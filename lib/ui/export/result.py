@@ -15,7 +15,8 @@ import streamlit as st
 
 from lib.reporting import files, named_days
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.slicers.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables

@@ -9,16 +9,17 @@ from typing import Any, NoReturn, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib import connect
 from lib.deals.client import Deals
 from lib.people import Person
 from lib.reporting.client import Reporting
-from lib.reporting.models import Filter, Slicer
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit import person_menu, problems, reader, retry, session_cache, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
+from lib.wire.filters import Filter
 
 CONTEXT = "page_context"
 Cache = TypeVar("Cache")

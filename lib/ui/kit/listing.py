@@ -11,7 +11,7 @@ from typing import Literal
 
 import streamlit as st
 
-from lib.reporting.models import Direction
+from lib.slicers.models import Direction
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, straighten
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.people import Person
+from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.ui.kit import page_scripts, reader, screens, sign_in
 from lib.ui.kit.markdown import plain
 

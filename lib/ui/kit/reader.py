@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from lib.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
-from lib.reporting import zones
+from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
+from lib.slicers import zones
 
 FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""

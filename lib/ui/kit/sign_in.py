@@ -19,10 +19,10 @@ import streamlit_authenticator as stauth
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from lib import connect
-from lib.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
+from lib.serving import connect
+from lib.serving.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import problems, session_cache

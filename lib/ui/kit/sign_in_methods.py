@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import streamlit as st
 import streamlit_authenticator as stauth
 
-from lib import connect
-from lib.front import OUTCOME
 from lib.people import Person
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
-from lib.tokens.company import PROVIDER
+from lib.people.tokens.company import PROVIDER
+from lib.serving import connect
+from lib.serving.front import OUTCOME
 from lib.ui import streamlit_compat
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from lib.connect import Clients
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import InfoQuery
+from lib.serving.connect import Clients
+from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit import redraw, retry
 from lib.ui.kit.markdown import plain

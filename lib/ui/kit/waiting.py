@@ -19,7 +19,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.slicers.models import Slicer
 from lib.ui.kit import redraw
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import Key, SessionCache

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib.reporting import links, watched
-from lib.reporting.models import DataField
 from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.settings import Settings
+from lib.slicers.models import DataField
 from lib.ui.charts import alert_text, numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, reader

@@ -9,11 +9,12 @@ from functools import partial
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import for_service
-from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery, Filter
+from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.kit import redraw, session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
+from lib.wire.filters import Filter
 
 ANSWERS = "answers"
 FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}

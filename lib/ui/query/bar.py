@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, DataFilter, Filter
+from lib.reporting.models import AudienceQuery, DataFilter
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import reader, widgets
 from lib.ui.kit.frame import PageContext
@@ -34,6 +34,7 @@ from lib.ui.query import (
 from lib.ui.query.filter_editor import LIST, PASTE
 from lib.ui.query.filter_form import ANY_OF
 from lib.ui.query.share import Send
+from lib.wire.filters import Filter
 
 ADD, FIELD, WAY, DRAFT = wording_field.POPOVER, "filter_add_field", "filter_add_way", "filter_draft"
 PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2

@@ -9,8 +9,9 @@ import numpy as np
 import orjson
 import streamlit as st
 
-from lib.reporting.dates import format_time
-from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, TIME_KEY_FIELDS, Order, Slicer
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS
+from lib.slicers.dates import format_time
+from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer
 from lib.ui.charts.series import TRENDS
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext

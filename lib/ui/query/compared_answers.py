@@ -15,12 +15,14 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from lib.reporting.answers import TAIL, Audience, Estimate
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import unit
 from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus
+from lib.wire.filters import Filter
 
 NEGLIGIBLE = 1e-9
 Key = tuple[str, ...]

@@ -6,7 +6,8 @@ from decimal import Decimal
 import streamlit as st
 
 from lib.reporting.links import digits
-from lib.reporting.models import DataFilter, Slicer
+from lib.reporting.models import DataFilter
+from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside

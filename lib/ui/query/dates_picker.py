@@ -13,10 +13,11 @@ from typing import Any
 
 import streamlit as st
 
-from lib.reporting import named_days, zones
-from lib.reporting.dates import Days
+from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
-from lib.reporting.zones import Zone
+from lib.slicers import zones
+from lib.slicers.dates import Days
+from lib.slicers.zones import Zone
 from lib.ui.charts import numbers
 from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext

@@ -14,7 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting import links
 from lib.reporting.answers import LEVEL, Audience
-from lib.reporting.models import AudienceQuery, DataField, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField, Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
 from lib.ui.query import filters, precision

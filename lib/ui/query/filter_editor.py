@@ -14,14 +14,15 @@ from urllib.parse import quote
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField
 from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers, title
 from lib.ui.kit import problems, reader, rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import CardHeader, Cell, Column, Row, Table
 from lib.ui.query import ask, clicks, filters, focus, history, precision, values
-from lib.wire.filters import MATCHES, RULES, Match
+from lib.wire.filters import MATCHES, RULES, Filter, Match
 
 LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]

@@ -5,13 +5,13 @@ from functools import partial
 
 import streamlit as st
 
-from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery, Filter
+from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters, history, values
 from lib.wire.errors import TrancheError
-from lib.wire.filters import MATCHES, RULES
+from lib.wire.filters import MATCHES, RULES, Filter
 
 FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
 WIDTH = 380

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Set
 
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, Slicer
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.series import bucket_words
-from lib.wire.filters import RULES, Match, rule
+from lib.wire.filters import RULES, Filter, Match, rule
 
 MOST_NAMES = 2
 Change = Callable[[Filter], Filter]

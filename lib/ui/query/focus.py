@@ -3,17 +3,10 @@
 from dataclasses import dataclass, replace
 
 from lib.reporting import named_days
-from lib.reporting.dates import Days
-from lib.reporting.models import (
-    TIME_KEY_FIELDS,
-    AudienceQuery,
-    DataField,
-    Granularity,
-    Order,
-    Slicer,
-    time_key_field,
-)
-from lib.reporting.zones import Zone
+from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import Days
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, Granularity, Order, Slicer, time_key_field
+from lib.slicers.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from lib import connect
-from lib.mail import Link, tell
-from lib.reporting import zones
+from lib.serving import connect
 from lib.settings import Settings
+from lib.share.mail import Link, tell
+from lib.slicers import zones
 from lib.ui.charts import numbers
 from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext

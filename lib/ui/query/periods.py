@@ -9,9 +9,11 @@ import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from lib.reporting import dates, named_days
-from lib.reporting.dates import Days
-from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, AudienceQuery, Granularity, Slicer
+from lib.reporting import named_days
+from lib.reporting.models import AudienceQuery
+from lib.slicers import dates
+from lib.slicers.dates import Days
+from lib.slicers.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
 from lib.ui.charts import numbers
 from lib.wire.errors import BadRequest
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from lib.reporting.answers import DIGITS, LARGEST_WHOLE, Audience
-from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
+from lib.reporting.models import ExportQuery
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.query import ask
 

@@ -11,10 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
 from lib.reporting.links import MOST_SPLITS
-from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
-from lib.reporting.zones import Zone
+from lib.slicers.dates import Days
+from lib.slicers.models import TIME_KEY_FIELDS, DataField, Slicer
+from lib.slicers.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit import widgets

@@ -5,8 +5,8 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from lib import connect
 from lib.people import Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.errors import TrancheError
 

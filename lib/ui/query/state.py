@@ -9,14 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar, get_args
 
 from lib.deals.values import Limits
-from lib.reporting import dates, links
+from lib.reporting import links
 from lib.reporting.links import CODES, join_texts, split_texts
-from lib.reporting.models import (
-    AudienceQuery,
-    DataFilter,
-    Granularity,
-    Slicer,
-)
+from lib.reporting.models import AudienceQuery, DataFilter
+from lib.slicers import dates
+from lib.slicers.models import Granularity, Slicer
 from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.card import Card, cards_from_text, cards_text, plain_keys

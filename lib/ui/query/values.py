@@ -4,19 +4,12 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import (
-    API_ROWS_LIMIT,
-    DESK_ROWS_LIMIT,
-    ROWS_LIMITS,
-    TIME_KEY_FIELDS,
-    AudienceQuery,
-    Filter,
-    Order,
-    Slicer,
-)
+from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, precision
+from lib.wire.filters import Filter
 
 MOST_VALUES = 300
 WORDS, OCCURRENCES = "described_values", "seen_values"

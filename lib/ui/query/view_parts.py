@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal, Self
 
-from lib.reporting import dates, named_days
-from lib.reporting.dates import Days
+from lib.reporting import named_days
 from lib.reporting.links import join_texts, split_texts
-from lib.reporting.models import AudienceQuery, Granularity, Order, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers import dates
+from lib.slicers.dates import Days
+from lib.slicers.models import Granularity, Order, Slicer
 from lib.ui.charts import theme
 from lib.ui.query.periods import granularities
 from lib.wire.errors import BadRequest

@@ -14,10 +14,11 @@ from itertools import islice
 
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
-from lib.reporting.models import TIME_KEY_FIELDS, Filter, Slicer, time_key_field
+from lib.slicers.models import TIME_KEY_FIELDS, Slicer, time_key_field
 from lib.ui.charts import numbers
 from lib.ui.query import periods
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
+from lib.wire.filters import Filter
 
 Match = tuple[str, str, str]
 """A value that a word may mean: its key field, its code, and its description."""

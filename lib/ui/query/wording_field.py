@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Granularity
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import TIME_KEY_FIELDS, Granularity
 from lib.ui.kit import amounts, page_scripts, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

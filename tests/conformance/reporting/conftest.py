@@ -15,13 +15,13 @@ from conformance.conftest import DATABASES, Reach, Way
 from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
-from lib import connect
-from lib.connect.opening import ConnectionChecks
+from lib.engines import ENGINES, VARIABLE
 from lib.people import DealsGrant, Grant, Person
-from lib.reporting.definition import Definition
-from lib.reporting.engines import ENGINES, VARIABLE
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.connect.opening import ConnectionChecks
 from lib.settings import Settings
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
 
 PROJECT = "shop"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.definition import Definition
+from lib.slicers.definition import Definition
 
 ZONE = 3
 TODAY = dt.datetime.now(dt.UTC).date()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.definition import Definition
+from lib.slicers.definition import Definition
 
 DAILY_ZONE = -5
 DAILY_FIRST, DAILY_LAST = dt.date(2026, 1, 30), dt.date(2026, 2, 3)

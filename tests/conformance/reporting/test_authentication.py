@@ -7,8 +7,8 @@ import pytest
 
 from conformance.reporting.caller import VERBS, Caller, refused
 from conformance.reporting.conftest import PROJECT, Token
-from lib import connect
 from lib.people import Grant, Person
+from lib.serving import connect
 
 pytestmark = pytest.mark.service
 

@@ -12,7 +12,8 @@ from starlette.routing import Route
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD, Caller
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.slicers.models import Slicer
 from lib.wire.errors import (
     AccessError,
     BadRequest,

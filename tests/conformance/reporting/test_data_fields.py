@@ -7,7 +7,7 @@ import pytest
 from conformance.reporting.caller import Answer, Caller
 from conformance.reporting.hourly import USUAL
 from lib import demo
-from lib.reporting.definition.file import read_definition
+from lib.slicers.definition.file import read_definition
 
 DESCRIPTOR = {
     "name", "description", "annotation", "display_type", "display_precision", "display_pattern", "formula",

@@ -11,11 +11,12 @@ import pytest
 
 from conformance.conftest import Reach
 from conformance.reporting.caller import VERBS, Answer, Caller
-from lib import connect, demo
+from lib import demo
 from lib.people import Person
-from lib.reporting.definition.file import read_definition
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.definition.file import read_definition
+from lib.slicers.warehouse import Warehouse
 
 pytestmark = pytest.mark.service
 

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.reporting.caller import PERIOD, VERBS, Caller, figures, refused
 from conformance.reporting.others import DAILY
-from lib.reporting.warehouse import Warehouse
+from lib.slicers.warehouse import Warehouse
 
 pytestmark = pytest.mark.service
 

@@ -11,9 +11,9 @@ from conftest import copied
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD, VERBS, Caller, refused
 from conformance.reporting.conftest import add_people
-from lib import connect
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.errors import DeadlineExceeded, InternalError
 

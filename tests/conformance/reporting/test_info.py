@@ -3,7 +3,7 @@
 from conformance.reporting.caller import Caller
 from conformance.reporting.hourly import FIRST, LAST, ZONE
 from conformance.reporting.others import DAILY_FIRST, DAILY_LAST, DAILY_ZONE
-from lib.reporting.models import EXTENSIONS, DataField, KeyField, Slicer
+from lib.slicers.models import EXTENSIONS, DataField, KeyField, Slicer
 
 FIELDS = {
     "status", "timezone", "supports_timezone", "first_date", "last_date", "annotation", "audience_sources",

@@ -13,13 +13,13 @@ from serving import reporting_app
 from conformance.conftest import Reach
 from conformance.reporting import others
 from conformance.reporting.caller import PERIOD, Caller, refused
-from lib import connect
+from lib.engines import ResidentEngine
+from lib.engines.sums import Engine, Question, Sums
 from lib.people import Grant, Person
-from lib.reporting.engines import ResidentEngine
-from lib.reporting.engines.sums import Engine, Question, Sums
 from lib.reporting.service import ReportingService
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
 
 pytestmark = pytest.mark.service

@@ -6,8 +6,8 @@ import pytest
 
 from conformance.reporting.caller import Answer, Caller
 from lib import demo
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import read_definition
+from lib.slicers.definition import Definition
+from lib.slicers.definition.file import read_definition
 
 TIMES = [f"granularity_{grain}" for grain in ("year", "quarter", "month", "week", "day", "hour")]
 DESCRIPTOR = {"name", "description", "annotation", "type", "is_segmented", "mapping"}

@@ -10,21 +10,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD
 from conformance.reporting.conftest import Token
-from lib import connect
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import (
-    EXTENSIONS,
-    AudienceQuery,
-    DataFilter,
-    ExportQuery,
-    Filter,
-    InfoQuery,
-    Order,
-    OwnField,
-    RecordsQuery,
-)
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery, RecordsQuery
+from lib.serving import connect
+from lib.slicers.models import EXTENSIONS, Order, OwnField
 from lib.wire.errors import BadRequest
+from lib.wire.filters import Filter
 
 pytestmark = pytest.mark.service
 

@@ -14,10 +14,9 @@ from conformance.reporting.conftest import PROJECT
 from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, LAST, ROWS, ZONE
 from conformance.reporting.others import many_frame
-from lib import connect
 from lib.people import Grant, Person
-from lib.reporting.models import Filter
-from lib.wire.filters import rule
+from lib.serving import connect
+from lib.wire.filters import Filter, rule
 
 MAPPINGS = {"geo.country": COUNTRIES, "categories": CATEGORIES}
 LIMITS: dict[str, tuple[dict[str, Any], ...]] = {

@@ -16,13 +16,13 @@ from serving import reporting_app, serving
 from conformance.conftest import Reach
 from conformance.reporting.caller import PATH, Caller, refused
 from conformance.reporting.others import LONG_ROWS
-from lib import connect
+from lib.engines.sums import Engine, Question, Sums
 from lib.people import Person
 from lib.reporting import routes
 from lib.reporting.client import Reporting
-from lib.reporting.engines.sums import Engine, Question, Sums
 from lib.reporting.models import InfoQuery
 from lib.reporting.service import ReportingService
+from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, Throttled

@@ -9,11 +9,11 @@ from conftest import PASSWORD
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.people import DealsGrant, Grant, Person
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Token
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
-from lib.tokens.store import Token
 from lib.ui.admin import access as screen
 from lib.ui.admin import person_drawer, selection_table, token_list
 from lib.wire.errors import AccessError, BadRequest

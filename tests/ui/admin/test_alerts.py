@@ -14,10 +14,10 @@ from opening import opened
 from streamlit.testing.v1 import AppTest
 from watched import IMPS, SLICER, YESTERDAY, imported
 
-from lib import connect
-from lib.alerts.watch import Watch
 from lib.people import Grant
+from lib.serving import connect
 from lib.settings import Settings
+from lib.share.alerts.watch import Watch
 from lib.ui.kit.markdown import EMPTY
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

@@ -11,7 +11,7 @@ from keeping import Keeper, keeper
 from opening import menu, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
+from lib.serving import connect
 from lib.settings import Settings
 from lib.views import ViewStore
 

@@ -9,11 +9,11 @@ from conftest import COUNTRIES, DEFINITION, small_rows
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.people import DealsGrant, Grant
-from lib.reporting.warehouse import Warehouse
+from lib.people.tokens.access import Access
+from lib.serving import connect
 from lib.settings import Settings
-from lib.tokens.access import Access
+from lib.slicers.warehouse import Warehouse
 from lib.ui.admin import access as screen
 from lib.wire.filters import Filter
 

@@ -8,11 +8,11 @@ import pytest
 from dealing import START, Visit, clean, clients, listed
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.connect import Clients
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.people import DealsGrant
+from lib.serving import connect
+from lib.serving.connect import Clients
 from lib.settings import Settings
 from lib.ui.deals.buyers.answer_panel import TakeOver
 from lib.ui.deals.buyers.answers import offer_terms

@@ -13,11 +13,11 @@ from standin.book import SETTINGS, Book
 from standin.deals import deals as standin_deals
 from standin.state import TOKEN, State
 
-from lib import connect
 from lib.deals.bulk_actions import ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
 from lib.ui.deals.changes.undo import undo_plan

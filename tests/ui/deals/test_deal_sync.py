@@ -9,10 +9,10 @@ import pytest
 from dealing import Visit, clean, clients
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.deals.client import PLAIN, Deals
 from lib.deals.models import BuyerSeat, DemandDeal
 from lib.people import DealsGrant
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.drawer import details
 from lib.wire.errors import Unsupported

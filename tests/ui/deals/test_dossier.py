@@ -9,10 +9,10 @@ from conftest import LAST_DAY
 from dealing import Visit, clean, clients, sold_rows
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.connect import Clients
 from lib.deals.buyer_counts import DayCounts
 from lib.deals.models import DemandDeal
+from lib.serving import connect
+from lib.serving.connect import Clients
 from lib.settings import Settings
 
 DEAL, SINCE = 2, LAST_DAY - timedelta(days=8)

@@ -9,10 +9,10 @@ from dealing import Visit, clean
 from sqlalchemy import delete, insert, select, update
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.deals.unclear_ends import unclear_ends
+from lib.serving import connect
 from lib.settings import Settings
 
 ZONE = dt.timezone(dt.timedelta(hours=1))

@@ -9,14 +9,14 @@ from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import Grant
-from lib.reporting.warehouse import Warehouse
+from lib.serving import connect
+from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
+from lib.slicers.warehouse import Warehouse
 from lib.ui.deals import catalog
 from lib.wire.filters import Filter
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from dealing import clients
 
-from lib import connect
 from lib.deals.bulk_actions import ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.plan import ChangePlan

@@ -16,9 +16,9 @@ from lib.deals.models import (
     Targeting,
     ValueTarget,
 )
-from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
-from lib.reporting.models import AudienceSource, DataField, Slicer
+from lib.slicers import dates
+from lib.slicers.models import AudienceSource, DataField, Slicer
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import clone
 from lib.ui.deals.field_text import Prices, amount, offset

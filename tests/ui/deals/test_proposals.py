@@ -11,13 +11,13 @@ from dealing import SOLD, Visit, clean, clients, package
 from hostile import HOSTILE, IMAGE, LINK
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
-from lib.connect import Clients
 from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.people import DealsGrant
+from lib.serving import connect
+from lib.serving.connect import Clients
 from lib.settings import Settings
 
 REASON = "Win rate has fallen since the floor was raised"

@@ -22,11 +22,11 @@ from lib.insight.deal_report import DealReport
 from lib.insight.price_scales import ask_win_scales
 from lib.insight.query_batch import QueryBatch
 from lib.people import DealsGrant, Grant, Person
-from lib.reporting import dates
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.models import InfoQuery
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.slicers import dates
+from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.slicers.warehouse import Warehouse
 from lib.ui.charts.numbers import Numbers
 
 ADA = Person("ada", "Ada", None, "manager", (Grant("demo"),), deals=DealsGrant("write", frozenset({1})))

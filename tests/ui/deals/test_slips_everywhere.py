@@ -13,8 +13,8 @@ import pytest
 from dealing import SOLD, Visit, clean, clients, upload
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.agents import proposals as agent_proposals
+from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
@@ -23,7 +23,7 @@ from lib.deals.healths import StoredHealth
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight.price_scales import WinScales
-from lib.python_client import Desk
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes import confirmations, price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan

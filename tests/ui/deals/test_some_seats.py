@@ -10,11 +10,12 @@ from dealing import SOLD, Visit, clean, clients, sold_rows
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.deal_health import HealthWatch
 from lib.deals.healths import StoredHealth
 from lib.people import DealsGrant, Grant, Person
-from lib.reporting.models import AudienceQuery, DataField
+from lib.reporting.models import AudienceQuery
+from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
+from lib.slicers.models import DataField
 from lib.ui.charts.numbers import Numbers
 
 SEAT, OWN, HIDDEN, SHARED, OTHERS, MISSING = 2, 2, 1, 1, 2, 987_654

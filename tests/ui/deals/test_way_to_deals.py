@@ -4,9 +4,9 @@ import pytest
 from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import AudienceQuery
 from lib.ui.deals.insight import from_audience
-from lib.wire.filters import Match
+from lib.wire.filters import Filter, Match
 
 
 def links(desk: AppTest) -> dict[str, str]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links, zones
+from lib.reporting import links
 from lib.reporting.links import join_texts, split_texts
+from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.snapshot.models import SnapshotBlock, SnapshotBoard
+from lib.share.snapshot.models import SnapshotBlock, SnapshotBoard
+from lib.slicers import zones
 from lib.ui.audience import snapshots
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.snapshots import Params

@@ -10,7 +10,8 @@ import streamlit as st
 
 from lib.reporting import links, named_days
 from lib.reporting.links import join_texts, split_texts
-from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import KeyField, Slicer
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import OWN_PARAM
 from lib.ui.kit import slicer_info
@@ -18,7 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import dates_picker, filter_form, filters, periods
 from lib.views import Board
-from lib.wire.filters import BY_CODE
+from lib.wire.filters import BY_CODE, Filter
 
 Params = Mapping[str, str]
 Pair = tuple[str, str]

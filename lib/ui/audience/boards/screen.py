@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from lib.settings import Settings
-from lib.snapshot import page
-from lib.snapshot.models import SnapshotBlock
+from lib.share.snapshot import page
+from lib.share.snapshot.models import SnapshotBlock
 from lib.ui.audience.boards import arrange, blocks, board_list, question, send
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.kit import problems, reader, screens, session_cache

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting import links
 from lib.settings import Settings
-from lib.snapshot import render
+from lib.share.snapshot import render
 from lib.ui.audience import sharing
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import BoardSnapshots

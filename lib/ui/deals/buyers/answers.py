@@ -11,7 +11,6 @@ from typing import Any
 
 import streamlit as st
 
-from lib import connect
 from lib.deals import moments
 from lib.deals.fields import DEALS
 from lib.deals.models import DemandDeal, SupplyPackage
@@ -25,10 +24,11 @@ from lib.deals.negotiation import (
     seat_number,
 )
 from lib.deals.values import AMOUNT, COUNT
-from lib.front.shared_route import Fields
 from lib.people import Person
+from lib.serving import connect
+from lib.serving.front.shared_route import Fields
 from lib.settings import Settings
-from lib.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
+from lib.share.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
 from lib.ui.charts.numbers import days
 from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.list.list_state import Filters

@@ -13,8 +13,7 @@ from lib.deals import fields
 from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
 from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
-from lib.reporting.models import Slicer
-from lib.snapshot.models import (
+from lib.share.snapshot.models import (
     Snapshot,
     SnapshotCell,
     SnapshotChart,
@@ -22,6 +21,7 @@ from lib.snapshot.models import (
     SnapshotRow,
     SnapshotTable,
 )
+from lib.slicers.models import Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import field_text

@@ -7,20 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from lib import connect
 from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, DayCounts
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
 from lib.deals.negotiation import Round
 from lib.deals.values import Limits
-from lib.front.shared_route import LARGEST_FORM, Fields
 from lib.insight import dossier as insight
 from lib.insight.dossier import Dossier
-from lib.mail import Link, tell
 from lib.people import Person
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.serving.front.shared_route import LARGEST_FORM, Fields
 from lib.settings import Settings
-from lib.snapshot import page
-from lib.snapshot.models import SnapshotForm, SnapshotFormRow
+from lib.share.mail import Link, tell
+from lib.share.snapshot import page
+from lib.share.snapshot.models import SnapshotForm, SnapshotFormRow
+from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import days as day_words
 from lib.ui.deals import field_text
 from lib.ui.deals.buyers import answers, dossier, hand_over

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import DemandDeal
-from lib.front.shared_route import PREFIX
 from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.insight.dossier import dossier as both_sides
+from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.snapshot.models import SnapshotTable
+from lib.share.snapshot.models import SnapshotTable
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import ChartLine, Series

@@ -10,7 +10,8 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.insight.dead_search import MOST, DeadResult, DeadScope, DeadSearch
 from lib.insight.dead_targets import DeadTarget
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.dead_targets import DeadRow, DeadTargetSource, removal_plan, targeting_of

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from lib import connect
 from lib.deals.proposals.models import STATES, Drift, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight.forecast import track_record
 from lib.people import Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog, counts, field_text

@@ -12,7 +12,7 @@ from lib.deals.models import EntityChange, PackageOrDeal
 from lib.insight import evidence
 from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text

@@ -9,7 +9,7 @@ from lib.insight import estimate, overlap
 from lib.insight.filters import Translation, report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.answers import Estimate
-from lib.reporting.models import DataField
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text

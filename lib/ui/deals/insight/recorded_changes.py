@@ -11,7 +11,7 @@ import streamlit as st
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Resource, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL, DSP, PACKAGE, SEAT, tells_deals
 from lib.insight.evidence import day_of
-from lib.reporting.dates import Days
+from lib.slicers.dates import Days
 from lib.ui.charts import numbers
 from lib.ui.deals import field_text
 from lib.ui.deals.drawer import history as deal_history

@@ -10,15 +10,18 @@ from lib.insight.dead_search import DeadSearch
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
 from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.insight.query_batch import QueryBatch
-from lib.reporting import dates, named_days
+from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
+from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers import dates
+from lib.slicers.dates import Days
+from lib.slicers.models import DataField, Slicer, time_key_field
 from lib.ui.deals.list.list_state import open_key
 from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
+from lib.wire.filters import Filter
 
 __all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"

@@ -16,7 +16,8 @@ from lib.insight.filters import Translation
 from lib.insight.query_batch import QueryBatch
 from lib.insight.seat_prices import SeatPrice, SeatPrices
 from lib.insight.win_prices import WinFields
-from lib.reporting.models import AudienceQuery, DataField
+from lib.reporting.models import AudienceQuery
+from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text

@@ -16,7 +16,6 @@ from lib.insight.assessor import DAYS
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
 from lib.insight.filters import Lists, report_filters
 from lib.insight.supply_path import InventoryRow, SupplyPath
-from lib.reporting.models import Filter
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
@@ -27,6 +26,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.session_cache import SessionCache
+from lib.wire.filters import Filter
 
 INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
 MOST_RESULTS, LEAST = 500, 1

@@ -16,7 +16,7 @@ from lib.insight.forecast import DayFigure, Forecast
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import DataField, Filter
+from lib.slicers.models import DataField
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -27,6 +27,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.tables import with_figures
+from lib.wire.filters import Filter
 
 DAYS, HISTORY, MOST_SEATS = 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"

@@ -10,7 +10,7 @@ from lib.deals import fields, moments
 from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.fields import FIELDS
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.reporting.models import Direction
+from lib.slicers.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import field_text
 from lib.ui.deals.field_text import Prices, amount

@@ -14,7 +14,7 @@ import streamlit as st
 from lib.deals.client import Abilities
 from lib.deals.delivery import FIGURES
 from lib.deals.fields import DEALS, SUPPLY
-from lib.reporting.models import Direction
+from lib.slicers.models import Direction
 from lib.ui.deals.list.deal_rows import KINDS, DealRow, Key, as_text
 from lib.ui.kit import address, notes
 from lib.ui.kit.listing import OpenRow, SelectRows, SortBy, new_acts

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.fields import DEALS
 from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
-from lib.reporting.models import Direction
+from lib.slicers.models import Direction
 from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, pause_dialog, proposals, undo

@@ -16,7 +16,7 @@ from lib.insight import win_prices
 from lib.insight.filters import Translation, report_filters
 from lib.reporting import links
 from lib.reporting.answers import Audience
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text

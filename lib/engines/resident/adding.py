@@ -1,0 +1,149 @@
+"""Adding up the records of a question: where they are cut, who adds which of them, and how sums meet.
+
+Where groups are few, each thread adds its chunks into sums for all possible groups. Where they are many, the
+groups that occur are found first, each thread in its own pieces; then the records are added up under the
+places of their groups among those. Chunks are cut, and sums added, in the same order every time.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from lib.engines.resident.accumulate import CHUNK, GroupSums, Indptr, Keys, Places, Rows, distinct
+from lib.engines.resident.layout import Floats, Ints
+from lib.engines.resident.split import Split
+from lib.engines.sums import check_groups
+from lib.wire.deadline import Deadline
+
+FEW_GROUPS = 1 << 18
+WORTH_THREADS = 1 << 16
+LARGEST_PIECE = 1 << 20
+
+Columns = Callable[[Rows], list[Floats]]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Location:
+    """The records of a chunk that count, the groups of their elements, and which elements are whose."""
+
+    rows: Rows
+    keys: Keys
+    indptr: Indptr
+
+
+@dataclass(frozen=True)
+class Adding:
+    """How the records of one question are added up: `locate` says which of a chunk count, and where."""
+
+    split: Split
+    locate: Callable[[Rows], Location]
+    threads: int
+    deadline: Deadline
+    max_groups: int | None = None
+
+    def sum_up(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "SplitSums":
+        """The sums of these columns; `pieces` cuts the records, so many a chunk."""
+        shares = max(1, min(self.threads, records // (WORTH_THREADS // 2)))
+        groups = self.split.groups
+        if groups <= min(FEW_GROUPS, max(CHUNK, 2 * records)):
+            size = min(max(CHUNK, 16 * groups), LARGEST_PIECE)
+            return self._few(columns, pieces(min(size, -(-records // shares) or 1)), shares)
+        return self._many(columns, pieces(min(LARGEST_PIECE, -(-records // shares) or 1)), shares)
+
+    def _few(self, columns: Columns, pieces: list[Rows], shares: int) -> "SplitSums":
+        def share(part: Sequence[Rows]) -> tuple[GroupSums, GroupSums]:
+            sums, total = GroupSums(self.split.groups), GroupSums(1)
+            for rows in part:
+                self.deadline.check()
+                location = self.locate(rows)
+                self._add(sums, total, location.keys, location, columns)
+            return sums, total
+
+        sums, total = _merge(_in_threads(share, pieces, shares))
+        keys, blocks = sums.present()
+        check_groups(len(keys), self.max_groups)
+        return SplitSums(keys, blocks, total)
+
+    def _many(self, columns: Columns, pieces: list[Rows], shares: int) -> "SplitSums":
+        def locate_part(part: Sequence[Rows]) -> list[tuple[Location, Ints]]:
+            parts = []
+            for rows in part:
+                self.deadline.check()
+                location = self.locate(rows)
+                part_keys, places = distinct(location.keys, self.split.groups)
+                parts.append((Location(location.rows, places, location.indptr), part_keys))
+            return parts
+
+        locations = [pair for part in _in_threads(locate_part, pieces, shares) for pair in part]
+        keys, places = _union([part_keys for _, part_keys in locations], self.split.groups)
+        check_groups(len(keys), self.max_groups)
+
+        def share(part: Sequence[tuple[Location, Places]]) -> tuple[GroupSums, GroupSums]:
+            sums, total = GroupSums(len(keys)), GroupSums(1)
+            for location, key_places in part:
+                self.deadline.check()
+                self._add(sums, total, key_places[location.keys], location, columns)
+            return sums, total
+
+        pairs = [(location, key_places) for (location, _), key_places in zip(locations, places, strict=True)]
+        sums, total = _merge(_in_threads(share, pairs, shares))
+        return SplitSums(keys, sums.blocks, total)
+
+    def _add(
+        self, sums: GroupSums, total: GroupSums, groups: Keys, location: Location, columns: Columns
+    ) -> None:
+        blocks = columns(location.rows)
+        sums.add(groups, location.indptr, blocks)
+        if self.split.is_segmented:
+            once = np.minimum(np.diff(location.indptr), 1)
+            ends = np.concatenate([[0], np.cumsum(once)]).astype(np.int32)
+            total.add(np.zeros(once.sum(), np.int32), ends, blocks)
+
+
+@dataclass(frozen=True)
+class SplitSums:
+    """The groups that have records, by their keys, ascending; blocks of sums (groups × m each).
+
+    `total` has sums of all records where those of the groups add up to more: a record may be in several.
+    """
+
+    keys: Ints
+    blocks: list[Floats]
+    total: GroupSums
+
+    def whole(self) -> list[Floats]:
+        """Per block the sums of all records together."""
+        if self.total.blocks:
+            return [block[0] for block in self.total.blocks]
+        return [block.sum(axis=0) for block in self.blocks]
+
+
+def _union(parts: list[Ints], possible: int) -> tuple[Ints, list[Places]]:
+    """All keys of the parts, ascending, and per part where its keys are among them."""
+    if len(parts) == 1:
+        return parts[0], [np.arange(len(parts[0]), dtype=np.int32)]
+    keys, places = distinct(np.concatenate([np.zeros(0, np.int64), *parts]), possible)
+    return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])[: len(parts)]
+
+
+def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:
+    sums, total = shares[0]
+    for other, other_total in shares[1:]:
+        sums.merge(other)
+        total.merge(other_total)
+    return sums, total
+
+
+def _in_threads(work: Callable[[Sequence[Item]], Result], items: list[Item], shares: int) -> list[Result]:
+    """The results of `work` on each share of the items, in order; each share runs in its own thread."""
+    shares = max(1, min(shares, len(items)))
+    if shares == 1:
+        return [work(items)]
+    bounds = [len(items) * share // shares for share in range(shares + 1)]
+    with ThreadPoolExecutor(shares) as pool:
+        return list(pool.map(lambda first, end: work(items[first:end]), bounds[:-1], bounds[1:]))

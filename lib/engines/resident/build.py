@@ -1,0 +1,405 @@
+"""From a slicer's Parquet rows to its resident layout: only days that changed are made from rows.
+
+Memory: two days of at most MOST_CELLS cells, or a few columns of a larger one; the dictionaries; and, where
+users are counted, some bytes a record.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import date
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.engines.resident import column_writer, days, sampling
+from lib.engines.resident.accumulate import distinct
+from lib.engines.resident.checksums import DamagedLayout, OtherFormat, Sum
+from lib.engines.resident.column_writer import (
+    Before,
+    CodeWriter,
+    IdentityWriter,
+    KeyWriter,
+    LaneWriter,
+    Local,
+    Places,
+    SegmentedKeyWriter,
+    merge,
+)
+from lib.engines.resident.days import EPOCH, Bounds, Day
+from lib.engines.resident.earlier import Earlier, find_earlier
+from lib.engines.resident.layout import Contents, Floats, Ints, Layout, narrowest, spans
+from lib.slicers.definition import TIME
+from lib.slicers.measures import RECORDS, additive_atoms
+from lib.slicers.warehouse import StoredSlicer
+from lib.slicers.warehouse.slicer import read_manifest
+
+ENDING = ".draft"
+SEED = 20_151
+Progress = Callable[[float], None]
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def draft_folder(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`, gone afterwards unless it was renamed.
+
+    The kernel lets go of it when the process ends, however that happens.
+    """
+    draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}{ENDING}")
+    draft.mkdir(parents=True)
+    handle = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield draft
+    finally:
+        # before the lock ends: somebody else would take a half-removed draft for one that was left behind
+        shutil.rmtree(draft, ignore_errors=True)
+        os.close(handle)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Whether somebody works on this draft; an empty one may have been made a moment ago, and is left."""
+    if not folder.name.endswith(ENDING):
+        return False
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return not any(folder.iterdir())
+    finally:
+        os.close(handle)
+
+
+def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
+    """Make the layout of the slicer's version if it is not there whole, and return its folder.
+
+    It is put together beside its place and renamed into it: a layout is whole or absent, and two processes
+    that build the same one don't meet. One that is damaged is put aside. `progress` is told the share done,
+    0 to 1. Damaged names a file of rows that can't be read.
+    """
+    target = slicer.layout_folder
+    if _is_whole(target, slicer):
+        return target
+    report = progress or (lambda share: None)
+    with find_earlier(slicer, days.recipe(slicer.definition, seed)) as earlier:
+        try:
+            _build(slicer, target, report, seed, earlier)
+        except (DamagedLayout, FileNotFoundError) as problem:
+            if earlier is None:
+                raise
+            _discard(slicer, earlier, problem)
+            _build(slicer, target, report, seed, None)
+        if _is_current(slicer):
+            _forget_others(target)
+    return target
+
+
+def _build(
+    slicer: StoredSlicer, target: Path, progress: Progress, seed: int, earlier: Earlier | None
+) -> None:
+    """Put the layout together in a draft, and that in its place."""
+    with draft_folder(target) as draft:
+        try:
+            Builder(slicer, draft, seed, earlier).build(progress)
+            draft.rename(target)
+        except OSError:
+            # another process was quicker with the same layout: a folder can't be renamed onto one with files
+            if not _is_whole(target, slicer):
+                raise
+
+
+def _discard(slicer: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
+    """An earlier layout that is damaged is put aside; one that somebody else removed needs no message."""
+    if isinstance(problem, DamagedLayout) and earlier.layout.folder.exists():
+        log_damage(slicer, problem.reason)
+        put_aside(earlier.layout.folder)
+
+
+def put_aside(layout: Path) -> None:
+    """Take a layout away, so that another can be built; whoever has it open keeps its maps."""
+    aside = layout.with_name(f"{layout.name}.{uuid.uuid4().hex}.damaged")
+    try:
+        layout.rename(aside)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_whole(layout: Path, slicer: StoredSlicer) -> bool:
+    """Whether it is there, by its sizes; what is damaged or of another version is put aside, and said."""
+    if not layout.exists():
+        return False
+    try:
+        Layout(layout)
+    except OtherFormat as other:
+        text = "The layout of %s/%s is another version's (%s); it is rebuilt from the rows"
+        _log.info(text, slicer.project, slicer.name, other.reason)
+        put_aside(layout)
+        return False
+    except DamagedLayout as damage:
+        log_damage(slicer, damage.reason)
+        put_aside(layout)
+        return False
+    return True
+
+
+def log_damage(slicer: StoredSlicer, reason: str) -> None:
+    """For the log: what is damaged, and what happens now."""
+    _log.warning(
+        "The layout of %s/%s is damaged (%s); it is rebuilt from the rows",
+        slicer.project,
+        slicer.name,
+        reason,
+    )
+
+
+def _is_current(slicer: StoredSlicer) -> bool:
+    """Whether no later import has been committed; a layout that is finished late leaves the later one's."""
+    manifest = read_manifest(slicer.folder)
+    return manifest is None or manifest.version == slicer.version
+
+
+def _forget_others(target: Path) -> None:
+    """Remove the layouts of earlier versions, and drafts that were left; who has one open keeps its maps."""
+    for other in target.parent.iterdir():
+        if other != target and not is_in_use(other):
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class DayRows:
+    """The rows of a day: read whole, or column by column where they are many."""
+
+    def __init__(self, slicer: StoredSlicer, day: date) -> None:
+        self._slicer, self._paths, self.records = slicer, slicer.files[day], slicer.rows[day]
+        schema = slicer.definition.schema()
+        self._texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        is_small = self.records * len(schema) <= column_writer.MOST_CELLS
+        self._table = self._read(schema.names) if is_small else None
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        """A column, in the order of the files."""
+        return (self._read([name]) if self._table is None else self._table)[name]
+
+    def floats(self, name: str) -> Floats:
+        """A column of numbers, NaN where one is missing."""
+        return np.asarray(self[name].to_numpy(), dtype=np.float64)
+
+    def lane(self, atom: str) -> Floats:
+        """What each record adds to an additive atom; see measures.py."""
+        if atom == RECORDS:
+            return np.ones(self.records)
+        kind, _, name = atom.partition(":")
+        column = self.floats(name)
+        return np.nan_to_num(column) if kind == "sum" else (~np.isnan(column)).astype(np.float64)
+
+    def _read(self, names: list[str]) -> pa.Table:
+        texts = [name for name in self._texts if name in names]
+        tables = [self._slicer.table(path, names, dictionaries=texts) for path in self._paths]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+
+class Builder:
+    """One build: what is written, and what is gathered on the way for the table of contents."""
+
+    def __init__(self, slicer: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
+        self.slicer, self.folder, self.seed, self.earlier = slicer, folder, seed, earlier
+        definition = slicer.definition
+        self.atoms = additive_atoms(definition)
+        self.spans = spans(len(self.atoms))
+        self.bounds = Bounds(definition)
+        fields = [f for f in definition.data_fields if f.source]
+        self.additive = [f.name for f in fields if f.is_additive]
+        extremes = [
+            f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
+        ]
+        self.values = {name: number for number, name in enumerate(extremes)}
+        numbers = [f"block_{number}.lanes" for number in range(len(self.spans))]
+        numbers += [f"value_{number}.lane" for number in self.values.values()]
+        self.lanes = {
+            name: LaneWriter(folder / name, earlier) for name in ("draw.lane", "share.lane", *numbers)
+        }
+        self.keys: dict[str, KeyWriter] = {
+            f.name: (SegmentedKeyWriter if f.segmented else KeyWriter)(
+                folder / f"key_{number}", number, f.name, earlier
+            )
+            for number, f in enumerate(definition.key_fields)
+        }
+        sources = [source.name for source in definition.audience_sources]
+        distinct_fields = [f.name for f in fields if f.aggregate == "distinct"]
+        self.identities = {
+            name: IdentityWriter(folder / f"distinct_{number}", number, name, name in sources, earlier)
+            for number, name in enumerate([*sources, *distinct_fields])
+        }
+        before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
+        self.time = CodeWriter(folder / "time.codes", before)
+        self.days: list[Day] = []
+
+    def build(self, progress: Progress) -> None:
+        """Write everything; the table of contents last."""
+        places = self.earlier.places if self.earlier else [None] * len(self.slicer.files)
+        fresh = [day for day, place in zip(self.slicer.files, places, strict=True) if place is None]
+        for path in (path for day in fresh for path in self.slicer.files[day]):
+            self.slicer.check(path)
+        with closing(self._rows(fresh)) as rows:
+            for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
+                if place is None:
+                    self._add(day, next(rows))
+                else:
+                    self._keep(place)
+                progress(0.8 * number / len(places))
+        contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
+        days.save(self.folder, recipe, self.days)
+        contents.sums.update(self._sums())
+        contents.save(self.folder)
+        progress(1.0)
+
+    def _rows(self, days: list[date]) -> Generator[DayRows, None, None]:
+        """The rows of each of these days; those of the next are read while one is worked on."""
+        with ThreadPoolExecutor(1, "rows") as pool:
+            ahead: Future[DayRows] | None = None
+            for day in [*days, None]:
+                rows = ahead.result() if ahead is not None else None
+                ahead = pool.submit(DayRows, self.slicer, day) if day is not None else None
+                if rows is not None:
+                    yield rows
+
+    def _keep(self, place: int) -> None:
+        """Take a day over from the earlier layout."""
+        if self.earlier is None:
+            return
+        self.days.append(self.earlier.days[place])
+        for lane in self.lanes.values():
+            lane.keep(place)
+        for writer in (self.keys | self.identities).values():
+            writer.keep(place)
+        self.time.keep(place)
+
+    def _add(self, date: date, rows: DayRows) -> None:
+        day = (date - EPOCH).days
+        size, volume = sampling.sizes_in_day(
+            ((name, rows.floats(name)) for name in self.additive), rows.records
+        )
+        draw = sampling.uniform(self.seed, day, rows.records) / size
+        order = np.argsort(draw, kind="stable")
+        self.lanes["draw.lane"].add(draw[order].astype(np.float32))
+        self.lanes["share.lane"].add(size[order])
+        for name, number in self.values.items():
+            self.lanes[f"value_{number}.lane"].add(rows.floats(name)[order])
+        for name, writer in (self.keys | self.identities).items():
+            writer.add(rows[name], order)
+        hours, codes = _hours(rows[TIME])
+        codes = codes[order]
+        self.time.add(codes)
+        self.days.append(
+            Day(
+                day=day,
+                origin=days.origin(self.slicer, date),
+                records=rows.records,
+                volume=volume,
+                smallest=float(size.min(initial=np.inf)),
+                hours=hours.tolist(),
+                bounds=self.bounds.of(rows.lane),
+                **self._add_lanes(rows, order, codes, len(hours)),
+            )
+        )
+
+    def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
+        """Write the blocks of a day; what its Day has of them. `hours` are the hours' places by record."""
+        hourly, sums, negative = list[Floats](), list[float](), list[bool]()
+
+        def lanes(atoms: list[str]) -> Iterator[Floats]:
+            for atom in atoms:
+                lane = rows.lane(atom)[order]
+                hourly.append(np.bincount(hours, lane, hour_count).astype(np.float64, copy=False))
+                sums.append(float(np.abs(lane).sum()))
+                negative.append(bool((lane < 0).any()))
+                yield lane
+
+        for number, span in enumerate(self.spans):
+            atoms = self.atoms[span]
+            self.lanes[f"block_{number}.lanes"].add_block(lanes(atoms), rows.records, len(atoms))
+        return {"sums": sums, "negative": negative, "hourly": np.transpose(hourly).tolist()}
+
+    def _contents(self) -> Contents:
+        """Finish the files that depend on all days; the table of contents, without checksums."""
+        rows = [day.records for day in self.days]
+        starts = [0, *accumulate(rows)]
+        sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
+        grid, counts = self._thresholds(starts, sizes)
+        smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
+        return Contents(
+            records=starts[-1],
+            days=[day.day for day in self.days],
+            starts=starts,
+            hours=self._write_hours().tolist(),
+            day_sizes=sizes,
+            lanes=self.atoms,
+            hour_sums=[row for day in self.days for row in day.hourly],
+            typical=self._typical(),
+            bounds=self.bounds.of_all([day.bounds for day in self.days]),
+            signed=[
+                atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
+            ],
+            smallest_size=float(min(smallest)) if starts[-1] else 1.0,
+            grid=grid.tolist(),
+            drawn=counts.tolist(),
+            keys={name: writer.finish() for name, writer in self.keys.items()},
+            values=self.values,
+            distinct={name: writer.finish() for name, writer in self.identities.items()},
+            sums={},
+        )
+
+    def _typical(self) -> list[float]:
+        """The mean |y| of each atom over all records."""
+        records = max(1, sum(day.records for day in self.days))
+        return [sum(day.sums[index] for day in self.days) / records for index in range(len(self.atoms))]
+
+    def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
+        if self.earlier:
+            self.earlier.check("draw.lane")
+        draw = _map_file(self.lanes["draw.lane"].path, "float32", starts[-1])
+        return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
+
+    def _write_hours(self) -> Ints:
+        """Finish the codes of time, and return the hours that they point to."""
+        places = self.earlier.places if self.earlier else [None] * len(self.days)
+        more = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
+        before = self.earlier.layout.hours if self.earlier else np.zeros(0, np.int64)
+        hours: Ints
+        hours, table, tables = merge(before, self.time.is_used(len(before)), more)
+        self.time.finish(table, tables, narrowest(len(hours)))
+        return hours
+
+    def _sums(self) -> dict[str, Sum]:
+        sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
+        for writer in (self.keys | self.identities).values():
+            sums |= writer.sums()
+        return sums | {days.DAYS: Sum.of(self.folder / days.DAYS)}
+
+
+def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
+    """A file of the draft, as an array."""
+    return np.asarray(np.memmap(path, dtype, "r", shape=(records,))) if records else np.zeros(0, dtype)
+
+
+def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
+    """The hours since 1970 that occur, ascending, and the place among them of each record's."""
+    hours = np.asarray(times.cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
+    first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
+    distinct_hours, places = distinct(hours - first, max(1, last - first + 1))
+    return distinct_hours + first, places

@@ -1,0 +1,129 @@
+"""A draw from a layout: plain, weighted and certain sums, second moments, and the usual light record.
+
+A group's own moments come from the records drawn in it, and know nothing of those that were not. So intervals
+count one record more: the usual light one (of a weight above 1) of the whole layout. It is estimated from a
+small sample of the layout that is the same for every question.
+"""
+
+import numpy as np
+
+from lib.engines.resident import sampling
+from lib.engines.resident.accumulate import ranges
+from lib.engines.resident.layout import Floats, Ints, Layout
+from lib.engines.sums import Aggregate, Numbers, Pair, Sample
+from lib.slicers.measures import RECORDS
+
+REFERENCE_RECORDS = 4_000
+
+
+class Draw:
+    """A sample q < τ of a layout, and how its columns are called.
+
+    With a atoms y and p pairs: [y | w·y | y where w = 1 | w(w-1)·y·y'], 3a + p columns. The first atom is
+    the count of records.
+    """
+
+    def __init__(self, layout: Layout, tau: float, atoms: list[str], pairs: list[Pair]) -> None:
+        self.layout, self.tau, self.atoms, self.pairs = layout, tau, atoms, pairs
+        number = {atom: place for place, atom in enumerate(atoms)}
+        self._firsts, self._seconds = (
+            np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1)
+        )
+
+    def columns(self, records: Ints) -> Floats:
+        """The columns of these records; shape (records, 3a + p)."""
+        plain = self._plain(records)
+        weight = sampling.weights(self.layout.sizes(records), self.tau)[:, None]
+        moments = plain[:, self._firsts] * plain[:, self._seconds] * (weight * (weight - 1))
+        return np.hstack([plain, plain * weight, plain * (weight == 1), moments])
+
+    def aggregate(self, sums: Numbers) -> Aggregate:
+        """Summed columns (groups × (3a + p)) by their names."""
+        width = len(self.atoms)
+        part = {
+            name: sums[:, at * width : (at + 1) * width]
+            for at, name in enumerate(("plain", "weighted", "certain"))
+        }
+        blocks = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
+        return Aggregate(
+            estimate=blocks["weighted"],
+            records=blocks["plain"][RECORDS],
+            exact=False,
+            certain=blocks["certain"],
+            moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),
+        )
+
+    def sample(self) -> Sample:
+        """The parts of this draw that an interval needs, by the reference records (`Usual`)."""
+        contents = self.layout.contents
+        records, weight = _reference(self.layout)
+        size = self.layout.sizes(records).astype(np.float64)
+        plain = self._plain(records)
+        usual = Usual(self.tau, size, weight, plain)
+        typical = dict(zip(contents.lanes, contents.typical, strict=True))
+        largest = max(1.0, 1.0 / (self.tau * contents.smallest_size))
+        # of n reference records that have any of it one of n + 2 may be light (Laplace's rule of succession)
+        chance = 1 / (2 + np.count_nonzero(plain, axis=0))
+        unseen = chance * largest * np.array([typical[atom] for atom in self.atoms])
+        usual_contributions = usual.contributions()
+        contributions = np.where(usual_contributions > 0, usual_contributions, unseen)
+        moments = usual.moments(self._firsts, self._seconds)
+        products = contributions[self._firsts] * contributions[self._seconds]
+        is_square = self._firsts == self._seconds
+        moments = np.where(is_square, np.where(moments > 0, moments, products), moments)
+        return Sample(
+            contribution=dict(zip(self.atoms, contributions.tolist(), strict=True)),
+            moments=dict(zip(self.pairs, moments.tolist(), strict=True)),
+            signed=frozenset(contents.signed),
+            bounds=contents.bounds,
+        )
+
+    def missing(self, sums: Numbers) -> dict[str, float]:
+        """The volume to expect in groups that no record fell in, by atom.
+
+        Σ (w-1)·y over the groups of a single record: unbiased for it (Good 1953, with unequal probabilities).
+        """
+        width = len(self.atoms)
+        single = sums[:, 0] == 1
+        excess = (sums[single, width : 2 * width] - sums[single, :width]).sum(axis=0)
+        return dict(zip(self.atoms, excess.tolist(), strict=True))
+
+    def _plain(self, records: Ints) -> Floats:
+        """The atoms of these records; shape (records, a)."""
+        lanes = [self.layout.lane[atom] for atom in self.atoms]
+        blocks = {number: self.layout.block(number)[records] for number in {block for block, _ in lanes}}
+        return np.stack([blocks[number][:, lane] for number, lane in lanes], axis=1)
+
+
+def _reference(layout: Layout) -> tuple[Ints, Floats]:
+    """The reference records (the largest draw of the grid with so few), and the weight of each."""
+    counts = layout.draw_counts.sum(axis=0)
+    place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
+    records = ranges(layout.starts[:-1], layout.draw_counts[:, place])
+    return records, sampling.weights(layout.sizes(records), float(layout.grid[place]))
+
+
+class Usual:
+    """The usual light record at the threshold `tau`, by `columns` of the reference records.
+
+    `size` and `weight` are of those records; `columns` has shape (records, m).
+    """
+
+    def __init__(self, tau: float, size: Floats, weight: Floats, columns: Floats) -> None:
+        light = tau * size < 1
+        inclusion = tau * size[light]
+        self.columns = columns[light]
+        self.excess = weight[light] * (1 / inclusion - 1)
+        self.weight = weight[light]
+        self.draws = float(self.weight @ inclusion)
+
+    def contributions(self) -> Floats:
+        """E Σ w(w-1)y² / E Σ w|y| per column: how much of a sum rests on a single record; shape (m,)."""
+        volume = self.weight @ np.abs(self.columns)
+        squares = self.excess @ self.columns**2
+        return np.asarray(np.divide(squares, volume, out=np.zeros_like(volume), where=volume > 0))
+
+    def moments(self, firsts: Ints, seconds: Ints) -> Floats:
+        """The mean of w(w-1)·a·b over the light records drawn, per pair of columns a and b."""
+        products = self.excess @ (self.columns[:, firsts] * self.columns[:, seconds])
+        return np.asarray(products / self.draws if self.draws else np.zeros(len(firsts)))

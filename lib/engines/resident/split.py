@@ -1,0 +1,168 @@
+"""The group of each record: the codes of the split's key fields as one number, mixed radix."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.engines.resident.accumulate import Indptr, Keys, Rows, count, distinct, elements, one_each, ranges
+from lib.engines.resident.layout import Ints, Layout
+from lib.slicers.dates import format_time
+from lib.slicers.models import TIME_KEY_FIELDS
+from lib.wire.errors import BadRequest
+
+LARGEST_KEY = 2**62
+FEW_VALUES, KEPT_VALUES = 1 << 12, 1 << 16
+
+
+@dataclass(frozen=True)
+class SplitField:
+    """One key field of a split: how many values it has, and for time fields the place of each hour's text."""
+
+    name: str
+    values: pa.Array
+    hours: Ints | None = None
+
+    @classmethod
+    def of(cls, layout: Layout, name: str, local_hours: Ints) -> "SplitField":
+        """The field `name`; `local_hours` are the layout's hours in the question's zone."""
+        if name not in TIME_KEY_FIELDS:
+            return cls(name, layout.dictionary(name))
+        texts, places = np.unique(
+            np.asarray(format_time(TIME_KEY_FIELDS[name], local_hours), dtype=object), return_inverse=True
+        )
+        return cls(name, texts, places)
+
+
+class Split:
+    """The key fields of a split in order, and the keys of records under them.
+
+    Keys of n records: the group of each element, and an `indptr` of n + 1 that says which elements are whose
+    (one each, unless a key field is segmented or a record is filtered out).
+    """
+
+    def __init__(self, layout: Layout, names: tuple[str, ...], local_hours: Ints) -> None:
+        self.layout = layout
+        self.fields = [SplitField.of(layout, name, local_hours) for name in names]
+        self.radices = [max(1, len(field.values)) for field in self.fields]
+        self.groups = math.prod(self.radices)
+        if self.groups > LARGEST_KEY:
+            raise BadRequest(
+                f"A split by {', '.join(names)} has too many combinations; choose fewer key fields"
+            )
+        self.dtype: type[np.signedinteger[Any]] = np.int32 if self.groups < 2**31 else np.int64
+
+    @property
+    def is_segmented(self) -> bool:
+        """Whether a record may belong to several groups."""
+        return any(self._is_segmented(field) for field in self.fields)
+
+    def keys(self, rows: Rows, subset: Ints | None) -> tuple[Keys, Indptr]:
+        """The groups of records `rows`, of which only those at `subset` count (None: all of them)."""
+        if self.is_segmented:
+            return self._keys_of_elements(rows, subset)
+        keys: Keys | None = None
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            field_places = self._places(field, rows)
+            places = (field_places if subset is None else field_places[subset]).astype(self.dtype, copy=False)
+            keys = places if keys is None else _join(keys, radix, places)
+        if keys is None:
+            keys = np.zeros(count(rows) if subset is None else len(subset), dtype=self.dtype)
+        return keys, _indptr(subset, count(rows))
+
+    def _keys_of_elements(self, rows: Rows, subset: Ints | None) -> tuple[Keys, Indptr]:
+        """Keys where a record has one for each of its elements."""
+        if len(self.fields) == 1 and subset is None:
+            codes, lengths = elements(self.layout, self.fields[0].name, rows)
+            return codes.astype(self.dtype), _ends(lengths)
+        owner = np.arange(count(rows)) if subset is None else subset
+        keys: Keys = np.zeros(len(owner), dtype=self.dtype)
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            if self._is_segmented(field):
+                keys, owner = _product(keys, radix, owner, *elements(self.layout, field.name, rows))
+            else:
+                keys = _join(keys, radix, self._places(field, rows)[owner])
+        return keys, _indptr(owner, count(rows))
+
+    def keys_of(self, names: pd.DataFrame) -> Ints:
+        """The keys of these groups: a text column per key field of the split."""
+        keys = np.zeros(len(names), dtype=np.int64)
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            texts = pa.array(names[field.name], pa.string())
+            places = pc.index_in(texts, value_set=pa.array(field.values, pa.string()))
+            keys = keys * radix + np.asarray(places, dtype=np.int64)
+        return keys
+
+    def hour_keys(self, hours: Ints) -> Ints:
+        """The groups of these places among the hours, for a split by time alone."""
+        keys = np.zeros(len(hours), dtype=np.int64)
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            if field.hours is None:
+                raise ValueError(f"{field.name} is not a time key field")
+            keys = keys * radix + field.hours[hours]
+        return keys
+
+    def frame(self, keys: Ints) -> pd.DataFrame:
+        """One row per key and one Categorical per field: what the keys stand for."""
+        columns = {}
+        keys = keys.astype(self.dtype)
+        for field, radix in zip(reversed(self.fields), reversed(self.radices), strict=True):
+            above = keys // self.dtype(radix)
+            columns[field.name] = self._categorical(field, keys - above * self.dtype(radix))
+            keys = above
+        return pd.DataFrame(
+            {field.name: columns[field.name] for field in self.fields}, index=pd.RangeIndex(len(keys))
+        )
+
+    def _categorical(self, field: SplitField, codes: Keys) -> pd.Categorical:
+        """The texts of these codes; of a field with many more values than codes, only those that occur."""
+        if not isinstance(field.values, pa.Array):
+            dtype = pd.CategoricalDtype(pd.Index(field.values, dtype="str"))
+        elif len(field.values) <= min(KEPT_VALUES, max(FEW_VALUES, 4 * len(codes))):
+            dtype = self.layout.categories(field.name)
+        else:
+            unique, codes = distinct(codes, len(field.values))
+            dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(unique)), dtype="str")))
+        return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+
+    def _is_segmented(self, field: SplitField) -> bool:
+        return field.hours is None and self.layout.contents.keys[field.name].segmented
+
+    def _places(self, field: SplitField, rows: Rows) -> npt.NDArray[np.integer[Any]]:
+        if field.hours is not None:
+            return field.hours[self.layout.time[rows]]
+        codes: npt.NDArray[np.integer[Any]] = self.layout.codes(field.name)[rows]
+        return codes
+
+
+def _join(keys: Keys, radix: int, places: npt.NDArray[np.integer[Any]]) -> Keys:
+    """Each key with the place of one more field; the array `keys` is used up."""
+    keys *= keys.dtype.type(radix)
+    keys += places.astype(keys.dtype, copy=False)
+    return keys
+
+
+def _product(
+    keys: Keys, radix: int, owner: Ints, codes: npt.NDArray[np.unsignedinteger[Any]], lengths: Ints
+) -> tuple[Keys, Ints]:
+    """Each key joined with each element of its record: the keys and owners of all combinations."""
+    starts = np.cumsum(lengths) - lengths
+    counts = lengths[owner]
+    products = _join(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
+    return products, np.repeat(owner, counts)
+
+
+def _indptr(owner: Ints | None, records: int) -> Indptr:
+    return one_each(records) if owner is None else _ends(np.bincount(owner, minlength=records))
+
+
+def _ends(lengths: Ints) -> Indptr:
+    """Where the elements of each record begin, and the end of the last, from how many each has."""
+    indptr = np.zeros(len(lengths) + 1, dtype=np.int32)
+    np.cumsum(lengths, out=indptr[1:])
+    return indptr

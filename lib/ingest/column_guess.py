@@ -1,0 +1,481 @@
+"""What a column of a sample is: a key field or a data field, and how its numbers come together.
+
+A column's role is guessed by its values, if in doubt by its name. What may well be wrong has a `doubt`.
+Figures that are rates are found by the other figures in their rows, of which they are quotients.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.ingest import cells, column_names
+from lib.ingest.cells import Missing
+from lib.ingest.layout import is_total
+from lib.ingest.numbers import (
+    PERCENT,
+    PLAIN,
+    PLAIN_FILE,
+    STRANGE_SHARE,
+    FileMarks,
+    Marks,
+    Notation,
+    example_of,
+)
+from lib.slicers.definition.reading import GUESS
+from lib.slicers.formulas import Field
+from lib.slicers.models import DURATION
+
+Floats = npt.NDArray[np.float64]
+Figures = Mapping[str, Floats]
+_SEPARATORS = "|;,"
+_MOST_TEXTS = 10_000
+_FEW, _FEW_SHARE = 20, 0.01  # so few different whole numbers are codes, not amounts
+_CODE_SHARE = 0.05  # the same of numbers that are named like a code
+_ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different
+_SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}  # of texts that have the mark
+_MAX_ELEMENT = 40
+_EXAMPLES = 100
+_MAPPED_SHARE = 0.8
+_DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
+_EXACT = 2.0**53  # whole numbers from here on lose digits as float64
+_ID_ROWS, _LEAST_ID, _REPEATING_ID = 10, 10**5, 10**4
+_SHARE = 1
+_ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?[0-9]{2}$"
+_LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
+_NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
+_METRIC_NAMES = {
+    "metric", "metrics", "measure", "measures", "kpi", "indicator", "kennzahl", "metrik", "metrica",
+}  # fmt: skip
+_FEW_NAMES = 3
+_UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
+_BEYOND = "whole numbers beyond 2⁵³, of which a sum would lose digits"
+_FACTORS = (1, 100, 1000)
+_FEWEST_RATES = 3
+_MOST_ROWS = 2_000
+_PROBE_ROWS = 8
+_MOST_COLUMNS, _MOST_RATES = 60, 500
+_MOST_DECIMALS = 6
+_SHARPNESS = 0.02  # of a quotient: rounding hides at most so much of it, else any two columns would do
+_LARGE_COUNT, _PERCENTAGE = 100, 100
+
+
+class ColumnGuess(NamedTuple):
+    """A guess about a column, and its reason. `options` are the fields of its part of a definition.
+
+    `doubt` is what may well be wrong about it, in words; empty where the guess is sure.
+    """
+
+    column: str
+    is_key: bool
+    options: dict[str, Any]
+    reason: str
+    doubt: str = ""
+
+    def field(self, name: str) -> dict[str, Any]:
+        """As it stands in a definition, under a name."""
+        source = {} if name == self.column or "formula" in self.options else {"column": self.column}
+        note = {"annotation": f"{GUESS}{self.doubt}"} if self.doubt else {}
+        label = {"description": column_names.description(self.column)}
+        return {"name": name, **source, **label, **self.options, **note}
+
+    def with_mapping(self, values: pa.Array, mappings: Mapping[str, Collection[str]]) -> "ColumnGuess":
+        """The same with the mapping whose codes most of the column's values are, if there is one."""
+        if not self.is_key or "segmented" in self.options or pa.types.is_nested(values.type):
+            return self
+        different = set(cells.text(values).drop_null().unique().to_pylist())
+        for name, codes in mappings.items():
+            if different and len(different.intersection(codes)) >= _MAPPED_SHARE * len(different):
+                options = self.options | {"mapping": name}
+                return self._replace(options=options).with_note(f"codes of the mapping {name}")
+        return self
+
+    def with_note(self, note: str) -> "ColumnGuess":
+        """The same, with a note beside the reason."""
+        return self._replace(reason=f"{self.reason}; {note}")
+
+    @property
+    def kind(self) -> str:
+        """In words: `key field (int)`, `data field (mean)`."""
+        what = self.options.get("type") or self.options.get("aggregate") or ("text" if self.is_key else "sum")
+        segmented = self.options.get("segmented")
+        what = "segmented" if segmented is True else f"segmented by {segmented}" if segmented else what
+        what = "formula" if "formula" in self.options else what
+        return f"{'key' if self.is_key else 'data'} field ({what})"
+
+
+def guess_column(
+    name: str,
+    values: pa.Array,
+    notation: Notation | None = None,
+    file_marks: FileMarks = PLAIN_FILE,
+    missing: Missing = None,
+) -> ColumnGuess:
+    """A column's role, and how its numbers are read, of this `notation` in a file of these marks."""
+    if notation and notation.has_magnitudes and not _is_named_number(name):
+        present = present_texts(values, missing)
+        doubt = f"text, though {present[0]} may be a number; then make it a data field"
+        return _text_column(name, present)._replace(doubt=doubt)
+    own = file_marks.columns.get(name, PLAIN)
+    guess = _guess_role(name, values, own, missing, notation.problem if notation else None)
+    if guess.is_key and not guess.options and not guess.doubt:
+        guess = guess._replace(doubt=_text_doubt(name, values, present_texts(values, missing)))
+    is_text = guess.is_key and guess.options.get("type") != "int"
+    if notation is None or name not in file_marks.columns or is_text:
+        return guess
+    example = example_of(notation, own)
+    guess = guess._replace(options=guess.options | file_marks.own(name))
+    return guess.with_note(example) if example else guess
+
+
+def present_texts(values: pa.Array, missing: Missing) -> pa.Array:
+    """The trimmed texts of a column, without those that say that there is no value."""
+    texts = cells.without_missing(cells.trim(cells.text(values)), missing)
+    return texts.filter(pc.invert(pc.match_substring_regex(texts, _DASH_AMOUNT).fill_null(True)))
+
+
+def _guess_role(
+    name: str, values: pa.Array, marks: Marks, missing: Missing, problem: str | None
+) -> ColumnGuess:
+    """The role of a column whose texts have these `marks`, or are no numbers because of a `problem`."""
+    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        return ColumnGuess(name, True, {"segmented": True}, "lists", _list_doubt(name, values))
+    if pa.types.is_floating(values.type):  # infinite ones are rejected row by row
+        values = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+    is_nested = pa.types.is_nested(values.type)
+    present = pa.array([], pa.string()) if is_nested else present_texts(values, missing)
+    if not len(present):
+        return ColumnGuess(name, True, {}, "no values in the sample")
+    if pa.types.is_boolean(values.type):
+        return ColumnGuess(name, True, {}, "true or false")
+    if problem:
+        return ColumnGuess(name, True, {}, f"text: {problem}")
+    if marks.unit == DURATION and column_names.sounds_like_clock(name):
+        return _text_column(name, present)
+    return _guess_texts(name, present, marks, pa.types.is_floating(values.type))
+
+
+def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> ColumnGuess:
+    """The role of a column by its texts; those of floats were numbers of a computer."""
+    if pc.any(pc.match_substring_regex(present, _ROUNDED)).as_py() and not column_names.is_amount(name):
+        return _text_column(name, present)._replace(doubt=f"the digits of {present[0]} {_LOST_DIGITS}")
+    number = cells.number(present, marks)
+    strange = 0.0 if number.bad is None else float(number.bad.mean())
+    is_duration = marks.unit == DURATION and not strange
+    if not is_duration and (
+        strange > STRANGE_SHARE
+        or pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py()
+        or _is_no_amount(name, present)
+    ):
+        return _text_column(name, present)
+    guess = _number_column(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
+    if guess.is_key and (spelling := cells.spelling(present)) != "any":
+        guess = guess._replace(options=guess.options | {"spelling": spelling})
+    if is_float and guess.reason == _BEYOND:
+        guess = guess._replace(doubt=f"digits beyond the 15th {_LOST_DIGITS}")
+    if not strange:
+        return guess
+    if guess.is_key:
+        return _text_column(name, present)
+    return guess.with_note(f"{strange:.2%} of the values are not numbers")
+
+
+def _is_named_number(name: str) -> bool:
+    return column_names.is_amount(name) or column_names.is_mean(name) or column_names.may_be_mean(name)
+
+
+def _is_no_amount(name: str, present: pa.Array) -> bool:
+    """Whether a code has marks in it: version 10.1, or the list 48,57 in `tag_ids`."""
+    is_code = column_names.is_version(name) or (column_names.is_id(name) and not column_names.is_mean(name))
+    return is_code and bool(pc.any(pc.match_substring_regex(present, "[0-9][.,][0-9]")).as_py())
+
+
+def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
+    if marks.unit:
+        return _data_column(name, values, f"numbers with {marks.unit}", marks)
+    if (values % 1 != 0).any():
+        return _data_column(name, values, "numbers with a fraction")
+    if np.abs(values).max() >= _EXACT:
+        return ColumnGuess(name, True, {"type": "int"}, _BEYOND)
+    if column_names.is_id(name) and not column_names.is_mean(name):
+        return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
+    is_named = _is_named_number(name)
+    if is_named or column_names.counts_people(name) or (values < 0).any():
+        return _data_column(name, values, "whole numbers, named like an amount" if is_named else "numbers")
+    different = len(np.unique(values))
+    if column_names.may_be_code(name) and different <= max(_FEW, _CODE_SHARE * len(values)):
+        return ColumnGuess(name, True, {"type": "int"}, f"{different} whole numbers, named like a code")
+    if different <= min(_FEW, _FEW_SHARE * len(values)):
+        return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers")
+    if reason := _id_reason(values, different):
+        return ColumnGuess(name, True, {"type": "int"}, reason, f"an id rather than an amount: {reason}")
+    return _data_column(name, values, "whole numbers")
+
+
+def _id_reason(values: Floats, different: int) -> str:
+    """Why whole numbers of an unknown name are ids rather than amounts; empty where they are not."""
+    if len(values) < _ID_ROWS:
+        return ""
+    digits = len(str(int(values.min())))
+    if different == len(values) and values.min() >= _LEAST_ID and values.max() < 10**digits:
+        return f"as many different numbers as rows, all of {digits} digits"
+    if different <= len(values) / 2 and np.median(values) >= _REPEATING_ID:
+        return f"{different} large numbers that repeat"
+    return ""
+
+
+def _data_column(name: str, values: Floats, reason: str, marks: Marks = PLAIN) -> ColumnGuess:
+    aggregate, doubt = _aggregate(name, values, marks)
+    options: dict[str, Any] = {} if aggregate == "sum" else {"aggregate": aggregate}
+    if marks.unit == DURATION:
+        note = "durations in seconds; " + (
+            "an average, so it is averaged" if aggregate == "mean" else "added up"
+        )
+        return ColumnGuess(name, False, options | {"display_pattern": DURATION}, note, doubt)
+    if aggregate == "mean" or (values % 1 != 0).any():
+        small = float(np.median(np.abs(values))) < 1
+        options |= {"display_type": "float", "display_precision": 4 if small else 2}
+    note = "; a price or a rate, so it is averaged" if aggregate == "mean" and not doubt else ""
+    return ColumnGuess(name, False, options, reason + note, doubt)
+
+
+def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
+    """How numbers come together, and what may be wrong about that."""
+    if extreme := column_names.extreme(name):
+        return extreme, ""
+    if column_names.is_mean(name) or marks.unit == PERCENT:
+        return "mean", ""
+    is_share = bool((values >= 0).all() and (values <= _SHARE).all())
+    has_fraction = bool((values % 1 != 0).any())
+    if column_names.may_be_mean(name):
+        if has_fraction or is_share:
+            return "mean", "averaged as a rate; if these are amounts, leave out the aggregate"
+        return "sum", "added up as counts; if these are rates, write aggregate: mean"
+    if column_names.counts_people(name) and not has_fraction:
+        return "sum", "added up, so whoever is in several rows counts several times"
+    if has_fraction and is_share and not column_names.is_amount(name):
+        return "mean", "averaged, as all values are from 0 to 1; if they add up, leave out the aggregate"
+    if column_names.is_amount(name):
+        return "sum", ""
+    return "sum", "added up, although its name says nothing; if these are rates, write aggregate: mean"
+
+
+def _text_column(name: str, present: pa.Array) -> ColumnGuess:
+    is_list = column_names.sounds_like_list(name)
+    separator = next((mark for mark in _SEPARATORS if _is_separated(present, mark, is_list)), None)
+    if separator:
+        example = present.filter(pc.match_substring(present, separator))[0]
+        return ColumnGuess(name, True, {"segmented": separator}, f"several values, such as {example}")
+    if column_names.sounds_like_users(name):
+        return ColumnGuess(name, True, {}, "text; if these are users, make it an audience source")
+    different = present.unique()
+    totals = [text for text in different.slice(0, _MOST_TEXTS).to_pylist() if is_total(text)]
+    warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
+    reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
+    return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
+
+
+def _list_doubt(name: str, values: pa.Array) -> str:
+    items = cells.text(values.flatten()).drop_null().unique()
+    if column_names.is_id(name) or not len(items):
+        return ""
+    if pc.all(pc.starts_with(items, "{")).as_py():
+        return "each value is an object; what is in it is neither a field nor added up: make a row of each"
+    if column_names.is_amount(name) and pc.all(pc.match_substring_regex(items, "^[0-9.]+$")).as_py():
+        return "amounts in lists are not added up: make a row of each"
+    return ""
+
+
+def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
+    """What may be wrong about a column of texts: most are numbers, or each stands for the rows below it."""
+    different = present.unique()
+    if not len(different):
+        return ""
+    is_number = pc.match_substring_regex(present, _NEARLY_A_NUMBER)
+    share = pc.mean(is_number).as_py()
+    if (0.5 <= share < 1 or (share < 1 and _is_named_number(name))) and not column_names.is_id(name):
+        example = present.filter(pc.invert(is_number))[0]
+        return f"text, as '{example}' is no number; if this is a figure, write it as one"
+    if (
+        len(split := column_names.split_words(name)) == 1
+        and split[0] in _METRIC_NAMES
+        and len(different) <= _FEW
+    ):
+        names = ", ".join(different.slice(0, _FEW_NAMES).to_pylist())
+        return f"rows of different metrics ({names}) are added up together: make a column of each"
+    empty = len(values) - len(present)
+    if 1 < len(different) == len(present) <= empty and values[0].as_py() == present[0].as_py():
+        return (
+            f"empty in {empty:,} of {len(values):,} rows, and no value comes twice: if each stands for "
+            "the rows below it too, fill it in there"
+        )
+    return ""
+
+
+def numbers_rows(name: str, values: pa.Array) -> bool:
+    """Whether a column without a name of its own numbers the rows from 0 or 1, as pandas writes an index."""
+    if not _UNNAMED.fullmatch(name) or len(values) < _ID_ROWS or values.null_count:
+        return False
+    first = cells.text(values)[0].as_py()
+    numbers = pa.array(range(len(values))) if first == "0" else pa.array(range(1, len(values) + 1))
+    return bool(cells.text(values).equals(numbers.cast(pa.string())))
+
+
+def _encoding_doubt(texts: pa.Array) -> str:
+    """What is odd about UTF-8 that was read as Windows-1252 once, `Ã…hus` for Åhus; else empty."""
+    for text in texts.filter(pc.match_substring_regex(texts, "[ÃÂâÐ].")).slice(0, _EXAMPLES).to_pylist():
+        try:
+            right = text.encode("cp1252").decode("utf-8")
+        except UnicodeError:
+            continue
+        return (
+            f"'{text}' seems to be '{right}' in another encoding than the file's; export the column in UTF-8"
+        )
+    return ""
+
+
+def _is_separated(present: pa.Array, mark: str, is_list: bool) -> bool:
+    """Whether a mark is between the elements of lists: never beside a blank, as it is in prose.
+
+    The elements come back in other rows (with | it is enough that lists differ in length), and a text of
+    always the same parts, such as US|300x250|news, is a list only if its column's name says so.
+    """
+    has_mark = pc.match_substring(present, mark)
+    beside_blank = pc.match_substring_regex(present, rf"[{mark}]\s|\s[{mark}]")
+    if pc.mean(has_mark).as_py() < _SEPARATED_SHARE[mark] or pc.any(beside_blank).as_py():
+        return False
+    lists = pc.split_pattern(present, mark)
+    parts, counts = lists.flatten(), pc.list_value_length(lists)
+    if pc.max(pc.utf8_length(parts)).as_py() > _MAX_ELEMENT:
+        return False
+    comes_back = pc.count_distinct(parts).as_py() <= _ENUMERATED_SHARE * len(parts)
+    if pc.count_distinct(counts).as_py() > 1:
+        return bool(comes_back or mark == "|")
+    return bool(comes_back and (is_list or _is_mixed(lists, counts[0].as_py())))
+
+
+def _is_mixed(lists: pa.Array, count: int) -> bool:
+    """Whether the same element comes at several positions of lists of the same length."""
+    sets = [set(pc.list_element(lists, position).unique().to_pylist()) for position in range(count)]
+    return len(set[str]().union(*sets)) < sum(map(len, sets))
+
+
+class Quotient(NamedTuple):
+    """A column that is `factor` × numerator / denominator in all rows of the sample."""
+
+    factor: int
+    numerator: str
+    denominator: str
+
+    @property
+    def label(self) -> str:
+        """In words: `100 × Clicks / Impressions`."""
+        return f"{f'{self.factor:,} × ' if self.factor > 1 else ''}{self.numerator} / {self.denominator}"
+
+    def formula(self, names: Mapping[str, str]) -> str:
+        """As a definition has it, with the names of fields by columns."""
+        top, bottom = (str(Field(names[column])) for column in (self.numerator, self.denominator))
+        return f"{f'{self.factor} * ' if self.factor > 1 else ''}{top} / {bottom}"
+
+
+def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnGuess]:
+    """The guesses, with data fields that are quotients of two others as formulas, and percentages averaged.
+
+    `figures` are the numbers of data fields in each row of the sample, NaN where there is none; fields that
+    come after the sample have none.
+    """
+    amounts = {
+        guess.column: figures[guess.column] for guess in guesses if _is_sum(guess) and guess.column in figures
+    }
+    if any(map(_is_count, amounts.values())):
+        guesses = [_as_mean(guess, figures) for guess in guesses]
+    quotients, result, rates = Quotients(amounts), list[ColumnGuess](), 0
+    for guess in guesses:
+        is_rate = guess.column in figures and (guess.options.get("aggregate") == "mean" or guess.doubt)
+        rates += bool(is_rate)
+        quotient = quotients.find(guess.column, figures) if is_rate and rates <= _MOST_RATES else None
+        result.append(guess if quotient is None else _with_quotient(guess, quotient))
+    return result
+
+
+class Quotients:
+    """The quotients of each two of some amounts, to find what another column is."""
+
+    def __init__(self, amounts: Figures) -> None:
+        self._names = list(amounts)[:_MOST_COLUMNS]
+        self._rows = np.array([amounts[name][:_MOST_ROWS] for name in self._names])
+        count = self._rows.shape[-1]
+        self._probe = np.unique(np.linspace(0, max(count - 1, 0), min(_PROBE_ROWS, count)).astype(int))
+        with np.errstate(all="ignore"):
+            probes = self._rows[:, self._probe] if count else self._rows
+            self._some = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
+
+    def find(self, column: str, figures: Figures) -> Quotient | None:
+        """The amounts whose quotient a column is in all rows, as far as its decimals tell; else None."""
+        rates = figures[column][:_MOST_ROWS]
+        present = np.isfinite(rates)
+        tolerance = 1.0001 * 10.0 ** -_decimals(rates[present])
+        sizes = np.abs(rates[present & (rates != 0)])
+        if len(np.unique(sizes)) < _FEWEST_RATES or tolerance > _SHARPNESS * np.median(sizes):
+            return None
+        for factor in _FACTORS:
+            misses = np.abs(factor * self._some - rates[self._probe]) > tolerance
+            for top, bottom in np.argwhere(~misses.any(axis=-1)).tolist():
+                names = self._names[top], self._names[bottom]
+                if (
+                    top != bottom
+                    and column not in names
+                    and self._fits(rates, top, bottom, factor, tolerance)
+                ):
+                    return Quotient(factor, *names)
+        return None
+
+    def _fits(self, rates: Floats, top: int, bottom: int, factor: int, tolerance: float) -> bool:
+        """Whether rates are a quotient wherever there is one, and zero or missing elsewhere."""
+        tops, bottoms = self._rows[top], self._rows[bottom]
+        rows = np.isfinite(rates) & np.isfinite(tops) & (np.nan_to_num(bottoms) != 0)
+        is_zero = np.nan_to_num(rates[~rows]) == 0
+        fits = np.abs(factor * tops[rows] / bottoms[rows] - rates[rows]) <= tolerance
+        return bool(rows.sum() >= _FEWEST_RATES and fits.all() and is_zero.all())
+
+
+def _with_quotient(guess: ColumnGuess, quotient: Quotient) -> ColumnGuess:
+    options = {name: value for name, value in guess.options.items() if name.startswith("display")}
+    reason = f"{guess.column} = {quotient.label} in all rows"
+    return guess._replace(options=options | {"formula": quotient}, reason=reason, doubt="")
+
+
+def _as_mean(guess: ColumnGuess, figures: Figures) -> ColumnGuess:
+    """The guess, as a mean where an unknown name has fractions up to 100 beside large counts."""
+    values = figures.get(guess.column)
+    if values is None or not guess.doubt or not _is_sum(guess):
+        return guess
+    present = values[np.isfinite(values)]
+    is_percentage = (present >= 0).all() and (present <= _PERCENTAGE).all() and (present % 1 != 0).any()
+    if not is_percentage or column_names.is_amount(guess.column) or "unit" in guess.options:
+        return guess
+    doubt = (
+        "averaged, as all values are from 0 to 100 with fractions; if they add up, leave out the aggregate"
+    )
+    return guess._replace(options={"aggregate": "mean"} | guess.options, doubt=doubt)
+
+
+def _is_sum(guess: ColumnGuess) -> bool:
+    return not guess.is_key and guess.options.get("aggregate", "sum") == "sum"
+
+
+def _is_count(values: Floats) -> bool:
+    present = values[np.isfinite(values)]
+    return bool(len(present) and (present % 1 == 0).all() and np.median(present) >= _LARGE_COUNT)
+
+
+def _decimals(values: Floats) -> int:
+    """How many decimals these numbers are written with, at most 6."""
+    for decimals in range(_MOST_DECIMALS):
+        if np.allclose(values, np.round(values, decimals), rtol=0, atol=1e-9):
+            return decimals
+    return _MOST_DECIMALS

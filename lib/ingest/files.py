@@ -1,0 +1,302 @@
+"""A file to import: its format, compression and digest; and what a reader gives of its rows."""
+
+import gzip
+import hashlib
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Protocol, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.ingest.rejects import Reject
+from lib.wire.errors import ImportRefused
+
+Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
+Compression = Literal["gzip", "zstd", "zip"]
+Ints = npt.NDArray[np.int64]
+Refuse = Callable[[Reject], None]
+Names = Collection[str]
+Progress = Callable[[int], None]
+FORMATS: tuple[Format, ...] = get_args(Format)
+CHUNK = 4 << 20
+MOST_COLUMNS = 5_000
+_EXAMPLE_NAMES = 3
+_PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
+    ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
+    ".html": "html", ".htm": "html",
+}  # fmt: skip
+WORKBOOK_SUFFIXES = {suffix for suffix, kind in _SUFFIXES.items() if kind == "xlsx"}
+_MARKUP = re.compile(rb"<(?:!doctype html|html|head|body|table|\?xml\b|!--)", re.IGNORECASE)
+_CONTROLS = {*range(1, 32)} - {*b"\t\n\v\f\r\x1a\x1b"}
+_PARQUET, _OLE = b"PAR1", b"\xd0\xcf\x11\xe0"
+_COMPRESSIONS: dict[bytes, Compression] = {
+    b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
+    b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
+    b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
+}
+_FOREIGN = {
+    b"BZh": "a bzip2 file", b"\xfd7zXZ": "an xz file", b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive", b"%PDF": "a PDF document", b"SQLite format 3": "an SQLite database",
+    b"ORC": "an ORC file", b"Obj\x01": "an Avro file", b"ARROW1": "an Arrow file",
+}  # fmt: skip
+_TAR_MARK, _TAR_OFFSET = b"ustar", 257
+_WORKBOOK_PARTS = {"[Content_Types].xml", "mimetype", "content.xml"}
+_DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file to import, or one sheet of a workbook; `size` is in bytes as it lies on disk."""
+
+    path: Path
+    format: Format
+    compression: Compression | None
+    size: int
+    sheet: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder; with its sheet, where that was named."""
+        return self.path.name if self.sheet is None else f"{self.path.name}, sheet '{self.sheet}'"
+
+    @contextmanager
+    def open(self, progress: Progress | None = None) -> Iterator[BinaryIO]:
+        """The file's content, uncompressed; `progress` is told the bytes on disk as they are read.
+
+        ImportRefused when the compressed content is damaged or cut off.
+        """
+        with self.path.open("rb") as raw:
+            source = cast(BinaryIO, _ProgressFile(raw, progress)) if progress else raw
+            if self.compression is None:
+                yield source
+            else:
+                with _UnpackedContent(source, self.compression, self.name) as content:
+                    yield cast(BinaryIO, io.BufferedReader(content))
+
+    def chunks(self, progress: Progress | None = None) -> Iterator[bytes]:
+        """The content in pieces."""
+        with self.open(progress) as content:
+            while chunk := content.read(CHUNK):
+                yield chunk
+
+    def digest(self, progress: Progress | None = None) -> str:
+        """The SHA-256 digest of the file on disk (with the name of its sheet), in hexadecimal digits."""
+        hash = hashlib.sha256((self.sheet or "").encode())
+        with self.path.open("rb") as raw:
+            while chunk := raw.read(CHUNK):
+                hash.update(chunk)
+                if progress:
+                    progress(len(chunk))
+        return hash.hexdigest()
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
+
+    `text` gives the row at a position as it stands in the file; `as_text` the table with the text of cells
+    that were read as numbers (None: none were).
+    """
+
+    table: pa.Table
+    lines: Ints
+    text: Callable[[int], str]
+    as_text: Callable[[], pa.Table] | None = None
+
+
+class Reader(Protocol):
+    """Reads a file of one format.
+
+    `context` are texts that say something of all rows, such as their month: the file's name, lines above the
+    table.
+    `columns` are the file's columns, where they are known before its rows are read; else None, and `names`
+    fills while they are. Without a header the names are made up.
+    """
+
+    file: DataFile
+    context: str
+    columns: tuple[str, ...] | None
+    names: dict[str, None]
+    has_header: bool
+
+    @property
+    def description(self) -> str:
+        """The format found, in a few words."""
+        ...
+
+    def rows(
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+    ) -> Iterator[RawRows]:
+        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
+
+        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
+        write it.
+        """
+        ...
+
+
+def data_file(path: Path, format: Format | None = None) -> DataFile:
+    """The file at `path`. Its format is the one given, else that of its content and name.
+
+    ImportRefused for what is no file, is empty, or is of a kind that can't be imported.
+    """
+    try:
+        size, (beginning, compression, name) = path.stat().st_size, _beginning(path)
+    except OSError as error:
+        raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
+    if not beginning.strip():
+        raise ImportRefused(f"{path.name} is empty")
+    foreign = next((kind for mark, kind in _FOREIGN.items() if beginning.startswith(mark)), None)
+    if beginning[_TAR_OFFSET:].startswith(_TAR_MARK):
+        foreign = "a tar archive"
+    if foreign:
+        raise ImportRefused(f"{path.name} is {foreign}; unpack it, or save its table as CSV or Parquet")
+    inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
+    if compression and inner in ("gzip", "zstd"):
+        raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
+    return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
+
+
+def check_width(name: str, columns: Collection[str]) -> None:
+    """ImportRefused for a file with more than 5,000 columns: each is inferred and held by itself."""
+    if len(columns) > MOST_COLUMNS:
+        raise ImportRefused(
+            f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that can be imported; "
+            "leave out what no slicer needs"
+        )
+
+
+def _beginning(path: Path) -> tuple[bytes, Compression | None, str]:
+    """The first unpacked bytes, how they are packed, and the name of what is unpacked."""
+    with path.open("rb") as raw:
+        first = raw.read(4096)
+    compression = next((kind for mark, kind in _COMPRESSIONS.items() if first.startswith(mark)), None)
+    if compression is None or (compression == "zip" and _is_workbook(path)):
+        return first, None, path.name
+    with path.open("rb") as raw, _UnpackedContent(raw, compression, path.name) as content:
+        return content.read(4096), compression, content.name.rpartition("/")[2] or path.name
+
+
+def _is_workbook(path: Path) -> bool:
+    """Whether a zip archive is a workbook, or too damaged to say."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            return not _WORKBOOK_PARTS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
+    except zipfile.BadZipFile:
+        return True
+
+
+def _format(path: Path, beginning: bytes) -> Format:
+    if beginning.startswith(_PARQUET):
+        return "parquet"
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
+    by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if by_name == "parquet":
+        raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
+    if beginning.startswith((b"PK\x03\x04", _OLE)):
+        return "xlsx"
+    if _MARKUP.match(text.lstrip(b"\xff\xfe").replace(b"\0", b"")):  # of UTF-16 too
+        return "html"
+    if by_name == "xlsx":
+        by_name = None  # text, as many ad servers send under the name of a workbook
+        if _is_binary(beginning):
+            raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
+    return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
+
+
+def _is_binary(beginning: bytes) -> bool:
+    """Whether a file has bytes of no text; every other byte of UTF-16 may be zero."""
+    is_wide = (
+        beginning.startswith((b"\xff\xfe", b"\xfe\xff")) or beginning[1::2].count(0) > len(beginning) / 4
+    )
+    controls = _CONTROLS if is_wide else _CONTROLS | {0}
+    return any(byte in controls for byte in beginning)
+
+
+class _ProgressFile(io.RawIOBase):
+    """The same file, which tells `progress` the bytes of each read."""
+
+    def __init__(self, raw: BinaryIO, progress: Progress) -> None:
+        self._raw, self._progress = raw, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
+        self._progress(len(data))
+        return data
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+
+class _UnpackedContent(io.RawIOBase):
+    """The content of a packed file; `name` is that of an archive's only file.
+
+    ImportRefused for an archive that does not hold exactly one, and for what is damaged or cut off.
+    """
+
+    def __init__(self, source: BinaryIO, compression: Compression, name: str) -> None:
+        self._compression, self._file, self.name = compression, name, ""
+        with self._refusing():
+            self._content = self._open(source)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with self._refusing():
+            piece = self._content.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def _open(self, source: BinaryIO) -> Any:
+        if self._compression == "gzip":
+            return gzip.GzipFile(fileobj=source)
+        if self._compression == "zstd":
+            return pa.CompressedInputStream(pa.PythonFile(source, "r"), "zstd")
+        archive = zipfile.ZipFile(source)
+        self.name = _only_member(archive, self._file)
+        return archive.open(self.name)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGE_ERRORS as error:
+            raise ImportRefused(
+                f"{self._file} is a damaged or cut-off {self._compression} file: {error}"
+            ) from None
+
+
+def _only_member(archive: zipfile.ZipFile, name: str) -> str:
+    files = [
+        part
+        for part in archive.infolist()
+        if not part.is_dir()
+        and not part.filename.startswith("__MACOSX/")
+        and not part.filename.rpartition("/")[2].startswith(".")
+    ]
+    if len(files) != 1:
+        names = ", ".join(part.filename for part in files[:_EXAMPLE_NAMES]) or "none"
+        raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
+    return files[0].filename

@@ -1,0 +1,342 @@
+"""A definition from a sample of a file: which column is the time, which are key fields, which data fields."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.ingest import cells, column_names
+from lib.ingest.column_guess import ColumnGuess, find_rates, guess_column, numbers_rows, present_texts
+from lib.ingest.files import Reader
+from lib.ingest.layout import are_days
+from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
+from lib.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
+from lib.ingest.times import is_hourly, stored_times
+from lib.ingest.unpivot import UnpivotReader
+from lib.slicers.definition import TIME, Definition
+from lib.slicers.definition.reading import MISSING, TimeColumn
+from lib.slicers.models import GRANULARITIES, time_key_field
+from lib.wire.errors import ImportRefused
+
+Floats = npt.NDArray[np.float64]
+SAMPLE_ROWS, FEWEST_ROWS = 50_000, 500
+_MOST_BATCHES = 5
+_MOST_TIMES = 2_000
+RECORDS = "records"
+
+
+class Hints(NamedTuple):
+    """A person's hints for inference: the marks of numbers, a year and an order of its dates.
+
+    With `is_database` the rows are those of a table, whose times are dates and timestamps, never texts.
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    year: int | None = None
+    dates: str | None = None
+    is_database: bool = False
+
+
+_NO_HINTS = Hints()
+
+
+class Inference(NamedTuple):
+    """A definition, and what was guessed of each column of the file; `notes` are for people."""
+
+    definition: Definition
+    time: TimeGuess
+    columns: list[ColumnGuess]
+    notes: list[str]
+
+
+class _Sample(NamedTuple):
+    """The first rows of a file: their columns and lines."""
+
+    columns: dict[str, pa.Array]
+    lines: list[int]
+
+
+def infer(
+    reader: Reader,
+    mappings: Mapping[str, Collection[str]] | None = None,
+    hints: Hints = _NO_HINTS,
+    others: Sequence[Reader] = (),
+) -> Inference:
+    """Guess a definition from the first rows of a file, and of `others` that are imported with it.
+
+    `mappings` (name → its codes) go to the key fields whose values are such codes. ImportRefused when no
+    column is a time.
+    """
+    rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // (1 + len(others))))
+    columns, lines = _concatenate([_sample(file, rows) for file in (reader, *others)])
+    missing = pa.array(MISSING)
+    time = _time([reader, *others], columns, lines, missing, hints)
+    late = _late_columns([reader, *others], columns)
+    columns = _with_times(columns, time, missing)
+    dates = {time.column} if isinstance(time.column, str) else set(time.column)
+    if not isinstance(time.column, str) and is_hourly(time.format):
+        dates.discard(time.column[-1])  # the hour of the day is a field too
+    indexes = [name for name, values in columns.items() if numbers_rows(name, values)]
+    fields = {name: values for name, values in columns.items() if name not in (*dates, *indexes)} | late
+    texts = {
+        name: notation
+        for name, values in fields.items()
+        if cells.is_text(values.type) and (notation := notation_of(present_texts(values, missing)))
+    }
+    marks = file_marks(
+        {name: notation for name, notation in texts.items() if _is_evidence(name, notation)},
+        reader.file.name,
+        hints.decimal,
+        hints.thousands,
+    )
+    guesses = [
+        guess_column(name, values, texts.get(name), marks, missing).with_mapping(values, mappings or {})
+        for name, values in fields.items()
+    ]
+    figures = {
+        guess.column: _figures(fields[guess.column], marks.columns.get(guess.column, PLAIN), missing)
+        for guess in guesses
+        if not guess.is_key and guess.column not in late
+    }
+    guesses = find_rates(guesses, figures)
+    settings = _settings(reader, marks)
+    notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
+    notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
+    return Inference(_definition(time, guesses, settings), time, guesses, notes)
+
+
+def _time(
+    readers: Sequence[Reader],
+    columns: Mapping[str, pa.Array],
+    lines: list[int],
+    missing: pa.Array,
+    hints: Hints,
+) -> TimeGuess:
+    """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
+    context = "\n".join(reader.context for reader in readers)
+    time_hints = TimeHints(hints.year, hints.dates, context, is_database=hints.is_database)
+    time = guess_time(columns, lines, missing, time_hints)
+    if time is None:
+        raise ImportRefused(_no_time(readers[0], columns, hints.is_database))
+    if time.question and len(lines) >= FEWEST_ROWS:
+        names = [time.column] if isinstance(time.column, str) else list(time.column)
+        tables = [
+            _distinct_rows(raw.table) for reader in readers for raw in reader.rows(names, lambda reject: None)
+        ]
+        time = guess_time({name: _column(name, tables) for name in names}, (), missing, time_hints) or time
+    if time.question:
+        raise ImportRefused(f"{readers[0].file.name}: {time.question}")
+    return time
+
+
+def _distinct_rows(table: pa.Table) -> pa.Table:
+    """Some of the different rows of a batch, as texts, from all over it: the rest would fill the memory."""
+    texts = pa.table({name: cells.text(cells.one_array(table[name])) for name in table.column_names})
+    rows = texts.group_by(table.column_names, use_threads=False).aggregate([])
+    return rows.take(pa.array(range(0, rows.num_rows, 1 + rows.num_rows // _MOST_TIMES)))
+
+
+def _late_columns(readers: Sequence[Reader], columns: Collection[str]) -> dict[str, pa.Array]:
+    """The values of columns that come after the sample, in files that name them in each row."""
+    tables: dict[str, list[pa.Table]] = {}
+    for reader in readers:
+        if reader.columns is None:
+            for raw in reader.rows(_Others(columns), lambda reject: None):
+                for name in raw.table.column_names:
+                    if len(tables.setdefault(name, [])) < _MOST_BATCHES:
+                        tables[name].append(raw.table.select([name]))
+    return {name: _column(name, batches).drop_null() for name, batches in tables.items()}
+
+
+class _Others(Collection[str]):
+    """The names of all columns but some, whatever they are."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _figures(values: pa.Array, marks: Marks, missing: pa.Array) -> Floats:
+    """The numbers of a column, NaN where there is none."""
+    figures: Floats = cells.number(values, marks, missing).values.to_numpy(zero_copy_only=False)
+    return figures
+
+
+def _sample(reader: Reader, rows: int) -> _Sample:
+    tables: list[pa.Table] = []
+    lines: list[int] = []
+    for raw in reader.rows(None, lambda reject: None):
+        tables.append(_without_long_values(raw.table))
+        lines += raw.lines.tolist()
+        if len(lines) >= rows:
+            break
+    if not any(table.num_rows for table in tables):
+        raise ImportRefused(f"There are no rows in {reader.file.name}")
+    columns = {name: _column(name, tables).slice(0, rows) for name in reader.names}
+    return _without_headers(_Sample(columns, lines[:rows]))
+
+
+def _without_long_values(table: pa.Table) -> pa.Table:
+    """The same without values that no import takes: they say nothing of their column, and fill the memory."""
+    for position, name in enumerate(table.column_names):
+        column = cells.one_array(table.column(position))
+        flags = cells.too_long(column)
+        if flags is not None:
+            missing = pa.scalar(None, column.type)
+            table = table.set_column(position, name, pc.if_else(pa.array(~flags), column, missing))
+    return table
+
+
+def _without_headers(sample: _Sample) -> _Sample:
+    """The same without rows that are the header once more."""
+    name, first = next(iter(sample.columns.items()))
+    if not cells.is_text(first.type) or not pc.any(pc.equal(first, name)).as_py():
+        return sample
+    is_other = pc.not_equal(first, name).fill_null(True)
+    lines = pa.array(sample.lines).filter(is_other).to_pylist()
+    return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
+
+
+def _concatenate(samples: Sequence[_Sample]) -> _Sample:
+    """The rows of several files, one behind the other; a column that a file lacks has no values there."""
+    if len(samples) == 1:
+        return samples[0]
+    tables = [pa.table(sample.columns) for sample in samples]
+    names = dict.fromkeys(name for sample in samples for name in sample.columns)
+    lines = [line for sample in samples for line in sample.lines]
+    return _Sample({name: _column(name, tables) for name in names}, lines)
+
+
+def _column(name: str, tables: list[pa.Table]) -> pa.Array:
+    """One column of several batches, in a type that holds all of them."""
+    parts = [
+        cells.one_array(table.column(name)) if name in table.column_names else pa.nulls(table.num_rows)
+        for table in tables
+    ]
+    kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
+    if len(kinds) == 1:
+        return pa.concat_arrays([part.cast(next(iter(kinds))) for part in parts])
+    if any(pa.types.is_nested(kind) for kind in kinds):
+        return pa.concat_arrays([cells.elements(part, "\n") for part in parts])
+    if kinds and all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        return pa.concat_arrays([part.cast(pa.float64(), safe=False) for part in parts])
+    return pa.concat_arrays([cells.text(part) for part in parts])
+
+
+def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array) -> dict[str, pa.Array]:
+    """Only the rows that have a time: others, such as totals, are not imported, and say nothing."""
+    part = TimeColumn.model_validate(time.definition())
+    _, unreadable, absent = stored_times([columns[name] for name in part.sources], part, 0, missing)
+    has_time = pa.array(~(unreadable | absent))
+    return {name: values.filter(has_time) for name, values in columns.items()}
+
+
+def _no_time(reader: Reader, columns: Mapping[str, pa.Array], is_database: bool) -> str:
+    if is_database:
+        nearest = nearest_column(columns, pa.array(MISSING))
+        near = f"; '{nearest[0]}' may be one: make it so in the table, or in a view of it" if nearest else ""
+        return f"No column is a date or a timestamp{near}. The columns are: {', '.join(columns)}"
+    if sum(are_days([name]) for name in columns) > 1:
+        return (
+            f"{reader.file.name}: no column has a time, but its days go across: {', '.join(columns)}. "
+            "--unpivot makes a row of each, with the columns day and value"
+        )
+    parts = date_parts(columns)
+    if {"day", "month"} <= parts.keys():
+        return (
+            f"{reader.file.name}: '{parts['day']}' and '{parts['month']}' make a date without a year; "
+            "add --year 2026"
+        )
+    nearest = nearest_column(columns, pa.array(MISSING))
+    near = f"; nearest is '{nearest[0]}', but {nearest[1]}" if nearest else ""
+    return (
+        f"{reader.file.name}: no column has a time in a known format{near}. Write a definition that "
+        f"names it and its format, and give that with --definition. The columns are: {', '.join(columns)}"
+    )
+
+
+def _is_evidence(name: str, notation: Notation) -> bool:
+    """Whether the numbers of a column say something about those of others: codes do not."""
+    return not column_names.is_version(name) and not (column_names.is_id(name) and notation.ambiguous)
+
+
+def _definition(time: TimeGuess, columns: list[ColumnGuess], settings: Mapping[str, Any]) -> Definition:
+    """Guesses as a definition, each field under a name that is its own, with a count of the records first."""
+    names = {TIME, *(time_key_field(grain) for grain in GRANULARITIES)}
+    name_of = {guess.column: _free_name(guess.column, names) for guess in columns}
+    fields = [guess.field(name_of[guess.column]) for guess in columns]
+    for field in fields:
+        if "formula" in field:
+            field["formula"] = field["formula"].formula(name_of)
+    records = {"name": _free_name(RECORDS, names), "description": "Records", "aggregate": "count"}
+    return Definition.model_validate(
+        {
+            **settings,
+            "time": time.definition(),
+            "key_fields": [field for field, guess in zip(fields, columns, strict=True) if guess.is_key],
+            "data_fields": [
+                records, *(field for field, guess in zip(fields, columns, strict=True) if not guess.is_key)
+            ],
+        }
+    )  # fmt: skip
+
+
+def _free_name(column: str, names: set[str]) -> str:
+    """A field's name from a column's: without quotes, and not taken."""
+    plain = "".join(character for character in column if character.isprintable() and character not in "'\"")
+    name = base = plain[:180] or "column"
+    number = 2
+    while name in names:
+        name, number = f"{base}_{number}", number + 1
+    names.add(name)
+    return name
+
+
+def _settings(reader: Reader, marks: FileMarks) -> dict[str, Any]:
+    """How the file is written, as it stands in a definition.
+
+    Where missing values have a sign of their own (null), and all numbers are numbers, "-" is a text.
+    """
+    part: dict[str, Any] = {"decimal": marks.decimal, "thousands": marks.thousands}
+    if reader.file.format in ("ndjson", "parquet") and not marks.columns:
+        part["missing"] = []
+    if isinstance(reader, UnpivotReader):
+        part["unpivot"] = True
+    if not reader.has_header:
+        part |= {"header": False, "names": list(reader.columns or ())}
+    return {name: value for name, value in part.items() if value is not None}
+
+
+def _notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
+    """A sentence about the marks of numbers."""
+    if marks.decimal == "unknown":
+        return ["No number has a decimal mark; one that comes later and can be read in two ways is refused."]
+    if marks.decimal == "." and marks.thousands is None:
+        return []
+    source = next(
+        (f", as in {column.example}" for column in texts.values() if column.decimal == marks.decimal), ""
+    )
+    thousands = f" and the thousands mark {marks.thousands!r}" if marks.thousands else ""
+    return [f"Numbers have the decimal mark {marks.decimal!r}{thousands}{source}."]
+
+
+def _word_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> list[str]:
+    """A sentence for each column about the words that are read as missing values."""
+    notes = {}
+    for name, values in columns.items():
+        if cells.is_text(values.type):
+            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
+            notes[name] = [f"{part['values']!r} {part['counts']:,} times" for part in counts]
+    return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in notes.items() if words]

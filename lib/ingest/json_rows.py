@@ -1,0 +1,250 @@
+"""Rows of JSON: an object per line, or one document with rows somewhere in it."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.ingest.cells import value_column
+from lib.ingest.column_names import sounds_like_time
+from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
+from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
+from lib.ingest.rejects import Reject
+from lib.wire.errors import ImportRefused
+
+Row = dict[str, Any]
+_BATCH_ROWS = 20_000
+_SNIFFED_BYTES = 4096
+_MAX_DEPTH = 20
+_MAX_DOCUMENT = 256 << 20
+_FEWEST_CHILDREN, _DIGITS_OF_DATE = 2, 6
+
+
+class Ndjson:
+    """A file of one JSON object per line, or of one document with rows; see Reader.
+
+    Its columns are known when it was read: `names`. Of a document, lines are its rows, counted from 1: those
+    of the longest list of objects, or of lists with names beside or above them; of groups with lists of their
+    own, these; of an object of columns, or of rows by their key, as pandas writes them.
+    """
+
+    columns: tuple[str, ...] | None = None
+
+    def __init__(self, file: DataFile, encoding: str) -> None:
+        self.file, self.context, self.has_header, self._encoding = file, file.name, True, encoding
+        self._document = _document(file, encoding)
+        title = {None: "NDJSON", "": "JSON array"}.get(self._document, f"JSON, rows in {self._document}")
+        self.description = f"{title}, {shown_encoding(encoding)}"
+        self.names: dict[str, None] = {}
+
+    def rows(
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+    ) -> Iterator[RawRows]:
+        """All rows, in batches; lines that are no JSON object go to `refuse`."""
+        lines: list[tuple[int, bytes]] = []
+        rows: list[Row] = []
+        chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
+        texts = _lines(chunks) if self._document is None else _elements(chunks, self.file.name)
+        for number, line in enumerate(texts, 1):
+            if not line or line.isspace():
+                continue
+            row = self._row(number, line, refuse)
+            if row is not None:
+                lines.append((number, line))
+                rows.append(row)
+            if len(rows) >= _BATCH_ROWS:
+                yield self._raw(rows, lines, selection)
+                lines, rows = [], []
+        if rows:
+            yield self._raw(rows, lines, selection)
+
+    def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
+        try:
+            row = orjson.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+            return flat(row) if dict in map(type, row.values()) else row
+        except ValueError as error:
+            text = line.decode(UTF_8, "replace")
+            refuse(Reject(number, self._reason(line, error), "", text))
+            return None
+
+    def _reason(self, line: bytes, error: ValueError) -> str:
+        try:
+            line.decode(UTF_8)
+        except UnicodeDecodeError:
+            return f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
+        return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
+
+    def _raw(
+        self, rows: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None
+    ) -> RawRows:
+        for row in rows:
+            if not row.keys() <= self.names.keys():
+                self.names.update(dict.fromkeys(row))
+                check_width(self.file.name, self.names)
+        names = self.names if selection is None else [name for name in self.names if name in selection]
+        columns = {name: value_column([row.get(name) for row in rows]) for name in names}
+        if any(_is_rounded(column) for column in columns.values()):
+            rows = [flat(json.loads(line)) for _, line in lines]
+            columns = {name: value_column([row.get(name) for row in rows]) for name in names}
+        numbers = np.array([number for number, _ in lines], np.int64)
+        return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
+
+
+def _is_rounded(column: pa.Array) -> bool:
+    """Whether whole numbers of more than 64 bits are floats, as orjson reads them."""
+    return pa.types.is_floating(column.type) and bool(
+        pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py()
+    )
+
+
+def _document(file: DataFile, encoding: str) -> str | None:
+    """Where the rows of one JSON document are: `report.rows`, or "" for an array; None of a line for each."""
+    with file.open() as content:
+        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding)).lstrip()
+    if beginning.startswith(b"["):
+        return ""
+    first, _, rest = beginning.partition(b"\n")
+    if not beginning.startswith(b"{") or (_is_json(first) and rest.strip()):
+        return None
+    data = _whole(utf_8_chunks(file.chunks(), encoding), None)
+    try:
+        path, rows = _longest_rows(orjson.loads(data or b""), "")
+    except orjson.JSONDecodeError:
+        return None
+    return path if rows else None
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _longest_rows(value: Any, path: str, depth: int = 0) -> tuple[str, list[Row]]:
+    """The path and the rows of the longest list of rows in a document; no rows where there is none."""
+    if isinstance(value, list):
+        return path, _list_rows(value)
+    if not isinstance(value, dict) or depth >= _MAX_DEPTH:
+        return path, []
+    best = path, _object_rows(value)
+    for name, child in value.items():
+        child_path, rows = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
+        if not rows and isinstance(child, list):
+            rows = _named_rows(child, value)
+        best = (child_path, rows) if len(rows) > len(best[1]) else best
+    return best
+
+
+def _list_rows(items: list[Any]) -> list[Row]:
+    """The rows of a list of objects, or of lists below their names; of groups with rows, these."""
+    if items and all(type(item) is dict for item in items):
+        name = _rows_name(items)
+        if name is None:
+            return items
+        return [
+            {key: value for key, value in item.items() if key != name} | row
+            for item in items
+            for row in _list_rows(item[name])
+        ]
+    if len(items) > 1 and all(isinstance(item, list) for item in items):
+        return _named_rows(items[1:], {"header": items[0]})
+    return []
+
+
+def _rows_name(groups: list[Row]) -> str | None:
+    """The name under which groups have their rows; None where they are rows, with amounts or a time."""
+    lists = [name for name, child in groups[0].items() if isinstance(child, list) and _list_rows(child)]
+    if len(lists) != 1 or not all(isinstance(group.get(lists[0]), list) for group in groups):
+        return None
+    own = {name: value for name, value in groups[0].items() if name != lists[0]}
+    has_amounts = any(isinstance(value, int | float) and type(value) is not bool for value in own.values())
+    has_rows_times = any(map(sounds_like_time, _list_rows(groups[0][lists[0]])[0]))
+    return lists[0] if not has_amounts or (has_rows_times and not any(map(sounds_like_time, own))) else None
+
+
+def _object_rows(columns: Row) -> list[Row]:
+    """The rows of an object of columns (lists, or objects as pandas writes them), or of rows by key."""
+    children = list(columns.values())
+    if len(children) < _FEWEST_CHILDREN:
+        return []
+    if all(isinstance(child, list) and len(child) == len(children[0]) for child in children):
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*children, strict=True)]
+    if not all(type(child) is dict and child.keys() == children[0].keys() for child in children):
+        return []
+    if all(key.isdecimal() for key in children[0]):
+        return [{name: child[key] for name, child in columns.items()} for key in children[0]]
+    are_numbered = all(key.isdecimal() and len(key) < _DIGITS_OF_DATE for key in columns)
+    return [row if are_numbered else {"key": key} | row for key, row in columns.items()]
+
+
+def _named_rows(lists: list[Any], beside: Row) -> list[Row]:
+    """Rows of lists of cells, with the names of the list of as many texts beside them."""
+    width = len(lists[0]) if lists and isinstance(lists[0], list) else 0
+    for names in beside.values():
+        is_header = (
+            isinstance(names, list) and len(names) == width > 0 and all(type(name) is str for name in names)
+        )
+        if is_header and all(isinstance(cells, list) and len(cells) == width for cells in lists):
+            return [dict(zip(names, cells, strict=True)) for cells in lists]
+    return []
+
+
+def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The rows of one JSON document, which is held in memory while it is read."""
+    try:
+        document = orjson.loads(_whole(chunks, name) or b"")
+    except orjson.JSONDecodeError as error:
+        raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
+    for element in _longest_rows(document, "")[1] or document:
+        yield orjson.dumps(element)
+
+
+def _whole(chunks: Iterable[bytes], name: str | None) -> bytes | None:
+    """The chunks as one; of more than 256 MiB ImportRefused with the file's name, or None without one."""
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > _MAX_DOCUMENT:
+            if name is None:
+                return None
+            raise ImportRefused(
+                f"{name} is one JSON document of more than {_MAX_DOCUMENT >> 20} MiB; save it as NDJSON, "
+                "one object per line"
+            )
+    return bytes(data)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a text, without their newlines."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > MAX_LINE:
+            raise ImportRefused(f"A line is longer than {MAX_LINE >> 20} MiB; is this NDJSON?")
+    yield rest
+
+
+def flat(row: Row) -> Row:
+    """`{"a": {"b": 1}}` → `{"a.b": 1}`. ValueError for objects nested without reason."""
+    cells: Row = {}
+    _spread(row, "", cells, 0)
+    return cells
+
+
+def _spread(row: Row, prefix: str, cells: Row, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise ValueError("objects nested too deeply")
+    for name, value in row.items():
+        if type(value) is dict:
+            _spread(value, f"{prefix}{name}.", cells, depth + 1)
+        else:
+            cells[prefix + name] = value

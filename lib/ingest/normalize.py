@@ -1,0 +1,305 @@
+"""Raw rows and a definition → rows as the warehouse stores them; what does not fit is refused, row by row."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.ingest import cells
+from lib.ingest.cells import Cells, NotPlain, words_like
+from lib.ingest.clock_changes import doubled_hours, local_times
+from lib.ingest.files import RawRows, Refuse
+from lib.ingest.layout import ALL, is_total
+from lib.ingest.layout import TOTAL as TOTAL_WORDS
+from lib.ingest.numbers import marks_of
+from lib.ingest.rejects import TOTAL, Reason, Reasons
+from lib.ingest.times import HOUR, has_offsets, stored_times
+from lib.slicers.definition import TIME, DataFieldDefinition, Definition, KeyFieldDefinition
+from lib.slicers.definition.reading import time_zone
+from lib.wire.errors import ImportRefused
+
+Ints = npt.NDArray[np.int64]
+Sums = npt.NDArray[np.float64]
+Read = Callable[[pa.Array], Cells]
+TOO_LONG = f"longer than {cells.LONGEST_VALUE:,} bytes in column '{{}}'"
+_TOTAL_SHARE = 0.8
+_DAYS_SHARE = 0.5
+_EMPTY_SHARE = 0.6  # of rows without a value: subtotals are at most half
+_FEWEST_TIMES = 3
+_MOST_HOURS = 1_000_000
+ANY_CELL = "can't be read"
+"""The reason of a field that takes every cell."""
+
+
+class Normalizer:
+    """Makes stored rows of raw ones.
+
+    `totals` tells the rows that add up others, where the definition does not say what to do with them;
+    `missing_words` counts the words that became missing values, by column and word; `hour_rows` the rows of
+    each hour since 1970, where times are kept by hour.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.totals = TotalsTally(definition)
+        self.missing_words: Counter[tuple[str, str]] = Counter()
+        self.hour_rows: Counter[int] = Counter()
+        self._has_offsets = False
+        self._texts = [
+            field.source for field in definition.key_fields if field.type == "text" and not field.segmented
+        ]
+        self.definition, self._schema = definition, definition.schema()
+        self._missing = pa.array(definition.missing, pa.string())
+        self._fields: list[_Field] = [
+            *(_key_field(field, definition, self._missing) for field in definition.key_fields),
+            *(
+                _data_field(field, definition, self._missing)
+                for field in definition.data_fields
+                if field.source
+            ),
+            *(_text_field(part.name, part.source, self._missing) for part in definition.audience_sources),
+        ]
+
+    def rows(self, raw: RawRows, refuse: Refuse) -> tuple[pa.Table, int | None]:
+        """The rows that can be read, typed as `definition.schema()`, and the line of the last of them.
+
+        The others go to `refuse`.
+        """
+        columns = {name: cells.one_array(raw.table.column(name)) for name in raw.table.column_names}
+        nothing = pa.nulls(raw.table.num_rows)
+        reasons = Reasons(raw, columns, nothing, self.definition.time.sources)
+        arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
+        self._count_words(columns)
+        if self.definition.totals == "drop":
+            self._drop_totals(columns, reasons)
+        for field in self._fields:
+            values = field.values(columns.get(field.source, nothing))
+            arrays.append(values.values)
+            reasons.note(values.bad, field.reason, field.source)
+            reasons.note(cells.too_long(values.values), TOO_LONG.format(field.source), field.source)
+        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        bad, lines = reasons.refuse(refuse), raw.lines
+        if bad is not None:
+            table, lines = table.filter(pa.array(~bad)), lines[~bad]
+        hours, groups = _by_hour(table.column(TIME).cast(pa.int64()).to_numpy())
+        if self.definition.time.granularity == "hour" and len(hours):
+            if not self.hour_rows:
+                clock = columns.get(self.definition.time.sources[-1], nothing)
+                self._has_offsets = has_offsets(clock, self.definition.time)
+            self.hour_rows.update(dict(zip(hours.tolist(), np.bincount(groups).tolist(), strict=True)))
+        if self.definition.totals is None:
+            self.totals.add(table, hours, groups)
+        return table, int(lines[-1]) if len(lines) else None
+
+    @property
+    def clock_notes(self) -> list[str]:
+        """What is odd about the hours of a clock change in the files read so far, in sentences."""
+        time, hours = self.definition.time, self.definition.timezone
+        if self._has_offsets or not self.hour_rows:
+            return []
+        if time.timezone:
+            return doubled_hours(self.hour_rows, time_zone(time.timezone))
+        note = local_times({hour + hours: rows for hour, rows in self.hour_rows.items()})
+        return [note] if note else []
+
+    def _count_words(self, columns: dict[str, pa.Array]) -> None:
+        """Count the words that stand for missing values."""
+        for name in dict.fromkeys(field.source for field in self._fields):
+            texts = columns.get(name)
+            if texts is not None and cells.is_text(texts.type):
+                words = texts.filter(pc.is_in(texts, value_set=self._missing))
+                for count in words.value_counts().to_pylist():
+                    self.missing_words[name, count["values"]] += count["counts"]
+
+    def _drop_totals(self, columns: dict[str, pa.Array], reasons: Reasons) -> None:
+        for name in self._texts:
+            texts = columns.get(name)
+            if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
+                rows = pc.is_in(texts, value_set=pa.array(words))
+                reasons.note(rows.to_numpy(zero_copy_only=False), TOTAL, name)
+
+    def _times(self, columns: list[pa.Array], reasons: Reasons) -> pa.Array:
+        time = self.definition.time
+        seconds, unreadable, missing = stored_times(columns, time, self.definition.timezone, self._missing)
+        names = f"column '{time.sources[0]}'"
+        if len(columns) > 1:
+            names = "columns " + " and ".join(f"'{name}'" for name in time.sources)
+        format_words = (
+            f"as {time.format}" if time.format else "as ISO 8601; give the time's format in the definition"
+        )
+        for bad, reason in (
+            (missing, f"no time in {names}"),
+            (unreadable, f"no time that can be read in {names} ({format_words})"),
+        ):
+            reasons.note_times(bad, reason, time.sources[0])
+        return pa.array(seconds).cast(pa.timestamp("s", tz="UTC"))
+
+
+def number_columns(definition: Definition) -> list[str]:
+    """The columns of which only numbers are made, and whose numbers are written as computers write them."""
+    missing = pa.array(definition.missing, pa.string())
+    others = [*definition.time.sources, *(field.source for field in definition.key_fields)]
+    others += [source.source for source in definition.audience_sources]
+    numbers: list[str] = []
+    for field in definition.data_fields:
+        if field.source is not None:
+            is_number = field.aggregate not in ("distinct", "count")
+            is_quick = cells.reads_quickly(missing) and marks_of(definition, field).are_certain
+            (numbers if is_number and is_quick else others).append(field.source)
+    return [name for name in dict.fromkeys(numbers) if name not in others]
+
+
+class TotalsTally:
+    """Adds up, by time, all rows and those of each word for a total, to tell totals from names.
+
+    Somme is a sum and a region of France: a row is a total where the rows of its word come to most of what
+    the others of the same times come to, in most data fields that add up; without such fields, where the word
+    is there most of the time. Rows of `All`, or without a value, are totals where they come to just that.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._columns = {
+            field.name: field.source
+            for field in definition.key_fields
+            if field.type == "text" and not field.segmented
+        }
+        self._sum_fields = [
+            field.name for field in definition.data_fields if field.aggregate == "sum" and field.source
+        ]
+        self._rows: Counter[tuple[str, str | None]] = Counter()
+        self._all: dict[int, Sums] = defaultdict(self._zeros)
+        self._parts: dict[tuple[str, str | None], dict[int, Sums]] = defaultdict(
+            lambda: defaultdict(self._zeros)
+        )
+
+    def add(self, table: pa.Table, hours: Ints, groups: Ints) -> None:
+        """Some rows, as they are stored; `groups` says which of the `hours` since 1970 each is in."""
+        if not self._columns or not table.num_rows:
+            return
+        _add(self._all, table, self._sum_fields, hours, groups)
+        for name in self._columns:
+            texts = table.column(name)
+            words: list[str | None] = [*words_like(texts, f"{TOTAL_WORDS}|{ALL}")]
+            words += [None] if 0 < texts.null_count < _EMPTY_SHARE * len(texts) else []
+            for word in words:
+                has_word = pc.equal(texts, word).fill_null(False) if word else pc.is_null(texts)
+                flags = has_word.to_numpy()
+                self._rows[name, word] += int(flags.sum())
+                part = table.filter(has_word)
+                _add(self._parts[name, word], part, self._sum_fields, hours, groups[flags])
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """The number of rows that are totals by their word, by the column of the file and the word there."""
+        return {
+            (self._columns[name], word): count
+            for (name, word), count in self._rows.items()
+            if word and is_total(word) and self._are_totals(self._parts[name, word])
+        }
+
+    def subtotals(self) -> dict[tuple[str, str], int]:
+        """The same of rows whose word is that of a value too, or that have no value (an empty word)."""
+        return {
+            (self._columns[name], word or ""): count
+            for (name, word), count in self._rows.items()
+            if not (word and is_total(word)) and self._are_exact(self._parts[name, word])
+        }
+
+    def _are_totals(self, parts: Mapping[int, Sums]) -> bool:
+        if not self._sum_fields:
+            return len(parts) > 1 and len(parts) >= _DAYS_SHARE * len(self._all)
+        totals = np.abs(np.sum(list(parts.values()), axis=0))
+        others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
+        has_values = (totals > 0) | (others > 0)
+        return bool(has_values.any() and np.median((totals >= _TOTAL_SHARE * others)[has_values]) == 1)
+
+    def _are_exact(self, parts: Mapping[int, Sums]) -> bool:
+        if not self._sum_fields or len(parts) < _FEWEST_TIMES:
+            return False
+        totals = np.array(list(parts.values()))
+        others = np.array([self._all[time] for time in parts]) - totals
+        return bool((totals != 0).any(axis=1).all() and np.allclose(totals, others, rtol=1e-6))
+
+    def _zeros(self) -> Sums:
+        return np.zeros(len(self._sum_fields))
+
+
+def _by_hour(seconds: Ints) -> tuple[Ints, Ints]:
+    """The different hours of times since 1970, and which of them each is in, without sorting."""
+    hours = seconds // HOUR
+    first = int(hours.min()) if len(hours) else 0
+    if len(hours) and int(hours.max()) - first > _MOST_HOURS:
+        return np.unique(hours, return_inverse=True)
+    has_rows = np.bincount(hours - first) > 0
+    return first + np.flatnonzero(has_rows), (np.cumsum(has_rows) - 1)[hours - first]
+
+
+def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str], hours: Ints, groups: Ints) -> None:
+    """Add the fields of rows to sums by hour; `groups` says which of the hours each row is in."""
+    columns = (pc.fill_null(table.column(name), 0.0).to_numpy() for name in fields)
+    increments = [np.bincount(groups, values, len(hours)) for values in columns]
+    for group in np.flatnonzero(np.bincount(groups, minlength=len(hours))).tolist():
+        sums[int(hours[group])] += [values[group] for values in increments]
+
+
+class _Field(NamedTuple):
+    """A field of the stored rows: how the cells of its column are read, and why one can't be."""
+
+    name: str
+    source: str
+    read: Read
+    reason: Reason
+
+    def values(self, column: pa.Array) -> Cells:
+        """The values to store. ImportRefused if the whole column is of another kind."""
+        try:
+            return self.read(column)
+        except NotPlain:
+            if pa.types.is_nested(column.type):
+                right = "make it a key field with segmented: true, or leave it out"
+            else:
+                right = 'give its separator, as in segmented: "|"'
+            raise ImportRefused(
+                f"Field '{self.name}': the column '{self.source}' holds {column.type}; {right}"
+            ) from None
+
+
+def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Array) -> _Field:
+    if field.segmented:
+        separator = field.segmented if isinstance(field.segmented, str) else None
+        return _Field(
+            field.name,
+            field.source,
+            lambda column: Cells(cells.elements(column, separator, missing)),
+            ANY_CELL,
+        )
+    if field.type == "text":
+        return _text_field(field.name, field.source, missing)
+    marks, reason = marks_of(definition, field), f"not a whole number in column '{field.source}'"
+    if field.spelling != "any":
+        reason += ", or not written like the others; if 0100 is not 100 there, make the field text"
+    return _Field(
+        field.name,
+        field.source,
+        lambda column: cells.whole(column, marks, missing, field.spelling),
+        reason,
+    )
+
+
+def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.Array) -> _Field:
+    source, marks = str(field.source), marks_of(definition, field)
+    if field.aggregate == "distinct":
+        return _text_field(field.name, source, missing)
+    if field.aggregate == "count":
+        return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), ANY_CELL)
+    return _Field(
+        field.name, source, lambda column: cells.number(column, marks, missing), marks.reason(source)
+    )
+
+
+def _text_field(name: str, source: str, missing: pa.Array) -> _Field:
+    return _Field(
+        name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), ANY_CELL
+    )

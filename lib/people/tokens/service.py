@@ -1,0 +1,205 @@
+"""The token service and its documentation: `POST /oauth2/token/` gives a token for a name and a password.
+
+Fields and answer are those of the deals specification (Authentication, Temporary token), errors those of
+RFC 6749, 5.2. 401 is the specification's for a wrong password and for a person without access to the service,
+whose `access_denied` is a word of RFC 6749, 4.1.2.1; that repeated failures answer 429 is our own choice.
+"""
+
+import asyncio
+import threading
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from lib.people.tokens.access import Access
+from lib.people.tokens.store import Caller, Token
+from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
+
+FIELDS = {
+    "grant_type": "Always `password`.",
+    "username": "The name with which you sign in to the desk.",
+    "password": "The password with which you sign in to the desk.",
+    "scope": "`service_id=` and the service that the token is for, here `reporting` or `deals`.",
+}
+FORM = "application/x-www-form-urlencoded"
+FORM_SCHEMA = {
+    "type": "object",
+    "required": list(FIELDS),
+    "properties": {name: {"type": "string", "description": text} for name, text in FIELDS.items()},
+    "example": {
+        "grant_type": "password",
+        "username": "viewer",
+        "password": "demo",
+        "scope": "service_id=reporting",
+    },
+}
+TOKEN_EXAMPLE = {
+    "token_type": "Bearer",
+    "scope": "service_id=reporting",
+    "access_token": "trn_rep_…",
+    "expires_in": 3600,
+}
+WAIT = {"headers": {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}}
+SCOPE = "service_id="
+PASSWORD_THREADS = 2
+PLACES = 64
+LARGEST_FORM = 16_384
+CLOSE, CHALLENGE = {"Connection": "close"}, {"WWW-Authenticate": "Bearer"}
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+Form = dict[str, str]
+__all__ = ["Access", "Caller", "Token", "TokenApi", "router"]
+
+
+class TokenRefusal(TrancheError):
+    """A refusal: the error code of RFC 6749, the HTTP code, and a sentence."""
+
+    def __init__(
+        self, error: str, reason: str, code: int = 400, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.error, self.code, self.headers = error, code, headers or {}
+
+    def answer(self) -> JSONResponse:
+        body = {"error": self.error, "error_description": self.reason}
+        return JSONResponse(body, self.code, NO_STORE | self.headers)
+
+
+def _response(description: str, example: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"example": example}}}
+
+
+def _refusal(description: str, error: str, reason: str) -> dict[str, Any]:
+    return _response(description, {"error": error, "error_description": reason})
+
+
+class TokenApi:
+    """Issues tokens for these service identifiers, which work for `lifetime`.
+
+    Checking a password takes long on purpose, so it has two threads of its own and blocks no other request;
+    at most `PLACES` requests wait for these.
+    """
+
+    def __init__(self, access: Access, services: Collection[str], lifetime: timedelta) -> None:
+        self.lifetime = lifetime
+        self._access, self._services = access, services
+        self._passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
+        self._waiting = threading.BoundedSemaphore(PLACES)
+
+    async def issue(self, form: Form, address: str | None) -> str:
+        """The token that the form asks for. TokenRefusal if it gets none."""
+        service = _service(form, self._services)
+        with _place(self._waiting):
+            work = partial(_issue, self._access, form, service, self.lifetime, address)
+            return await asyncio.get_running_loop().run_in_executor(self._passwords, work)
+
+
+router = APIRouter(tags=["tokens"])
+"""The token endpoint, answered by the TokenApi that is `tokens` in the application's state."""
+
+
+@router.post(
+    "/oauth2/token/",
+    name="token",
+    summary="A temporary token for a name and a password",
+    openapi_extra={"requestBody": {"required": True, "content": {FORM: {"schema": FORM_SCHEMA}}}},
+    responses={
+        200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
+        400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
+        401: _refusal("No such person, or one without access", "invalid_grant", "Wrong name or password"),
+        413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
+        429: WAIT | _refusal("Too many failed attempts", "slow_down", "Too many failed attempts…"),
+        500: _refusal("A failure of the service", "server_error", "The service had an error"),
+        503: WAIT | _refusal("It is busy, or its database away", "temporarily_unavailable", "Try again"),
+    },
+)
+async def _token(request: Request) -> JSONResponse:
+    api: TokenApi = request.app.state.tokens
+    address = request.client.host if request.client else None
+    try:
+        form = _form(request.headers.get("content-type", ""), await _body(request))
+        text = await api.issue(form, address)
+    except TokenRefusal as refusal:
+        return refusal.answer()
+    seconds = int(api.lifetime.total_seconds())
+    body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
+    return JSONResponse(body, headers=NO_STORE)
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body; its size is limited."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_FORM:
+            raise TokenRefusal(
+                "invalid_request", f"The form is larger than {LARGEST_FORM:,} bytes", 413, CLOSE
+            )
+    return body
+
+
+@contextmanager
+def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
+    """A slot for checking a password; refused if all slots are taken."""
+    if not waiting.acquire(blocking=False):
+        raise TokenRefusal(
+            "temporarily_unavailable",
+            "Too many sign-ins at the same time; try again",
+            503,
+            {"Retry-After": "5"},
+        )
+    try:
+        yield
+    finally:
+        waiting.release()
+
+
+def _form(content_type: str, body: bytes) -> Form:
+    """The fields; one without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2)."""
+    if content_type.partition(";")[0].strip().lower() != FORM:
+        raise TokenRefusal("invalid_request", f"The content type must be {FORM}")
+    try:
+        pairs = parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=50)
+    except ValueError:
+        raise TokenRefusal("invalid_request", "The body is not a form in UTF-8") from None
+    names = [name for name, _ in pairs]
+    if repeats := sorted({name for name in names if names.count(name) > 1}):
+        raise TokenRefusal("invalid_request", f"Sent more than once: {', '.join(repeats)}")
+    return dict(pairs)
+
+
+def _service(form: Form, services: Collection[str]) -> str:
+    """The service identifier that is asked for, once the form is whole."""
+    if form.get("grant_type", "password") != "password":
+        raise TokenRefusal("unsupported_grant_type", "The only grant_type here is 'password'")
+    if missing := [name for name in ("grant_type", "username", "password", "scope") if name not in form]:
+        raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
+    service = form["scope"].removeprefix(SCOPE)
+    if not form["scope"].startswith(SCOPE) or service not in services:
+        raise TokenRefusal(
+            "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
+        )
+    return service
+
+
+def _issue(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:
+    try:
+        person = access.check(form["username"], form["password"], address)
+    except TooManyAttempts as error:
+        raise TokenRefusal(
+            "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
+        ) from error
+    if person is None:
+        raise TokenRefusal("invalid_grant", "Wrong name or password", 401, CHALLENGE)
+    try:
+        return access.issue(
+            person.username, service, "Temporary token", lifetime, kind="temporary", address=address
+        )
+    except BadRequest as error:
+        raise TokenRefusal("access_denied", error.reason, 401, CHALLENGE) from error

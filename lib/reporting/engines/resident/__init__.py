@@ -1,5 +1,0 @@
-"""The resident engine: memory-mapped codes and measures, a sparse product, an honest sample."""
-
-from lib.reporting.engines.resident.engine import ResidentEngine, prepare
-
-__all__ = ["ResidentEngine", "prepare"]

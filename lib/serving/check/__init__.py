@@ -1,0 +1,105 @@
+"""Checks of services, step by step, for `tranche check` and the screen Services."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from lib.reporting.connected import ConnectedSlicers
+from lib.serving.check import deals, reporting
+from lib.serving.check.step import Step, timer
+from lib.serving.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, ConnectionChecks, address_checks
+from lib.settings import Settings
+from lib.share.mail import MailServer
+from lib.slicers.warehouse import Warehouse
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, TrancheError
+
+__all__ = ["Step", "check"]
+CONNECTIONS, MAIL = "Databases", "Mail"
+FORMER_SAMPLE = "sample.json"
+MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
+MISFIT = "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
+SILENCE = "Try again; the database's log, and that of tranche, may say why it failed."
+NAMES = {SIGN_IN: "Sign-in", WEBHOOK: "Alerts"}
+REMEDIES = {
+    SIGN_IN: "Check issuer in [oidc], and whether a firewall or a proxy is between.",
+    WEBHOOK: "Check the host in alerts_webhook, and whether a firewall or a proxy is between.",
+}
+
+RECEIVERS = "Check the host in [deal_sync_receivers], and whether a firewall or a proxy is between."
+
+
+def check(settings: Settings) -> Iterator[Step]:
+    """Try every service and database as the settings describe it, with
+    connections of its own; each step once it is known.
+
+    Nothing is changed anywhere, but that a temporary token may be asked for.
+    """
+    yield from reporting.steps(settings)
+    yield from deals.steps(settings)
+    yield from dependencies(settings)
+
+
+def dependencies(settings: Settings) -> Iterator[Step]:
+    """The steps of mail, databases and addresses: none depends on another."""
+    yield from _connections(settings)
+    for name, check in address_checks(settings).items():
+        title, remedy = name[0].upper() + name[1:], REMEDIES.get(name, RECEIVERS)
+        yield _step(NAMES.get(name, "Deal sync"), title, check, remedy)
+    server = MailServer(settings)
+    if server.is_set:
+        yield _step(MAIL, "Mail server", lambda _: server.check(), MAIL_REMEDY)
+
+
+def _connections(settings: Settings) -> Iterator[Step]:
+    """Every connection, then every connected slicer, whether its connection answers or not."""
+    connected = ConnectedSlicers(settings.connection_urls)
+    warehouse = Warehouse(settings.warehouse)
+    checks = ConnectionChecks(settings, warehouse, connected)
+    broken = set()
+    for name, check in checks.connections().items():
+        step = _step(CONNECTIONS, name, check, f"Check [connections.{name}] in the settings.")
+        broken |= set() if step.is_good else {name}
+        yield step
+    for pair, (source, check) in checks.slicers().items():
+        name = "/".join(pair)
+        former_sample = warehouse.open(*pair).folder / FORMER_SAMPLE
+        if former_sample.exists():
+            yield Step(CONNECTIONS, name, "note", _former_sample(former_sample))
+        if source.connection in broken:
+            yield Step(CONNECTIONS, name, "failed", f"Its connection {source.connection} can't be used.")
+            continue
+        try:
+            check(Deadline(SECONDS))
+        except TrancheError as error:
+            # what did not answer may be whole: only a table that was read and does not fit calls for a change
+            remedy = MISFIT if isinstance(error, BadRequest) else SILENCE
+            yield Step(CONNECTIONS, name, "failed", _sentence(error), remedy)
+        else:
+            yield Step(CONNECTIONS, name, "ok", f"{source.table} has its columns.")
+
+
+def _former_sample(file: Path) -> str:
+    """A sentence on a sample that `tranche connect --sample` of a version before 0.1 has left."""
+    try:
+        content = json.loads(file.read_bytes())
+        tables = [".".join(content[key]) for key in ("place", "replaced") if content[key]]
+    except (OSError, ValueError, LookupError, TypeError):
+        tables = ["its tables"]
+    return (
+        f"Samples beside connected tables aren't used any more, and figures are exact: drop "
+        f"{' and '.join(tables)} there, and delete {file}."
+    )
+
+
+def _step(service: str, what: str, check: Check, remedy: str) -> Step:
+    try:
+        with timer() as took:
+            check(Deadline(SECONDS))
+    except TrancheError as error:
+        return Step(service, what, "failed", _sentence(error), remedy)
+    return Step(service, what, "ok", f"Answers {took()}.")
+
+
+def _sentence(error: TrancheError) -> str:
+    return f"{error.reason.rstrip('.')}."

@@ -1,0 +1,117 @@
+"""Checks of the deals service: the token, lists, and the format of its responses."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from lib.deals.client import Abilities, Deals
+from lib.deals.compat import Dialect, Memory, has_lists
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.serving import connect, remote
+from lib.serving.check.step import ServiceSetting, Step, check_reachable
+from lib.serving.remote import RemoteDeals
+from lib.settings import Settings
+from lib.wire.errors import NotFound, TrancheError
+
+NAME = "Deals"
+REFUSAL = "Check deals_token, or service_username and service_password"
+EMBEDDED = "Part of this desk"
+LOOKED_AT = 10
+ANY_ID = 1
+Entity = type[SupplyPackage] | type[DemandDeal]
+Body = Mapping[str, Any]
+LOOKED_INTO: tuple[Entity, ...] = (SupplyPackage, DemandDeal)
+
+
+def steps(settings: Settings) -> Iterator[Step]:
+    """All steps, until one fails on which the others depend."""
+    if not settings.curate_url:
+        yield Step(NAME, EMBEDDED, "ok", "Kept in this desk's database.")
+        return
+    service = ServiceSetting(NAME, "curate_url", REFUSAL)
+    line = remote.deals_line(settings)
+    if not (yield from check_reachable(service, line, settings, settings.deals_service)):
+        return
+    try:
+        remote_deals = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
+        client, dialect = remote_deals.client(Abilities()), remote_deals.dialect
+        lists = has_lists(client)
+        yield from _check_token(client, lists)
+        entities = _entities(client) if lists else _cached_entities(settings, line.address)
+        yield from _shapes(dialect, entities)
+    except TrancheError as error:
+        yield service.failure("Deals", error)
+        return
+    yield from _check_changes(settings, dialect)
+    if not lists:
+        yield from _seats(settings)
+
+
+def _check_token(client: Deals, lists: bool) -> Iterator[Step]:
+    """Reading something shows that the token is taken; a deal that is not there shows it too."""
+    if lists:
+        yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
+        return
+    with suppress(NotFound):
+        client.get(DemandDeal, ANY_ID)
+    yield Step(
+        NAME,
+        "Lists",
+        "note",
+        "The token is accepted; the service has no lists: Tranche remembers packages and deals.",
+    )
+
+
+def _entities(client: Deals) -> Iterator[tuple[Entity, Body]]:
+    """A few packages and deals, each as the service gives it."""
+    for model in LOOKED_INTO:
+        for entity in client.list(model, limit=LOOKED_AT).results:
+            yield model, client.get(model, entity.id or 0).raw
+
+
+def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
+    """The deals and packages that were created or seen through this desk."""
+    memory = Memory(connect.installation(settings).access.store.engine, address, "check")
+    for model in LOOKED_INTO:
+        for entry in memory.latest(model)[-LOOKED_AT:]:
+            yield model, entry.body
+
+
+def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:
+    """Whether the service's responses can be read completely."""
+    looked_at, misfits = 0, dict[str, None]()
+    for model, body in entities:
+        looked_at += 1
+        misfits |= dict.fromkeys(dialect.misfits(model, body))
+    if not looked_at:
+        yield Step(NAME, "Targeting and fees", "note", "There is no package yet to compare.")
+    elif not misfits:
+        yield Step(NAME, "Targeting and fees", "ok", f"All of {looked_at} packages and deals could be read.")
+    for sentence in misfits:
+        yield Step(
+            NAME,
+            "Targeting and fees",
+            "failed",
+            f"{sentence}.",
+            "Map it in the settings (targeting_names, fee_types).",
+        )
+
+
+def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
+    """The changes that the settings allow the desk to make there."""
+    if settings.deals_mapping_confirmed:
+        yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
+    else:
+        remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
+        yield Step(NAME, "Changes", "note", "Deals are read-only: the mapping is not confirmed yet.", remedy)
+    if not dialect.fees:
+        remedy = "Set fee_types (our numbers to theirs) to enable fees."
+        yield Step(NAME, "Fees", "note", "Fees can't be set: the service's fee types are not mapped.", remedy)
+
+
+def _seats(settings: Settings) -> Iterator[Step]:
+    count = len(settings.seats)
+    if count:
+        yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
+    else:
+        yield Step(NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats.")

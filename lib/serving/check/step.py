@@ -1,0 +1,130 @@
+"""A step of `tranche check`, and the first ones: a remote service answers, and has a token."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import httpx
+
+from lib.people.tokens.client import TemporaryToken
+from lib.serving.remote import Line
+from lib.settings import Settings
+from lib.wire.call import Call, call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import (
+    AccessError,
+    DeadlineExceeded,
+    Forbidden,
+    Misconfigured,
+    TrancheError,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+)
+
+State = Literal["ok", "note", "refused", "failed"]
+REFUSALS = (AccessError, Unauthorized, Forbidden)
+CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name resolution", "getaddrinfo")
+Result = TypeVar("Result")
+SMALL = 1_048_576
+
+
+@dataclass(frozen=True)
+class Step:
+    """A check of a service: its subject, the result as a sentence, and how to fix it, if needed."""
+
+    service: str
+    what: str
+    state: State
+    result: str
+    remedy: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing needs fixing."""
+        return self.state in ("ok", "note")
+
+
+Steps = Generator[Step, None, Result]
+
+
+@dataclass(frozen=True)
+class ServiceSetting:
+    """The setting with a service's address, and what to do about a refused token."""
+
+    name: str
+    address: str
+    refusal: str
+
+    def failure(self, what: str, error: TrancheError) -> Step:
+        """The failed step for this error, with the setting to check."""
+        state: State = "refused" if isinstance(error, REFUSALS) else "failed"
+        return Step(self.name, what, state, f"{error.reason.rstrip('.')}.", self._remedy(error))
+
+    def _remedy(self, error: TrancheError) -> str:
+        if isinstance(error, Misconfigured):
+            return "Fix this setting."
+        if isinstance(error, REFUSALS):
+            return f"{self.refusal}; ask whoever runs the service what this token may see."
+        if isinstance(error, DeadlineExceeded):
+            return "Ask whoever runs the service whether it is slow, or raise answer_seconds."
+        if isinstance(error, Unreadable):
+            return f"Something else may answer there: {self.address} must be given without the API's path."
+        if isinstance(error, Unreachable):
+            return self._way(error.reason.lower())
+        return "Ask whoever runs the service: its log has the details."
+
+    def _way(self, reason: str) -> str:
+        if CERTIFICATE in reason:
+            return "If your own certificate authority signed it, set ca_file to that authority's certificate."
+        if any(phrase in reason for phrase in NO_HOST):
+            return f"Check the host in {self.address}."
+        return f"Check host and port in {self.address}, and whether a firewall or a proxy is between."
+
+
+@contextmanager
+def timer() -> Iterator[Callable[[], str]]:
+    """The duration of the block, as the end of a sentence."""
+    began = time.perf_counter()
+    yield lambda: f"in {time.perf_counter() - began:.2f} s"
+
+
+def check_reachable(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
+    """Whether it answers at all, and there is a token for this identifier; the steps that say so."""
+    try:
+        with timer() as took:
+            code = _answer(line.http, settings.connect_seconds)
+        yield Step(service.name, "Connection", "ok", f"{line.address} answers {took()} (HTTP {code}).")
+    except TrancheError as error:
+        yield service.failure("Connection", error)
+        return False
+    return (yield from _token(service, line, settings, identifier))
+
+
+def _answer(http: httpx.Client, seconds: float) -> str:
+    """The HTTP code of the response at the address itself."""
+    try:
+        return str(call(http, Call("GET", "/", deadline=Deadline(2 * seconds), max_bytes=SMALL)).status_code)
+    except Unreadable:
+        return "with more than a page"
+
+
+def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
+    if not isinstance(line.credential, TemporaryToken):
+        yield Step(
+            service.name, "Token", "note", f"The settings give a permanent one for the service {identifier}."
+        )
+        return True
+    try:
+        with timer() as took:
+            line.credential.token()
+    except TrancheError as error:
+        refusal = f"Check service_username and service_password, and the service identifier {identifier}"
+        grant = ServiceSetting(service.name, "auth_url", refusal)
+        yield grant.failure("Token", error)
+        return False
+    who = settings.service_username
+    yield Step(service.name, "Token", "ok", f"{settings.auth_url} gives {who} temporary tokens {took()}.")
+    return True

@@ -1,0 +1,326 @@
+"""A remote deals service: its format, its features, emulation of missing ones, visible seats.
+
+Restricts a person to the deals of some seats, for services that only know the desk's token.
+
+What is read there with the desk's token is cut here, by the rules of our own service (deals/store: work.py,
+history.py), as far as the service shows what they need. Who made a package is known only where the desk
+remembers what was made through it.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Engine
+
+from lib.deals.client import PLAIN, Abilities, Changes, Deals, Entity, model_of
+from lib.deals.compat import Dialect, Links, Memory, PlainDeals, finds, has_lists, listed, seats_of
+from lib.deals.models import (
+    AppList,
+    CreateDemandDeals,
+    DemandDeal,
+    DomainList,
+    Dsp,
+    EntityChange,
+    Resource,
+    Seat,
+    SupplyPackage,
+)
+from lib.deals.reading import Page
+from lib.people import Person
+from lib.people.person import READ_ONLY
+from lib.serving.remote.lines import Line
+from lib.settings import Settings
+from lib.wire.errors import BadRequest, DeadlineExceeded, Forbidden, InUse, Invalid, NotFound, ServiceProblem
+
+LISTS: tuple[type[Resource], ...] = (DomainList, AppList)
+SECONDS = 15.0
+ONE_BY_ONE = frozenset({"supply_deals", "demand_deals"})
+OTHERS = "others that you can't see depend on it"
+SHARED = "The supply package {} is sold to others too, so only its deals may be changed with your permissions"
+LOOKS_AGAIN_SECONDS = 300.0
+NO_ACCESS = "You have no access to deals; an administrator can grant it"
+NEEDS_CONFIRMATION = (
+    "Deals are read-only until an administrator has checked how this service writes targeting and fees "
+    "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
+)
+
+
+class SomeSeats(Deals):
+    """A caller of `deals` who may see the deals of these seats, and the packages of `own_ids`."""
+
+    _takes_many = False
+
+    def __init__(self, deals: Deals, seats: frozenset[int], own_ids: frozenset[int] = frozenset()) -> None:
+        self._all, self._seats, self._own_ids = deals, seats, own_ids
+        does = deals.abilities
+        self.abilities = replace(
+            does,
+            creates=does.creates & (ONE_BY_ONE | {model.entity for model in LISTS}),
+            changes=does.changes & ONE_BY_ONE,
+            removes=does.removes & ONE_BY_ONE,
+            finds=True,
+            syncs=False,
+            is_own=False,  # no several at once: each is checked here by itself
+            sees_all_seats=False,
+        )
+        self._cache: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
+
+    def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
+        """The entity, if it may be seen; NotFound otherwise."""
+        model = model_of(entity)
+        with suppress(
+            NotFound
+        ):  # which a service says in words of its own: hidden and missing must not differ
+            resource = self._all.get(model, entity_id)
+            if self._is_visible(resource):
+                return self._redact(resource)
+        raise NotFound(f"There is no {model.noun} {entity_id}")
+
+    def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
+        """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
+        model = model_of(entity)
+        if model in LISTS:
+            return self._all.list(model, **params)
+        visible = [self._redact(resource) for resource in self._everything(model)]
+        return listed(model, visible, params, self._links())
+
+    def create(
+        self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
+    ) -> Any:
+        """As `Deals.create`, for own seats, and linked with visible entities only."""
+        kind = model_of(entity)
+        self.abilities.check("create", kind.entity)
+        self._check(model.body())
+        resource = self._all.create(kind, model, idempotency_key)
+        self._forget()
+        if isinstance(resource, SupplyPackage):
+            self._own_ids |= {resource.id or 0}
+        return self._redact(resource)
+
+    def change(
+        self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
+    ) -> None:
+        """As `Deals.change`. Links to hidden deals are kept; Forbidden if other seats are affected."""
+        model = model_of(entity)
+        self.abilities.check("change", model.entity)
+        self._all.change(model, entity_id, self._body(model, entity_id, fields), if_match)
+        self._forget()
+
+    def add_deals(
+        self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
+    ) -> None:
+        """As `Deals.add_deals`, for own seats; Forbidden if the package is sold to others too."""
+        self._body(SupplyPackage, package_id, {"create_demand_deals": deals.body()})
+        self._all.add_deals(package_id, deals, idempotency_key, if_match)
+        self._forget()
+
+    def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
+        """As `Deals.remove`; InUse names visible deals only."""
+        model = model_of(entity)
+        self.abilities.check("delete", model.entity)
+        current = self.get(model, entity_id)
+        if model is SupplyPackage and self._hidden_deals(entity_id):
+            own = [f"{deal.id} '{deal.name}'" for deal in current.demand_deals]
+            raise InUse(f"The supply package {entity_id} can't be deleted: {', '.join([*own, OTHERS])}")
+        self._all.remove(model, entity_id, if_match)
+        self._forget()
+
+    def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
+        """As `Deals.history`, without hidden parts; of a deal, since it moved to its current seat."""
+        model = model_of(entity)
+        self.get(model, entity_id)
+        entity_changes = self._all.history(model, entity_id, **params)
+        if model is DemandDeal:
+            return self._changes_since_seat(entity_changes)
+        return (
+            [self._without_deals(change) for change in entity_changes]
+            if model is SupplyPackage
+            else entity_changes
+        )
+
+    def _body(self, model: type[Resource], entity_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a change that this caller may make, with the links that they can't see."""
+        self.get(model, entity_id)
+        self._check(fields)
+        body = dict(fields)
+        if model is SupplyPackage and (hidden_ids := self._hidden_deals(entity_id)):
+            if fields.keys() - {"demand_deals"}:
+                raise Forbidden(SHARED.format(entity_id))
+            body["demand_deals"] = [*fields["demand_deals"], *({"id": deal_id} for deal_id in hidden_ids)]
+        return body
+
+    def _is_visible(self, resource: Resource) -> bool:
+        if isinstance(resource, DemandDeal):
+            return resource.seat is not None and resource.seat.id in self._seats
+        if isinstance(resource, SupplyPackage):
+            return resource.id in self._ids(SupplyPackage) or bool(self._own(resource))
+        if isinstance(resource, Seat):
+            return resource.id in self._seats
+        if isinstance(resource, Dsp):
+            return resource.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
+        return isinstance(resource, LISTS)
+
+    def _redact(self, resource: Any) -> Any:
+        if isinstance(resource, SupplyPackage):
+            return resource.model_copy(update={"demand_deals": self._own(resource), "packages": ()})
+        return resource
+
+    def _own(self, package: SupplyPackage) -> tuple[Any, ...]:
+        """Its visible deals, as far as the service includes them in the package."""
+        ids = {deal.id for deal in self._deals()}
+        return tuple(deal for deal in package.demand_deals if deal.id in ids)
+
+    def _everything(self, model: type[Resource]) -> Sequence[Any]:
+        if model is DemandDeal:
+            return self._deals()
+        if model is Dsp:
+            dsps = {seat.dsp.id: seat.dsp for seat in self._everything(Seat) if seat.dsp}
+            return [dsp for _, dsp in sorted(dsps.items(), key=str)]
+        if model not in (Seat, SupplyPackage):
+            return ()
+        return [resource for resource in self._all.everything(model) if self._is_visible(resource)]
+
+    def _deals(self) -> tuple[DemandDeal, ...]:
+        """The deals of these seats, read again after some seconds and after a change."""
+        at, deals = self._cache
+        if time.monotonic() - at > SECONDS:
+            deals = tuple(deal for deal in self._list_deals() if self._is_visible(deal))
+            self._cache = (time.monotonic(), deals)
+        return deals
+
+    def _list_deals(self) -> Iterable[DemandDeal]:
+        """The deals that the service lists for these seats; all deals if it can't filter by seat."""
+        try:
+            return [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
+        except (Invalid, BadRequest):
+            return self._all.everything(DemandDeal)
+
+    def _links(self) -> Links:
+        deals = {deal.id: deal for deal in self._deals()}
+
+        def links(resource: Resource) -> Sequence[Resource]:
+            if isinstance(resource, SupplyPackage):
+                return [deals[deal.id] for deal in resource.demand_deals if deal.id in deals]
+            return resource.supply_deals if isinstance(resource, DemandDeal) else ()
+
+        return links
+
+    def _hidden_deals(self, package_id: int) -> Sequence[int]:
+        whole: SupplyPackage = self._all.get(SupplyPackage, package_id)
+        ids = {deal.id for deal in self._own(whole)}
+        return [deal.id for deal in whole.demand_deals if deal.id is not None and deal.id not in ids]
+
+    def _check(self, fields: Mapping[str, Any]) -> None:
+        """Raise Invalid for a seat, a deal or a package that this caller can't see."""
+        new_deals = fields.get("create_demand_deals") or {}
+        options = [option.get("seat") for option in new_deals.get("demand_deals_options", ())]
+        for seat in (*options, fields.get("seat")):
+            if seat and seat["id"] not in self._seats:
+                raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
+        for field, model in (("demand_deals", DemandDeal), ("supply_deals", SupplyPackage)):
+            for reference in fields.get(field) or ():
+                if reference["id"] not in self._ids(model):
+                    raise Invalid({field: [f"There is no {model.noun} {reference['id']}."]})
+
+    def _ids(self, model: type[Resource]) -> set[int | None]:
+        if model is SupplyPackage:
+            return {*self._own_ids, *(package.id for deal in self._deals() for package in deal.supply_deals)}
+        return {deal.id for deal in self._deals()}
+
+    def _changes_since_seat(self, changes: Changes) -> Changes:
+        """The latest changes, back to the one that moved the deal from another seat."""
+        entity_changes = []
+        for change in changes:
+            before = (change.before or {}).get("seat") or {}
+            if before and before.get("id") not in self._seats:
+                break
+            entity_changes.append(change)
+        return entity_changes
+
+    def _without_deals(self, change: EntityChange) -> EntityChange:
+        ids = self._ids(DemandDeal)
+        sides = {
+            side: {
+                **fields,
+                "demand_deals": [deal for deal in fields["demand_deals"] or () if deal["id"] in ids],
+            }
+            for side in ("before", "after")
+            if (fields := getattr(change, side)) and "demand_deals" in fields
+        }
+        return change.model_copy(update=sides)
+
+    def _forget(self) -> None:
+        self._cache = (float("-inf"), ())
+
+
+class RemoteDeals:
+    """The deals service at `curate_url`: a client for each person, all over one line.
+
+    The service knows the desk's token and not the person, so what a person may do is checked here.
+    """
+
+    def __init__(
+        self, settings: Settings, line: Line, engine: Engine, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.line = line
+        self._settings, self._engine, self._now = settings, engine, now
+        self.dialect = Dialect.of(settings.targeting_names, settings.fee_types)
+        self._service = line.http, line.credential, line.patience
+        self._options: dict[str, Any] = {
+            "header": settings.token_header,
+            "scheme": settings.token_scheme,
+            "codec": self.dialect,
+            "honors_keys": settings.deals_keys,
+        }
+        self._lock = threading.Lock()
+        self._lists: bool | None = None
+        self._finds = False
+        self._looked_at = 0.0
+
+    def of(self, person: Person) -> Deals:
+        """This person's client. Checks from time to time whether the service has lists: ServiceProblem."""
+        if not person.deals.reads:
+            raise Forbidden(NO_ACCESS)
+        memory = Memory(self._engine, self.line.address, person.username)
+        whole = self._whole(person, memory)
+        if person.deals.seats is None:
+            return whole
+        return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
+
+    def _whole(self, person: Person, memory: Memory) -> Deals:
+        if self._has_lists(memory):
+            return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
+        seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
+        return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
+
+    def client(self, abilities: Abilities) -> Deals:
+        """A client without a journal, as if the service had lists."""
+        return Deals(*self._service, **self._options, abilities=abilities)
+
+    def _abilities(self, does: Abilities, person: Person) -> Abilities:
+        refuses = "" if self._settings.deals_mapping_confirmed else NEEDS_CONFIRMATION
+        refuses = refuses if person.deals.writes else READ_ONLY
+        return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
+
+    def _has_lists(self, memory: Memory) -> bool:
+        """Whether the service has lists; if it had none, it is checked again after some minutes.
+
+        While it does not answer, what is remembered of it shows that it keeps none.
+        """
+        with self._lock:
+            lists, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
+        if lists is None or (not lists and is_old):
+            try:
+                does_find = finds(self.client(Abilities()))
+                lists = does_find or has_lists(self.client(Abilities()))
+            except (ServiceProblem, DeadlineExceeded):
+                if lists is None and not memory.newest():
+                    raise
+                lists = does_find = False
+            with self._lock:
+                self._lists, self._finds, self._looked_at = lists, does_find, self._now()
+        return lists

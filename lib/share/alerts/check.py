@@ -1,0 +1,75 @@
+"""One alert, checked: its view's query in its owner's name, judged by lib/reporting/watched.py."""
+
+from dataclasses import dataclass
+
+from lib.reporting import links, watched
+from lib.reporting.models import InfoQuery
+from lib.reporting.watched import FigureUnavailable
+from lib.serving import connect
+from lib.settings import Settings
+from lib.views import Alert, AlertState, SavedView
+from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, TrancheError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`state` is None where it is unknown, and `problem` says why; the alert's state then stays.
+
+    `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`.
+    """
+
+    state: AlertState | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    problem: str = ""
+
+
+def check(alert: Alert, settings: Settings) -> Verdict:
+    """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
+    person = connect.installation(settings).people.still(alert.owner, alert.created)
+    if person is None:
+        return Verdict("lost", problem="Its owner can't sign in any more.")
+    try:
+        clients = connect.connect(person, settings)
+        view = clients.view_store.views.get(alert.view_id)
+        if view is None or (view.project, view.slicer) not in clients.slicers:
+            return _loss(alert)
+        return _of_view(alert, view, clients)
+    except AccessError:
+        return _loss(alert)
+    except FigureUnavailable as unavailable:
+        return Verdict(problem=str(unavailable))
+    except ResponseTimeout:
+        return Verdict(problem="The service did not answer in time.")
+    except DeadlineExceeded:
+        return Verdict(problem="The figure took too long to compute; choose fewer days in the view.")
+    except TrancheError as error:
+        return Verdict(problem=f"{error.reason.rstrip('.')}.")
+
+
+def _loss(alert: Alert) -> Verdict:
+    return Verdict(
+        "lost", problem=f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
+    )
+
+
+def _of_view(alert: Alert, view: SavedView, clients: connect.Clients) -> Verdict:
+    about = {"project_name": view.project, "slicer_name": view.slicer}
+    slicer = clients.reporting.info(InfoQuery(**about))
+    slicer = clients.with_own(slicer, view.project, view.slicer)
+    if alert.field not in {field.name for field in slicer.data_fields}:
+        raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
+    reading = links.from_params(view.params, slicer, view.project, view.slicer)
+    if reading.left_out:
+        raise FigureUnavailable(f"The view no longer fits: {' '.join(reading.left_out)}")
+    history = watched.watch(
+        reading.query,
+        alert.field,
+        slicer,
+        lambda query: clients.reporting.audience(query, slicer),
+        watched.MOST if alert.rule == "changed" else 0,
+    )
+    judgment = history.judge(alert.rule, alert.bound)
+    value = history.figures[-1].value
+    return Verdict("firing" if judgment.fires else "ok", value, judgment.low, judgment.high)

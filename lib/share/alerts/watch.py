@@ -1,0 +1,282 @@
+"""Alerts due, and the one thread that checks them: after an import, once set, and every quarter of an hour.
+
+Of all desks over a database one does it. The others wait, and go on where it ends.
+
+Messages go to the webhook of the settings. Its address may have a token in its path and is handled like a
+password: neither it nor the secret reach a log.
+"""
+
+import json
+import logging
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+
+import httpx
+from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
+
+from lib import database
+from lib.database import DatabaseScope
+from lib.serving import connect
+from lib.settings import Settings
+from lib.share.alerts.check import Verdict, check
+from lib.views import Alert
+from lib.views.alerts import CHECK_MINUTES, WITH_VIEWS, alert_of
+from lib.views.tables import alert_messages, alerts, saved_views
+from lib.wire import call
+from lib.wire.call import Call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import ServiceProblem, TrancheError
+from lib.wire.signature import signed_headers
+from lib.wire.sockets import client
+
+AT_ONCE = 20
+LONGEST_PAUSE = timedelta(hours=1)
+RULE_FIELDS = ("view_id", "owner", "created", "field", "rule", "bound")
+log = logging.getLogger(__name__)
+EVERY = timedelta(minutes=CHECK_MINUTES)
+Slicer = tuple[str, str]
+SECONDS, CONNECT_SECONDS = 10, 5
+CLAIM = timedelta(minutes=5)
+PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PAUSE
+
+
+@dataclass(frozen=True, slots=True)
+class AlertMessage:
+    """A message that is to be sent, and how often that was tried."""
+
+    id: int
+    body: str
+    attempts: int
+
+
+@dataclass(frozen=True)
+class AlertStore(DatabaseScope):
+    """Alerts on views of one reporting service; `origin` is the desk's address, for links."""
+
+    service: str
+    origin: str
+
+    def everything(self) -> list[Alert]:
+        """All alerts, of everybody."""
+        return [alert_of(row) for row in self.rows(WITH_VIEWS.where(saved_views.c.service == self.service))]
+
+    def settle(self, alert: Alert, verdict: Verdict, now: datetime, is_sent: bool) -> bool:
+        """Write down what a check found; whether the alert began or ceased to fire.
+
+        With the change, in one transaction, goes the message about it, where these are sent: once, however
+        often it is checked and by whomever. An alert that was removed or replaced meanwhile is left alone.
+        """
+        number = uuid4().hex
+        with self.write() as connection:
+            row = connection.execute(WITH_VIEWS.where(alerts.c.id == alert.id)).one_or_none()
+            if row is None or any(row._mapping[name] != getattr(alert, name) for name in RULE_FIELDS):
+                return False
+            before = alert_of(row)
+            state = verdict.state or before.state
+            since = before.since if state == before.state else now
+            figures = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
+            values = {
+                "state": state, "since": since, "checked": now, "problem": verdict.problem,
+                **({} if verdict.state is None else figures),
+            }  # fmt: skip
+            connection.execute(update(alerts).where(alerts.c.id == alert.id).values(values))
+            has_turned = (state == "firing") != (before.state == "firing")
+            if has_turned and is_sent:
+                text = body(before, verdict, number, now, self.origin)
+                connection.execute(insert(alert_messages).values(body=text, attempts=0, due=now))
+            return has_turned
+
+    def waiting(self, now: datetime) -> list[AlertMessage]:
+        """Messages that are due, the oldest first; twenty at most."""
+        due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
+        return [AlertMessage(row.id, row.body, row.attempts) for row in self.rows(due.limit(AT_ONCE))]
+
+    def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
+        """Claim a due message, so that no other process over this database sends it until then.
+
+        False if another has claimed it. One whose process ends while sending is sent again: at least once.
+        """
+        mine = alert_messages.c.id == message.id, _is_due(now)
+        with self.write() as connection:
+            return connection.execute(update(alert_messages).where(*mine).values(due=until)).rowcount == 1
+
+    def forget(self, message: AlertMessage) -> None:
+        """Forget a message: it arrived, or is given up."""
+        self.execute(delete(alert_messages).where(alert_messages.c.id == message.id))
+
+    def postpone(self, message: AlertMessage, due: datetime) -> None:
+        """Try again then."""
+        values = {"attempts": message.attempts + 1, "due": due}
+        self.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
+
+
+def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:
+    """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
+
+    An owner who lost access gets no figure.
+    """
+    link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
+    message = {
+        "id": number,
+        "event": "fired" if verdict.state == "firing" else "cleared",
+        "at": now.isoformat(timespec="seconds"),
+        "reason": verdict.problem or None,
+        "alert": {
+            "id": alert.id,
+            "owner": alert.owner,
+            "project": alert.project,
+            "slicer": alert.slicer,
+            "view": alert.view_name,
+            "field": alert.field,
+            "rule": alert.rule,
+            "bound": alert.bound,
+            "value": verdict.value,
+            "usual_low": verdict.low,
+            "usual_high": verdict.high,
+            "link": f"{origin}/audience?{link}",
+        },
+    }
+    if verdict.state == "lost":
+        message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
+    return json.dumps(message, ensure_ascii=False)
+
+
+def _is_due(now: datetime) -> ColumnElement[bool]:
+    """Whether a message's time has come, or was set before the clock was set back: no pause is that long."""
+    due = alert_messages.c.due
+    return or_(due <= now, due > now + LONGEST_PAUSE)
+
+
+class Watch:
+    """Checks alerts that are due. The first look checks all: no slicer's version is known yet."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._webhook = Webhook(settings)
+        installation = connect.installation(settings)
+        self._warehouse = None if settings.base_url else installation.warehouse
+        self.store = AlertStore(installation.access.store.engine, settings.base_url, settings.address)
+        self._versions: dict[Slicer, str] = {}
+
+    def look(self, now: datetime) -> list[Alert]:
+        """Check what is due, then send what is to be sent; returns the alerts that were checked."""
+        alerts = self.store.everything()
+        versions = {
+            pair: self._version(*pair) for pair in {(alert.project, alert.slicer) for alert in alerts}
+        }
+        due = [alert for alert in alerts if self._is_due(alert, versions, now)]
+        for alert in due:
+            verdict = check(alert, self._settings)
+            if self.store.settle(alert, verdict, now, self._webhook.is_set):
+                log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
+        self._versions = versions
+        self._webhook.deliver(self.store, now)
+        return due
+
+    def close(self) -> None:
+        """Close the connections of the webhook."""
+        self._webhook.close()
+
+    def _is_due(self, alert: Alert, versions: dict[Slicer, str], now: datetime) -> bool:
+        """Whether it was not checked lately. A check in the future was made before the clock was set back."""
+        pair = alert.project, alert.slicer
+        is_new = alert.checked is None or abs(now - alert.checked) >= EVERY
+        return is_new or self._versions.get(pair) != versions[pair]
+
+    def _version(self, project: str, slicer: str) -> str:
+        """A version that changes with each import; empty for a remote service, whose imports are unknown."""
+        if self._warehouse is None:
+            return ""
+        try:
+            return self._warehouse.open(project, slicer).version
+        except TrancheError:
+            return ""
+
+
+def watching(settings: Settings) -> AbstractContextManager[None]:
+    """Check alerts in the background during the block, if the settings say so and no other desk does."""
+    if not settings.alerts:
+        return nullcontext()
+    failure = "Alerts could not be checked"
+    return database.background(
+        work_of(settings), failure, lambda: _engine(settings), lambda: _watch(settings)
+    )
+
+
+@contextmanager
+def _watch(settings: Settings) -> Iterator[database.Look]:
+    with closing(Watch(settings)) as watch:
+        yield lambda now, is_alone: watch.look(now)
+
+
+def work_of(settings: Settings) -> str:
+    """The name of this work among processes: of all desks over a reporting service one checks its alerts."""
+    return f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
+
+
+def _engine(settings: Settings) -> Engine:
+    return connect.installation(settings).access.store.engine
+
+
+class Webhook:
+    """The way to the receiver."""
+
+    def __init__(self, settings: Settings) -> None:
+        address, self._secret = settings.alerts_webhook, settings.alerts_secret
+        self._address = "" if address is None else address.get_secret_value()
+        timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
+        self._http = client(self._address, settings.ca_file, timeout=timeout)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is one."""
+        return bool(self._address)
+
+    def deliver(self, store: AlertStore, now: datetime) -> None:
+        """Send what is due, each message once; what fails waits, longer each time, and at last is given up.
+
+        A receiver that can't be reached is tried once a round: the other messages wait too.
+        """
+        if not self.is_set:
+            return
+        for message in store.waiting(now):
+            if not store.claim(message, now, now + CLAIM):
+                continue
+            trouble, is_reached = self._send(message)
+            if not trouble:
+                store.forget(message)
+            elif message.attempts >= len(PAUSES):
+                log.error("The alert webhook at %s: %s; the message is given up", self._host, trouble)
+                store.forget(message)
+            else:
+                log.warning("The alert webhook at %s: %s; retrying later", self._host, trouble)
+                store.postpone(message, now + PAUSES[message.attempts])
+            if not is_reached:
+                return
+
+    def close(self) -> None:
+        self._http.close()
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._address).hostname or ""
+
+    def _send(self, message: AlertMessage) -> tuple[str, bool]:
+        """Why the message was not taken, empty if it was; and whether somebody was there.
+
+        The status is all that counts: no body is read.
+        """
+        body = message.body.encode()
+        headers = signed_headers(self._secret, body)
+        request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
+        try:
+            with call.stream(self._http, request) as (answer, _):
+                pass
+        except (ServiceProblem, TrancheError) as error:
+            return type(error).__name__.lower(), False
+        return ("" if answer.is_success else f"it answered {answer.status_code}"), True

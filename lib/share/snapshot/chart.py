@@ -1,0 +1,217 @@
+"""Draws the chart over time with matplotlib, which needs no browser: as SVG, and on the axes of a page.
+
+Colors of the page are written into the SVG as CSS variables, so that it follows light and dark.
+"""
+
+import io
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from lib.share.snapshot.models import SnapshotChart, SnapshotLine
+
+ACCENT, GRAY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
+VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
+STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+MOST_POINTS, ROOM_OF_A_TICK, NAMES_ACROSS = 45, 84, 4
+FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Devanagari")
+DRAWING = threading.Lock()  # matplotlib draws on one thread at a time
+Values = npt.NDArray[np.float64]
+
+mpl.rcParams.update(
+    {
+        "font.family": [name for name in FONTS if name == FONTS[0] or name in get_font_names()],
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",
+        "text.parse_math": False,
+    }
+)
+
+
+@dataclass(frozen=True)
+class ChartDrawing:
+    """A chart as SVG, and where its points are in it: `x` per bucket, `y` per line and bucket."""
+
+    svg: str
+    x: list[float]
+    y: list[list[float | None]]
+
+
+def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> ChartDrawing:
+    """The chart in so many pixels, width and height; `name` makes its ids other than those of the next."""
+    width, height = size
+    with DRAWING:
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 38 / height))
+        curves = plot(axes, chart, width - 96, 12)
+        figure.patch.set_visible(False)
+        curve_pixels = [axes_of_curve.transData.transform(points) for axes_of_curve, points in curves]
+        file = io.StringIO()
+        mpl.rcParams["svg.hashsalt"] = name
+        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    x = [round(float(pixel), 1) for pixel in curve_pixels[0][:, 0]] if curve_pixels else []
+    y = [[_place(height - pixel) for pixel in points[:, 1]] for points in curve_pixels]
+    return ChartDrawing(_inline(file.getvalue(), name), x, y)
+
+
+def picture(chart: SnapshotChart, scale: int = 2) -> bytes:
+    """The chart as PNG on a light ground, with the names of its lines; `scale` pixels for one of a screen."""
+    width, height = 720, 260
+    with DRAWING:
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
+        FigureCanvasAgg(figure)
+        names = names_height(chart, 11)
+        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - (34 + names) / height))
+        plot(axes, chart, width - 96, 11)
+        name_lines(axes, chart, 11)
+        file = io.BytesIO()
+        figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
+def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tuple[Axes, Values]]:
+    """Draw the lines on the axes, `width` points wide; returns for each line its axes and its points."""
+    starts = [datetime.fromisoformat(start).timestamp() for start in chart.starts]
+    second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
+    curves: list[tuple[Axes, Values]] = []
+    for rank, line in enumerate(chart.lines):
+        own = second_axes if line.is_beside else axes
+        values = _numbers(line.values, len(starts))
+        _course(own, line, np.array(starts), values, chart.parts, 10 - rank)
+        curves.append((own, np.column_stack([starts, values])))
+    for panel in {axes, second_axes}:
+        lines = [line for line in chart.lines if line.is_beside == (panel is not axes)]
+        _frame(panel, lines, chart.has_zero, font)
+    if starts:
+        margin = (starts[-1] - starts[0]) / 60 or 1.0
+        axes.set_xlim(starts[0] - margin, starts[-1] + margin)
+    top = axes.get_xaxis_transform()
+    for index, sentence in chart.marks.items():
+        axes.axvline(starts[index], color=GRAY, lw=1, ls=(0, (1, 3)))
+        hours = sentence.partition(":")[0]
+        axes.text(starts[index], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
+    ticks = _ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
+    axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
+    axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
+    axes.set_axisbelow(True)
+    return curves
+
+
+def names_height(chart: SnapshotChart, font: float) -> float:
+    """The height that the names of the lines need above the axes."""
+    return 2 * font * -(-len(chart.lines) // NAMES_ACROSS)
+
+
+def name_lines(axes: Axes, chart: SnapshotChart, font: float) -> None:
+    """Draw the names of the lines above the axes."""
+    handles = [
+        axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:32])[0]
+        for line in chart.lines
+    ]
+    axes.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
+        fontsize=font, borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
+    )  # fmt: skip
+
+
+def _course(
+    axes: Axes, line: SnapshotLine, x: Values, values: Values, parts: Sequence[str], order: int
+) -> None:
+    color, is_part = line.color or ACCENT, np.array([bool(part) for part in parts] or [False] * len(x))
+    if line.low is not None and line.high is not None:
+        low, high = _numbers(line.low, len(x)), _numbers(line.high, len(x))
+        axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0, clip_on=False)
+    style: dict[str, Any] = {"color": color, "zorder": order, "clip_on": False, "solid_joinstyle": "round"}
+    if line.is_before or not is_part.any():
+        axes.plot(x, values, ls=_dashes(line), lw=1.5 if line.is_before else 2, **style)
+    else:
+        axes.plot(x, np.where(is_part, np.nan, values), lw=2, **style)
+        joins = is_part | np.roll(is_part, 1) | np.roll(is_part, -1)
+        axes.plot(x, np.where(joins, values, np.nan), ls=(0, (2, 3)), lw=1.5, **style)
+    if len(x) <= MOST_POINTS and not line.is_before:
+        whole = np.where(is_part, np.nan, values)
+        axes.plot(x, whole, "o", ms=4.5, **style)
+        axes.plot(x, np.where(is_part, values, np.nan), "o", ms=6, mfc=GROUND, **style)
+
+
+def _dashes(line: SnapshotLine) -> str | tuple[int, tuple[float, ...]]:
+    return (0, (2, 2.5)) if line.is_before else "--" if line.is_beside else "-"
+
+
+def _frame(axes: Axes, lines: Sequence[SnapshotLine], has_zero: bool, font: float) -> None:
+    """The vertical axis: round steps, from zero where values add up, and no lines around it."""
+    ends = [side for line in lines for side in (line.values, line.low, line.high) if side is not None]
+    numbers = [value for side in ends for value in side if value is not None]
+    low, high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
+    if has_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    steps = locator.tick_values(low, high if high > low else low + (abs(low) or 1.0))
+    axes.set_ylim(steps[0], steps[-1])
+    axes.yaxis.set_major_locator(locator)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _compact(float(value))))
+    axes.spines[:].set_visible(False)
+    axes.patch.set_visible(False)
+    axes.tick_params(length=0, pad=6, labelsize=font, labelcolor=INK)
+
+
+def _compact(value: float) -> str:
+    """A number of an axis: `1.5 M`."""
+    size, letter = next((step for step in STEPS if abs(value) >= step[0]), (1.0, ""))
+    return f"{value / size:.4g}{' ' * bool(letter)}{letter}".replace("-", "\u2212")
+
+
+def _ticks(chart: SnapshotChart, most: int) -> list[tuple[int, str]]:
+    if chart.ticks is not None:
+        return [*chart.ticks][:: -(-len(chart.ticks) // most) or 1]
+    moments = [datetime.fromisoformat(start) for start in chart.starts]
+    days = [index for index, moment in enumerate(moments) if moment.hour == 0]
+    is_day = chart.grain != "hour" or len(days) > 2
+    indices = days if chart.grain == "hour" and is_day else [*range(len(moments))]
+    visible = indices[:: -(-len(indices) // most) or 1]
+    return [(index, _tick(chart, index, moments[index], is_day)) for index in visible]
+
+
+def _tick(chart: SnapshotChart, index: int, moment: datetime, is_day: bool) -> str:
+    if not is_day:
+        return f"{moment:%H:%M}"
+    if chart.grain in ("hour", "day", "week"):
+        return f"{moment.day} {moment:%b}"
+    return chart.names[index]
+
+
+def _numbers(values: Sequence[float | None], length: int) -> Values:
+    """So many values; NaN where there are none."""
+    numbers = [np.nan if value is None else value for value in values[:length]]
+    return np.array(numbers + [np.nan] * (length - len(numbers)), dtype=np.float64)
+
+
+def _place(value: float) -> float | None:
+    return round(float(value), 1) if np.isfinite(value) else None
+
+
+def _inline(svg: str, name: str) -> str:
+    """The drawing as a part of a page: no prolog, ids of its own, the page's colors and fonts."""
+    text = svg[svg.index("<svg") :]
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1
+    )
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text).replace("xlink:href", "href")
+    for color, variable in VARIABLES.items():
+        text = text.replace(color, f"var({variable})")
+    return text

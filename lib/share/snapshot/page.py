@@ -1,0 +1,141 @@
+"""A snapshot as one HTML file: no network requests, charts as SVG, sorted tables, dark and print.
+
+Its policy forbids all that is not in the file itself; the one script is allowed by its hash. Texts are
+escaped by Jinja, whatever they are.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from lib.share.snapshot import colors
+from lib.share.snapshot.models import (
+    Snapshot,
+    SnapshotAnswer,
+    SnapshotBlock,
+    SnapshotBoard,
+    SnapshotChart,
+    SnapshotCode,
+    SnapshotForm,
+)
+from lib.wire.policy import inline_scripts
+
+if TYPE_CHECKING:
+    from lib.share.snapshot.chart import ChartDrawing
+
+FOLDER = Path(__file__).parent
+START = "enliven(document)\n"
+SIZES = {"wide": (960, 250), "narrow": (360, 220)}
+SOURCES = {
+    "default-src": "'none'",
+    "style-src": "'unsafe-inline'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+}
+
+
+def html(
+    snapshot: Snapshot,
+    form: SnapshotForm | None = None,
+    answer: SnapshotAnswer | None = None,
+    code: SnapshotCode | None = None,
+) -> str:
+    """The file; with a form, an answer or a code, the page that takes it at its own address."""
+    has_form = any(part is not None for part in (form, answer, code))
+    drawings = _drawings(snapshot.chart, "")
+    return _render(has_form, snapshot=snapshot, form=form, answer=answer, code=code, drawings=drawings)
+
+
+def board_html(board: SnapshotBoard) -> str:
+    """The file of a board."""
+    drawings = [_drawings(block.chart, f"-{index}") for index, block in enumerate(board.blocks)]
+    nothing = dict.fromkeys(("snapshot", "form", "answer", "code"))
+    return _render(False, **nothing, board=board, drawings=drawings)
+
+
+def block_html(block: SnapshotBlock, name: str) -> str:
+    """A cell of a board for the desk, without its title; `name` tells its drawings from others'."""
+    text: str = _template("block.html").render(block=block, drawings=_drawings(block.chart, f"-{name}"))
+    return text
+
+
+def script() -> str:
+    """The script of a page: it defines `enliven`, which shows values of charts and sorts tables in a node."""
+    return _read("snapshot.js")
+
+
+def style() -> str:
+    """The style of a page."""
+    return colors.style() + _read("snapshot.css")
+
+
+def _render(has_form: bool, **parts: Any) -> str:
+    text: str = _template("snapshot.html").render(
+        policy=policy(has_form=has_form),
+        style=Markup(style()),  # noqa: S704  (files of ours)
+        script=Markup(script() + START),  # noqa: S704
+        **{"board": None, **parts},
+    )
+    return text
+
+
+def error(title: str, sentence: str) -> str:
+    """A page with a sentence in place of a snapshot."""
+    return html(Snapshot(title, (), "", nothing=sentence))
+
+
+def policy(ancestors: Sequence[str] | None = None, has_form: bool = False) -> str:
+    """The content policy of the page; as a header it also names the origins that may frame it, if any.
+
+    A form goes to the page's own address alone.
+    """
+    hashes = " ".join(inline_scripts(f"<script>{script() + START}</script>"))
+    sources = SOURCES | {"script-src": hashes} | ({"form-action": "'self'"} if has_form else {})
+    if ancestors is not None:
+        sources["frame-ancestors"] = " ".join(ancestors) or "'none'"
+    return "; ".join(f"{kind} {value}" for kind, value in sources.items())
+
+
+@cache
+def _template(name: str) -> Any:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template(name)
+
+
+@cache
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
+
+
+def _drawings(time_chart: SnapshotChart | None, suffix: str) -> dict[str, Any]:
+    """The chart in each size, and what the script shows of it; `suffix` tells its ids from others'."""
+    if time_chart is None:
+        return {}
+    from lib.share.snapshot import chart  # matplotlib takes a second and 45 MB: only where a chart is drawn
+
+    drawings = {name: chart.drawing(time_chart, name + suffix, size) for name, size in SIZES.items()}
+    sizes = {name: Markup(drawing.svg) for name, drawing in drawings.items()}  # noqa: S704
+    return {"sizes": sizes, "points": _json(_points(time_chart, drawings))}
+
+
+def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -> dict[str, Any]:
+    """What the script shows at a bucket, and where the buckets are."""
+    lines = [
+        {"label": line.label, "color": line.color, "texts": [*line.texts], "names": [*line.names]}
+        for line in time_chart.lines
+    ]
+    names = [time_chart.bucket(place) for place in range(len(time_chart.names))]
+    origins = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
+    return {"names": names, "lines": lines, "drawings": origins}
+
+
+def _json(value: object) -> Markup:
+    """JSON that can't end the element it is in."""
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))  # noqa: S704

@@ -1,0 +1,156 @@
+"""Slicers on disk: definitions, rows and mappings, below one root.
+
+In `<project>/<slicer>/` stand
+
+    manifest.json                           what counts (slicer.py)
+    rows/day=2026-01-31/<import>.parquet    rows as imported, by day in the slicer's own zone
+    mappings/<digest>.json                  code → description
+    layout/<version>/                       the engine's resident layout: a cache
+    lock                                    held while an import writes
+
+and whatever else is found in rows or mappings was left behind by an import that did not finish.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from lib.slicers.definition import Definition
+from lib.slicers.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer
+from lib.slicers.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
+from lib.wire import private
+from lib.wire.errors import AccessError, BadRequest
+from lib.wire.text import DOTS
+
+__all__ = ["Mode", "StoredSlicer", "Warehouse", "Writer"]
+_NAME_LENGTH, _FOLDER_LENGTH = 80, 250
+
+
+class Warehouse:
+    """All slicers below one root folder."""
+
+    def __init__(
+        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer
+    ) -> None:
+        """`current` gives a slicer whose rows lie in a database the days that its table has now."""
+        self.root, self._current = root, current
+
+    def slicers(self) -> list[tuple[str, str]]:
+        """Project and name of every slicer, sorted."""
+        manifests = self.root.glob(f"*/*/{MANIFEST}")
+        return sorted((unquote(path.parent.parent.name), unquote(path.parent.name)) for path in manifests)
+
+    def has(self, project: str, slicer: str) -> bool:
+        """Whether there is such a slicer."""
+        return (self._folder(project, slicer) / MANIFEST).exists()
+
+    def definition(self, project: str, slicer: str) -> Definition:
+        """The definition of a slicer, without asking any database. AccessError as `open`."""
+        return self._slicer(project, slicer).definition
+
+    def open(self, project: str, slicer: str) -> StoredSlicer:
+        """The slicer as it is now. AccessError when there is none of that name."""
+        stored_slicer = self._slicer(project, slicer)
+        return stored_slicer if stored_slicer.definition.source is None else self._current(stored_slicer)
+
+    def _slicer(self, project: str, slicer: str) -> StoredSlicer:
+        try:
+            folder = self._folder(project, slicer)
+        except BadRequest:
+            raise AccessError from None
+        state = mark(folder / MANIFEST)
+        if state is None:
+            raise AccessError
+        return stored_slicer(folder, project, slicer, state)
+
+    @contextmanager
+    def lock(self, project: str, slicer: str) -> Iterator[None]:
+        """Keep others from changing the slicer during the block; ImportRefused where one is at it already.
+
+        A name that has no slicer afterwards leaves no folder behind.
+        """
+        folder = private.folder(self._folder(project, slicer))
+        with reserve(folder, f"{project}/{slicer}"):
+            try:
+                yield
+            finally:
+                if not (folder / MANIFEST).exists():
+                    shutil.rmtree(folder)
+                    _remove_empty(folder.parent)
+
+    @contextmanager
+    def writer(
+        self,
+        project: str,
+        slicer: str,
+        definition: Definition,
+        mappings: Mapping[str, Mapping[str, str]] | None = None,
+        mode: Mode = "create",
+    ) -> Iterator[Writer]:
+        """A Writer into the slicer, one at a time; leaving without a commit leaves the slicer as it was.
+
+        `mappings` (name → code → description) are added to those that the slicer has. ImportRefused when
+        the mode does not suit what is there, another import is writing, or a mapping is missing.
+        """
+        folder = self._folder(project, slicer)
+        with writing(folder, f"{project}/{slicer}", definition, mappings or {}, mode) as writer:
+            yield writer
+
+    def connect(
+        self,
+        project: str,
+        slicer: str,
+        definition: Definition,
+        mappings: Mapping[str, Mapping[str, str]] | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Put a slicer in place whose rows stay in the table of its `source`. ImportRefused as `writer`."""
+        mode: Mode = "replace" if replace and self.has(project, slicer) else "create"
+        with self.writer(project, slicer, definition, mappings, mode) as writer:
+            writer.connect()
+
+    def remove(self, project: str, slicer: str) -> None:
+        """Remove a slicer and its rows. ImportRefused while an import is running."""
+        folder = self._folder(project, slicer)
+        with slicer_lock(folder, f"{project}/{slicer}"):
+            # first, so that a removal that ends half-way leaves no slicer with some of its rows
+            (folder / MANIFEST).unlink()
+            shutil.rmtree(folder)
+        _remove_empty(folder.parent)
+
+    def rename(self, project: str, slicer: str, to_project: str, to_slicer: str) -> None:
+        """Give a slicer another name. ImportRefused during an import, BadRequest for a name in use."""
+        folder, target = self._folder(project, slicer), self._folder(to_project, to_slicer)
+        if target.exists():
+            raise BadRequest(f"There is a slicer {to_project}/{to_slicer} already")
+        private.folder(target.parent)
+        with slicer_lock(folder, f"{project}/{slicer}"):
+            folder.rename(target)
+        _remove_empty(folder.parent)
+
+    def _folder(self, project: str, slicer: str) -> Path:
+        return self.root / _folder_name("project", project) / _folder_name("slicer", slicer)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove the folder of a project that has no slicers any more."""
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _folder_name(kind: str, name: str) -> str:
+    """A name as the name of a folder: any text but dots, without slashes, asterisks or control characters."""
+    if not name or name != name.strip() or len(name) > _NAME_LENGTH:
+        raise BadRequest(
+            f"A {kind}'s name has 1 to {_NAME_LENGTH} characters, no spaces around them: '{name}'"
+        )
+    if any(character in "/*\\" or not character.isprintable() for character in name):
+        raise BadRequest(f"A {kind}'s name can't contain slashes, asterisks or control characters: {name!r}")
+    if name in DOTS:
+        raise BadRequest(f"A {kind}'s name can't be '{name}', which means a folder; use letters")
+    folder = quote(name, safe=" ")
+    if len(folder) > _FOLDER_LENGTH:
+        raise BadRequest(f"A {kind}'s name may have fewer letters that are not plain: '{name}'")
+    return f"%2E{folder[1:]}" if folder.startswith(".") else folder

@@ -1,0 +1,334 @@
+"""Writes to a slicer atomically: new files are added beside the old ones, then the manifest is replaced.
+
+Files of rows are written a day at a time: batches of rows come in any order and leave in files by day.
+"""
+
+import datetime as dt
+import fcntl
+import os
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lib.slicers.definition import TIME, Definition
+from lib.slicers.warehouse.slicer import (
+    Import,
+    Manifest,
+    Source,
+    StoredPart,
+    day_folder,
+    digest_of,
+    read_manifest,
+    replace_manifest,
+    store_mapping,
+    sync_folder,
+)
+from lib.wire.errors import ImportRefused
+
+BATCH_ROWS = 1 << 16
+BUFFER_BYTES = 64 << 20
+OPEN_FILES = 200
+THREADS = 2
+SECONDS_A_DAY = 86_400
+EPOCH = dt.date(1970, 1, 1)
+_reserved: ContextVar[frozenset[Path]] = ContextVar("reserved", default=frozenset())
+Mode = Literal["create", "append", "replace", "replace-days"]
+
+
+class RowFiles:
+    """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
+
+    Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
+    group each, by threads of their own: one buffer fills while one is written, THREADS days at a time. At
+    most OPEN_FILES files are open; a day whose file was closed gets a further one.
+    """
+
+    def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
+        self.parts: dict[dt.date, list[StoredPart]] = {}
+        self._folder, self._import_id = folder, import_id
+        self._definition, self._schema = definition, definition.schema()
+        self._buffer: list[pa.RecordBatch] = []
+        self._buffer_bytes = 0
+        self._open: OrderedDict[dt.date, _DayFile] = OrderedDict()
+        self._thread, self._writers = ThreadPoolExecutor(1, "row-files"), ThreadPoolExecutor(THREADS, "days")
+        self._writing: Future[None] | None = None
+
+    def __enter__(self) -> "RowFiles":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown()
+        self._writers.shutdown()
+        for file in self._open.values():
+            file.abandon()
+
+    def write(self, table: pa.Table) -> None:
+        """Take rows with the columns of `definition.schema()`, dictionary-encoded or not, of any days."""
+        for batch in table.select(self._schema.names).to_batches(max_chunksize=BATCH_ROWS):
+            plain = batch.cast(self._schema)
+            self._buffer.append(plain)
+            self._buffer_bytes += plain.nbytes
+            if self._buffer_bytes >= BUFFER_BYTES:
+                self._spill()
+
+    def finish(self) -> None:
+        """Write the remaining rows, and sync all files to disk."""
+        self._spill()
+        self._wait()
+        parts = self._writers.map(self._close, list(self._open.values()))
+        for day, part in zip(list(self._open), parts, strict=True):
+            del self._open[day]
+            self.parts.setdefault(day, []).append(part)
+        folders = [self._folder / day_folder(day) for day in self.parts]
+        for folder in (*folders, *{folder.parent for folder in folders}):
+            sync_folder(folder)
+
+    def _spill(self) -> None:
+        if not self._buffer:
+            return
+        table = pa.Table.from_batches(self._buffer, self._schema)
+        self._buffer, self._buffer_bytes = [], 0
+        self._wait()
+        self._writing = self._thread.submit(self._append, table)
+
+    def _wait(self) -> None:
+        """Wait until earlier rows are written; their errors are raised here."""
+        if self._writing is not None:
+            self._writing.result()
+
+    def _append(self, table: pa.Table) -> None:
+        days = _days(table.column(TIME), self._definition)
+        if (days[1:] < days[:-1]).any():
+            order = np.argsort(days, kind="stable")
+            table, days = table.take(order), days[order]
+        starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1)).tolist()
+        spans = list(zip(starts, [*starts[1:], len(days)], strict=True))
+        for at in range(0, len(spans), OPEN_FILES):
+            batch = spans[at : at + OPEN_FILES]
+            files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in batch]
+            tables = [table.slice(start, end - start) for start, end in batch]
+            list(self._writers.map(_DayFile.write, files, tables))
+
+    def _file(self, day: dt.date) -> "_DayFile":
+        if day not in self._open:
+            if len(self._open) >= OPEN_FILES:
+                self._close_oldest()
+            self._open[day] = _DayFile(self._new_path(day), self._schema)
+        self._open.move_to_end(day)
+        return self._open[day]
+
+    def _new_path(self, day: dt.date) -> Path:
+        folder = self._folder / day_folder(day)
+        folder.mkdir(parents=True, exist_ok=True)
+        earlier = len(self.parts.get(day, ()))
+        return folder / (f"{self._import_id}-{earlier}.parquet" if earlier else f"{self._import_id}.parquet")
+
+    def _close_oldest(self) -> None:
+        day, file = self._open.popitem(last=False)
+        self.parts.setdefault(day, []).append(self._close(file))
+
+    def _close(self, file: "_DayFile") -> StoredPart:
+        file.close()
+        return StoredPart(file.path.name, self._import_id, file.rows, digest_of(file.path))
+
+
+class _DayFile:
+    """One Parquet file while it is written."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self.path, self.rows = path, 0
+        self._file: IO[bytes] = path.open("wb")
+        self._writer: Any = pq.ParquetWriter(
+            self._file, schema, compression="zstd", use_dictionary=_repeating(schema)
+        )
+
+    def write(self, table: pa.Table) -> None:
+        self._writer.write_table(table)
+        self.rows += table.num_rows
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def abandon(self) -> None:
+        self._writer.close()
+        self._file.close()
+
+
+def _repeating(schema: pa.Schema) -> list[str]:
+    """The paths of the columns whose values repeat; numbers are written sooner without a dictionary."""
+    lists = [field.name for field in schema if pa.types.is_list(field.type)]
+    plain = [field.name for field in schema if pa.types.is_string(field.type)]
+    return [TIME, *plain, *(f"{name}.list.element" for name in lists)]
+
+
+def _days(times: pa.ChunkedArray, definition: Definition) -> npt.NDArray[np.int64]:
+    """Days since 1970 in the slicer's zone; rows of granularity day carry their own day already."""
+    shift = definition.timezone * 3600 if definition.time.granularity == "hour" else 0
+    seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
+    return (seconds + shift) // SECONDS_A_DAY
+
+
+class Writer:
+    """A transaction of new rows; none of them are visible before `commit`."""
+
+    def __init__(self, folder: Path, manifest: Manifest, mode: Mode, files: RowFiles, import_id: str) -> None:
+        self._folder, self._manifest, self._mode = folder, manifest, mode
+        self._files, self._import_id = files, import_id
+        self._rows = 0
+
+    @property
+    def imports(self) -> tuple[Import, ...]:
+        """The imports that the slicer holds rows of, as it is before this one."""
+        return self._manifest.imports
+
+    def write(self, table: pa.Table) -> None:
+        """Take rows with the columns of `definition.schema()`, in any order and of any days."""
+        refuse_source(self._manifest.definition)
+        self._files.write(table)
+        self._rows += table.num_rows
+
+    def connect(self) -> None:
+        """Make a slicer count that has no rows of its own: its definition says where they are."""
+        replace_manifest(self._folder, self._manifest.model_copy(update={"days": {}, "imports": ()}))
+
+    def commit(self, source: str, digest: str) -> None:
+        """Commit the rows as the import of one file with this SHA-256 digest."""
+        self.commit_all([Source(source, digest, self._rows)])
+
+    def commit_all(self, sources: Sequence[Source]) -> None:
+        """Commit the rows as one import of several files."""
+        self._files.finish()
+        days = {} if self._mode == "replace" else dict(self._manifest.days)
+        for day, parts in self._files.parts.items():
+            earlier = () if self._mode == "replace-days" else days.get(day, ())
+            days[day] = (*earlier, *parts)
+        import_ = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
+        changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, import_)}
+        manifest = self._manifest.model_copy(update=changes)
+        replace_manifest(self._folder, manifest.without_empty_imports())
+
+
+@contextmanager
+def writing(
+    folder: Path, slicer: str, definition: Definition, mappings: Mapping[str, Mapping[str, str]], mode: Mode
+) -> Iterator[Writer]:
+    """A Writer for the slicer in a folder, under its lock; without a commit nothing changes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with slicer_lock(folder, slicer):
+        before = read_manifest(folder)
+        refuse_mode(mode, before is not None, slicer)
+        refuse_definition(mode, before.definition if before else None, definition, slicer)
+        _remove_leftovers(folder, before)
+        manifest = _begin(folder, before, definition, mappings)
+        import_id = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+        try:
+            with RowFiles(folder, definition, import_id) as files:
+                yield Writer(folder, manifest, mode, files, import_id)
+        finally:
+            if read_manifest(folder) == before:
+                _remove_leftovers(folder, before)
+
+
+def refuse_source(definition: Definition) -> None:
+    """ImportRefused when rows are to be imported into a slicer whose rows lie in a database."""
+    if definition.source is not None:
+        raise ImportRefused(
+            f"The rows of this slicer stay in the connection {definition.source.connection}; leave out "
+            "`source` to import rows, or use `tranche connect`"
+        )
+
+
+def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:
+    """Raise ImportRefused if the mode does not fit a slicer that exists, or does not exist."""
+    if exists and mode == "create":
+        raise ImportRefused(
+            f"The slicer {slicer} exists. Use --append to add rows, --replace-days to replace the days that "
+            "are in the file, or --replace to replace everything"
+        )
+    if not exists and mode in ("append", "replace-days"):
+        raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to create it")
+
+
+def refuse_definition(mode: Mode, before: Definition | None, definition: Definition, slicer: str) -> None:
+    """Raise ImportRefused if rows of `definition` can't be added to the existing ones."""
+    differing = before.differences(definition) if before and mode in ("append", "replace-days") else []
+    if differing:
+        raise ImportRefused(
+            f"The definition differs from that of {slicer} in {', '.join(differing)}; "
+            f"leave it out with --{mode}, or use --replace"
+        )
+
+
+def _begin(
+    folder: Path, before: Manifest | None, definition: Definition, mappings: Mapping[str, Mapping[str, str]]
+) -> Manifest:
+    """The manifest before new rows: with the new definition and mappings, and the old rows."""
+    unknown, files = set(mappings) - definition.mappings, dict(before.mappings) if before else {}
+    if unknown:
+        raise ImportRefused(f"No key field of the definition names the mapping '{min(unknown)}'")
+    missing = sorted(definition.mappings - set(mappings) - set(files))
+    if missing:
+        raise ImportRefused(
+            f"The definition names the mapping '{missing[0]}'; give it with --mapping {missing[0]}=FILE.csv"
+        )
+    files |= {name: store_mapping(folder, mapping) for name, mapping in mappings.items()}
+    mapping_files = {name: files[name] for name in sorted(definition.mappings)}
+    return (before or Manifest(definition=definition)).model_copy(
+        update={"definition": definition, "mappings": mapping_files}
+    )
+
+
+@contextmanager
+def slicer_lock(folder: Path, slicer: str) -> Iterator[None]:
+    """Hold a slicer's lock. ImportRefused while an import holds it, unless this thread has reserved it."""
+    if folder in _reserved.get():
+        yield
+        return
+    # the file stays: who waits for it would otherwise lock one without a name, beside a new one
+    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ImportRefused(f"Another import into {slicer} is running; wait until it is done") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def reserve(folder: Path, slicer: str) -> Iterator[None]:
+    """Hold a slicer's lock for what this thread does with it in the block. ImportRefused as `slicer_lock`."""
+    with slicer_lock(folder, slicer):
+        outer = _reserved.set(_reserved.get() | {folder})
+        try:
+            yield
+        finally:
+            _reserved.reset(outer)
+
+
+def _remove_leftovers(folder: Path, manifest: Manifest | None) -> None:
+    """Remove files of rows and mappings that are not in the manifest."""
+    living = manifest.files() if manifest else set()
+    for path in [*folder.glob("rows/*/*"), *folder.glob("mappings/*")]:
+        if path.relative_to(folder).as_posix() not in living:
+            path.unlink()
+    for day in folder.glob("rows/*"):
+        if not any(day.iterdir()):
+            day.rmdir()

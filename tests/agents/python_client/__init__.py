@@ -1,0 +1,1 @@
+"""Tests of lib/agents/python_client."""

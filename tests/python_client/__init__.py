@@ -1,1 +1,0 @@
-"""Tests of lib/python_client."""
