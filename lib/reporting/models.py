@@ -1,12 +1,9 @@
-"""The nouns of the reporting API: what a slicer is, and what can be asked of it.
+"""What can be asked of a slicer (lib/slicers/models.py): the queries of the reporting API.
 
 Names and types are those of the reporting specification ("Resources and their fields"). Fields marked
-*extension* are our own (info lists them in `extensions`); a service that knows the specification alone
-neither sends nor expects them. The answer to an AudienceQuery is an Audience (answers/).
-
-Some types accept more forms than they write. Of a request: what has one meaning is read (decisions: leniency
-where the meaning is plain). Of an info answer: services write numbers and flags as texts, and null or an
-empty text for what is at its default.
+*extension* are our own; a service that knows the specification alone does not expect them. The answer to an
+AudienceQuery is an Audience (answers/). Some types accept more forms than they write: what has one meaning is
+read (decisions: leniency where the meaning is plain).
 """
 
 from difflib import get_close_matches
@@ -17,7 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from lib.reporting.formats import ExportFormat
 from lib.slicers import zones
 from lib.slicers.dates import RELATIVE
-from lib.slicers.models import Number, Order, OwnField, Whole, _number
+from lib.slicers.models import Number, Order, OwnField, Whole, read_number
 from lib.slicers.zones import Zone
 from lib.wire.filters import DataMatch, Flag, Texts, Value
 from lib.wire.filters import Filter as Filter  # questions have it, and grants
@@ -29,6 +26,7 @@ MOST_GROUPS, MOST_ALTERNATIVES = 20, 50
 MOST_RECORDS = 1_000
 MAX_SPLIT_ROWS = 1_000_000
 FilterGroup = Annotated[tuple[Filter, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
+"""Filters of which any holds."""
 DateValue = Annotated[
     str,
     WithJsonSchema(
@@ -42,7 +40,7 @@ def _zone(value: Any) -> Zone:
     if isinstance(value, str) and value in zones.names():
         return value
     try:
-        hours = int(value) if float(_number(value)).is_integer() else None
+        hours = int(value) if float(read_number(value)).is_integer() else None
     except (ValueError, TypeError, OverflowError):
         near = get_close_matches(str(value), zones.names(), 1)
         hint = f"did you mean '{near[0]}'?" if near else "write a name like Europe/Berlin, or hours like 2"
@@ -55,7 +53,7 @@ def _zone(value: Any) -> Zone:
 
 def _limit(value: Any) -> Any:
     """-1 is no limit (decisions: `limit: -1`)."""
-    return None if value in (-1, "-1") else _number(value)
+    return None if value in (-1, "-1") else read_number(value)
 
 
 TimeZone = Annotated[
@@ -76,7 +74,7 @@ Limit = Annotated[
     BeforeValidator(_limit),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": -1}, {"type": "null"}]}),
 ]
-Milliseconds = Annotated[int, Field(ge=0, le=3_600_000), BeforeValidator(_number)] | None
+Milliseconds = Annotated[int, Field(ge=0, le=3_600_000), BeforeValidator(read_number)] | None
 
 
 class DataFilter(Value):

@@ -1,1 +1,1 @@
-"""TODO serving."""
+"""What runs the desk: connections, the server's front, remote services, operations, checks, backups."""

@@ -1,1 +1,1 @@
-"""TODO share."""
+"""What leaves the desk: alerts, mails and snapshots, sent and drawn without Streamlit."""

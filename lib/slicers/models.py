@@ -23,8 +23,9 @@ EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
     "restrictions", "engine", "as_of", "polarity", "role", "records", "time_zones",
-    *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
+    "xlsx", "arrow",
 )  # fmt: skip
+"""What our service can do beside the specification, as `info` lists it."""
 MOST_DECIMALS = 15
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
 Polarity = Literal["up", "down", "none"]
@@ -34,7 +35,8 @@ LenientPolarity = Annotated[
 """Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
 
 
-def _number(value: Any) -> Any:
+def read_number(value: Any) -> Any:
+    """The value, for pydantic to read as a number; ValueError for true and false, which Python counts too."""
     if isinstance(value, bool):
         raise ValueError("must be a number, not true or false")
     return value
@@ -57,8 +59,8 @@ def use_defaults(usual: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: usual if value in (None, "") else value)
 
 
-Whole = Annotated[int, BeforeValidator(_number)]
-Number = Annotated[float, BeforeValidator(_number)]
+Whole = Annotated[int, BeforeValidator(read_number)]
+Number = Annotated[float, BeforeValidator(read_number)]
 LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
 LenientText = Annotated[str, use_defaults("")]
 LenientName = Annotated[str | None, use_defaults(None)]

@@ -1,6 +1,6 @@
 """Odd values on the screen: in the picker, in pills, typed, pasted, clicked on the board, and in the URL.
 
-See odd_values.py for the table, and tests/agents/python_client/test_odd_values.py for engines, APIs and exports.
+odd_values.py has the table; tests/agents/python_client/test_odd_values.py asks engines, APIs and exports.
 """
 
 from collections.abc import Callable

@@ -8,8 +8,8 @@ from lib.reporting.connected import ConnectedSlicers
 from lib.serving.check import deals, reporting
 from lib.serving.check.step import Step, timer
 from lib.serving.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, ConnectionChecks, address_checks
+from lib.serving.mail_server import MailServer
 from lib.settings import Settings
-from lib.share.mail import MailServer
 from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, TrancheError

@@ -23,7 +23,7 @@ GRID = (FOLDER / "grid.css").read_text()
 STYLE = GRID + (FOLDER / "rows.css").read_text()
 Values = tuple[tuple[str, str], ...]
 Act = list[Any]
-"""Its kind, then what it is about; lib/serving/front/board_route.py lists them, query/clicks.py applies them."""
+"""Its kind, then what it is about: serving/front/board_route.py lists them, query/clicks.py applies them."""
 ActReceipt = tuple[str, int]
 NO_RECEIPT: ActReceipt = ("", 0)
 
