@@ -53,7 +53,7 @@ test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
 lint: $(VENV)/installed-for-tests
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/lint-imports --quiet
+	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/mypy
 
 bench: $(VENV)/installed-for-tests

@@ -1,4 +1,4 @@
-"""Imports: what the contracts of import-linter in pyproject.toml can't say. A broken rule is shown as its line."""
+"""Imports: what import-linter's contracts in pyproject.toml can't say. A broken rule is shown as its line."""
 
 import ast
 import functools
