@@ -126,11 +126,12 @@ def rename(name: str, to: str, yes: bool) -> None:
     Links and API requests with the old name stop working.
     """
     warehouse, access, pair = _open(name)
+    from lib.people.tokens.company import claim_rules
     from lib.serving.connect import dependents
 
     target = _pair(to)
     _ask(f"This renames {name} to {to}{_and_dependents(access, pair)}. Links to {name} end.", yes)
-    dependents.rename(warehouse, access, pair, target, caller())
+    dependents.rename(warehouse, access, pair, target, caller(), claim_rules(Settings.load()))
     click.echo(f"Renamed {name} to {to}.")
 
 

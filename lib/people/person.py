@@ -5,8 +5,9 @@ A grant opens a project, or one slicer of it, and of the slicer maybe only the r
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Literal, Self, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -94,6 +95,10 @@ class Grant:
         """Whether the slicer lies within this grant; without a slicer: whether the whole project does."""
         return self.project == EVERYTHING or (self.project == project and self.slicer in (None, slicer))
 
+    def is_for(self, pair: tuple[str, str]) -> bool:
+        """Whether it is for this slicer (project, name) alone, for all of its rows or some."""
+        return (self.project, self.slicer) == pair
+
 
 def parse_filters(text: str) -> tuple[Filter, ...]:
     """The filters of a JSON list of filter objects; BadRequest for another text, or none in it.
@@ -141,6 +146,24 @@ def without_places(grants: Iterable[Grant], others: Iterable[Grant]) -> list[Gra
     """The grants but those for the projects and slicers of the others, whatever their filters."""
     places = {grant.place for grant in others}
     return [grant for grant in grants if grant.place not in places]
+
+
+def with_name(grants: Iterable[Grant], pair: tuple[str, str], to: tuple[str, str]) -> list[Grant]:
+    """The grants, and those for one slicer (project, name) a second time, under another name."""
+    names = {"project": to[0], "slicer": to[1]}
+    both = ((grant, replace(grant, **names)) if grant.is_for(pair) else (grant,) for grant in grants)
+    return [*dict.fromkeys(chain.from_iterable(both))]
+
+
+def without_slicer(grants: Iterable[Grant], pair: tuple[str, str]) -> list[Grant]:
+    """The grants once there is no slicer of this name any more.
+
+    Filters stay that narrow what another of the grants opens: a slicer may get that name again, and only an
+    administrator lifts them.
+    """
+    own = list(grants)
+    is_open = any(grant.covers(*pair) for grant in own if not grant.is_for(pair))
+    return [grant for grant in own if not grant.is_for(pair) or (grant.filters and is_open)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,8 @@ def test_what_its_owner_loses_closes_it(
     elif loss == "permission":
         access.change("manager", "test", shares=False)
     elif loss == "slicer":
-        installation.warehouse.remove("demo", "delivery")
+        with installation.warehouse.remove("demo", "delivery"):
+            pass
     else:
         access.remove("manager", "test")
     if loss == "namesake":
@@ -338,7 +339,7 @@ def test_a_link_follows_its_slicer(
     """Renamed, the slicer keeps its links; removed, it takes them along."""
     warehouse, access = installation.warehouse, installation.access
     assert dependents.count(access, ("demo", "delivery")).share_links == 1
-    dependents.rename(warehouse, access, ("demo", "delivery"), ("demo", "renamed"), "test")
+    dependents.rename(warehouse, access, ("demo", "delivery"), ("demo", "renamed"), "test", ())
     assert opened(desk, key).status_code == 200
     dependents.remove(warehouse, access, ("demo", "renamed"), "test")
     assert links("admin").everything() == []
@@ -400,7 +401,7 @@ def test_a_link_to_a_board_follows_a_renamed_slicer(
     _, key = links("admin").make("", "", "Board", BoardCopy([item], {}).to_params())
     before = opened(desk, key)
     dependents.rename(
-        installation.warehouse, installation.access, ("demo", "delivery"), ("demo", "sales"), "admin"
+        installation.warehouse, installation.access, ("demo", "delivery"), ("demo", "sales"), "admin", ()
     )
     after = opened(desk, key)
     figures = [re.findall("<b>([^<]+)</b>", answer.text) for answer in (before, after)]

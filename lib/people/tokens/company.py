@@ -19,15 +19,19 @@ def company_of(settings: Settings, people: People) -> Company | None:
     provider = settings.oidc
     if provider is None:
         return None
-    try:
-        rules = [
-            ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals, r.shares) for r in provider.rules
-        ]
-    except BadRequest as error:
-        raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
+    rules = claim_rules(settings)
     return Company(
         people, provider.issuer, provider.client_id, rules, provider.name_claim, settings.session_hours
     )
+
+
+def claim_rules(settings: Settings) -> list[ClaimRule]:
+    """The rules of company accounts in the settings; Misconfigured for one that can't be."""
+    rules = settings.oidc.rules if settings.oidc else ()
+    try:
+        return [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals, r.shares) for r in rules]
+    except BadRequest as error:
+        raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
 
 
 def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str, Any]]:

@@ -1,24 +1,38 @@
 """What depends on a slicer: views, metrics, share links, alerts, notes, leaderboards, questions, grants."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, String, Table, delete, func, insert, select, update
 
-from lib.database import DatabaseScope
+from lib.database import DatabaseScope, keys, metadata, required
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
-from lib.people import Grant, People
-from lib.people.person import without_places
+from lib.people import Grant
+from lib.people.company import ClaimRule
+from lib.people.person import labels, person_of, with_name, without_slicer
+from lib.people.tables import people
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import tokens
 from lib.slicers.warehouse import Warehouse
 from lib.views.board_copies import BoardCopy
 from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views, share_links
+from lib.wire.errors import BadRequest, TrancheError
 
+log = logging.getLogger(__name__)
 SECONDS, EMBEDDED = 30, ""
 Pair = tuple[str, str]
+Changes = dict[str, str]
+"""What was granted and is now, in words, by user name."""
+NAME = String(200)
+slicer_renames = Table(
+    "slicer_renames",
+    metadata,
+    *keys(project=NAME, slicer=NAME),
+    *required(to_project=NAME, to_slicer=NAME, who=String(100)),
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,9 @@ def count(access: Access, pair: Pair) -> Dependents:
             notes=_count(connection, notes, *_about(notes, pair)),
             leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
             packages=_count(connection, package_questions, *_question_of(pair)),
-            grants=len(_holders(access.people, pair)),
+            grants=sum(
+                any(grant.is_for(pair) for grant in person.grants) for person in access.people.everyone()
+            ),
             tokens=len(_tokens(connection, pair)),
         )
 
@@ -66,41 +82,116 @@ def count(access: Access, pair: Pair) -> Dependents:
 
 
 def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
-    """Remove a slicer, and what depends on it. A token loses its grant; one that has no other is removed.
+    """Remove a slicer, and what depends on it; a filter stays that narrows what a wider grant opens.
 
-    Without grants it would open all that its owner may see. `by` is who does it. Errors of the warehouse.
+    A token loses its grant; one that has no other is removed: without grants it would open all that its owner
+    may see. `by` is who does it. Errors of the warehouse.
+
+    Rights go first: whoever is killed meanwhile leaves rows that nobody sees by them.
     """
-    grant = Grant(*pair)
-    warehouse.remove(*pair)
+    finish_renames(warehouse, access)
+    with warehouse.remove(*pair):
+        with DatabaseScope(access.store.engine).write(SECONDS) as connection:
+            for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
+                connection.execute(delete(table).where(*_about(table, pair)))
+            connection.execute(delete(package_questions).where(*_question_of(pair)))
+            connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
+            changes = _regrant(connection, pair, lambda grants: without_slicer(grants, pair))
+        _note(access, changes, by)
+
+
+def rename(
+    warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str, rules: Iterable[ClaimRule]
+) -> None:
+    """Rename a slicer, and let what depends on it follow. `by` is who does it. Errors of the warehouse.
+
+    BadRequest, with the lines to change, while one of the `rules` of company accounts grants the slicer and
+    not its new name: at the next sign-in a filter would be gone.
+
+    Rights go first, with an entry in the journal, and hold for both names until the rows have moved: whoever
+    is killed meanwhile shows nobody more, and the next start finishes the rename.
+    """
+    finish_renames(warehouse, access)
+    _check_rules(rules, pair, to)
+    with warehouse.rename(*pair, *to):
+        with DatabaseScope(access.store.engine).write(SECONDS) as connection:
+            _follow(connection, pair, to)
+            changes = _regrant(connection, pair, lambda grants: with_name(grants, pair, to))
+            connection.execute(delete(slicer_renames).where(*_is_of(slicer_renames, pair)))
+            connection.execute(insert(slicer_renames).values((*pair, *to, by)))
+        _note(access, changes, by)
+    _end(access, pair, by)
+
+
+def finish_renames(warehouse: Warehouse, access: Access) -> None:
+    """Finish the renames whose process was killed. One that is under way is left alone; see the log."""
+    for row in DatabaseScope(access.store.engine).rows(select(slicer_renames)):
+        pair, to = (row.project, row.slicer), (row.to_project, row.to_slicer)
+        try:
+            if warehouse.has(*pair):
+                with warehouse.rename(*pair, *to):
+                    pass
+            _end(access, pair, row.who)
+        except TrancheError as error:
+            log.warning("Renaming %s to %s is not finished: %s", "/".join(pair), "/".join(to), error.reason)
+
+
+def _end(access: Access, pair: Pair, by: str) -> None:
+    """Take away the rights under the old name, and the entry in the journal."""
     with DatabaseScope(access.store.engine).write(SECONDS) as connection:
-        for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
-            connection.execute(delete(table).where(*_about(table, pair)))
-        connection.execute(delete(package_questions).where(*_question_of(pair)))
-        connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
-        for number, grants in _tokens(connection, pair).items():
-            remaining = [str(other) for other in without_places(grants, [grant])]
-            statement = update(tokens).values(grants=remaining) if remaining else delete(tokens)
-            connection.execute(statement.where(tokens.c.id == number))
-    for username in _holders(access.people, pair):
-        access.regrant(username, [grant], by, takes=True)
+        changes = _regrant(connection, pair, lambda grants: without_slicer(grants, pair))
+        connection.execute(delete(slicer_renames).where(*_is_of(slicer_renames, pair)))
+    _note(access, changes, by)
 
 
-def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) -> None:
-    """Rename a slicer, and let what depends on it follow. `by` is who does it. Errors of the warehouse."""
-    warehouse.rename(*pair, *to)
+def _check_rules(rules: Iterable[ClaimRule], pair: Pair, to: Pair) -> None:
+    lines = [
+        f"In the rule for {rule.claim} = {rule.value} add '{new}' beside '{grant}'."
+        for rule in rules
+        for grant in rule.rights.grants
+        for new in with_name([grant], pair, to)
+        if new not in rule.rights.grants
+    ]
+    if lines:
+        raise BadRequest(
+            f"Rules of company accounts ([[oidc.rules]] in the settings) grant {'/'.join(pair)} by name. "
+            f"Nothing was renamed. {' '.join(lines)} Then restart Tranche, and rename again"
+        )
+
+
+def _follow(connection: Connection, pair: Pair, to: Pair) -> None:
+    """Let what is stored about a slicer follow it to its new name."""
     values = {"project": to[0], "slicer": to[1]}
-    with DatabaseScope(access.store.engine).write(SECONDS) as connection:
-        for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
-            connection.execute(update(table).where(*_about(table, pair)).values(values))
-        _rename_in_boards(connection, pair, to)
-        connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
-        connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
-        for number, grants in _tokens(connection, pair).items():
-            new_grants = [str(_under_name(grant, pair, to)) for grant in grants]
-            connection.execute(update(tokens).where(tokens.c.id == number).values(grants=new_grants))
-    for username in _holders(access.people, pair):
-        own_grants = access.people.require(username).grants
-        access.change(username, by, grants=[_under_name(grant, pair, to) for grant in own_grants])
+    for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
+        connection.execute(update(table).where(*_about(table, pair)).values(values))
+    _rename_in_boards(connection, pair, to)
+    connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
+    connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
+
+
+def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Grant]], list[Grant]]) -> Changes:
+    """Change the grants of people and tokens that have one for this slicer; returns those of people.
+
+    People with company accounts have those of their last sign-in, and others by the rules at the next.
+    """
+    for number, grants in _tokens(connection, pair).items():
+        texts = [str(grant) for grant in change(grants)]
+        statement = update(tokens).values(grants=texts) if texts else delete(tokens)
+        connection.execute(statement.where(tokens.c.id == number))
+    changes = {}
+    for row in connection.execute(select(people)).all():
+        before = person_of(row.username, row.record).grants
+        after = change(before)
+        if tuple(after) != before:
+            record = {**row.record, "grants": [str(grant) for grant in after]}
+            connection.execute(update(people).where(people.c.username == row.username).values(record=record))
+            changes[row.username] = f"sees {labels(before) or 'nothing'} → {labels(after) or 'nothing'}"
+    return changes
+
+
+def _note(access: Access, changes: Changes, by: str) -> None:
+    for username, detail in changes.items():
+        access.audit.note("person changed", by, username, detail)
 
 
 def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
@@ -113,30 +204,11 @@ def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
             connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 
-def _under_name(grant: Grant, pair: Pair, to: Pair) -> Grant:
-    return replace(grant, project=to[0], slicer=to[1]) if _is_for(grant, pair) else grant
-
-
-def _is_for(grant: Grant, pair: Pair) -> bool:
-    """Whether the grant is for this slicer alone, for all of its rows or some."""
-    return (grant.project, grant.slicer) == pair
-
-
-def _holders(people: People, pair: Pair) -> list[str]:
-    """People with a grant of their own for this slicer; those of company accounts come from the settings."""
-    everyone = people.everyone()
-    return [
-        person.username
-        for person in everyone
-        if not person.company and any(_is_for(grant, pair) for grant in person.grants)
-    ]
-
-
 def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[Grant]]:
     """The grants of the tokens that have one for this slicer, by the token's number."""
     rows = connection.execute(select(tokens.c.id, tokens.c.grants))
     grants = {row.id: [Grant.parse(text) for text in row.grants] for row in rows}
-    return {number: own for number, own in grants.items() if any(_is_for(grant, pair) for grant in own)}
+    return {number: own for number, own in grants.items() if any(grant.is_for(pair) for grant in own)}
 
 
 def _about(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:

@@ -36,6 +36,7 @@ from lib.reporting import routes as reporting_routes
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.serving import operations, remote
+from lib.serving.connect import dependents
 from lib.serving.remote import Line, RemoteDeals
 from lib.settings import Settings
 from lib.settings.optional import CompanyProvider
@@ -250,6 +251,7 @@ def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
+    dependents.finish_renames(warehouse, access)
     desk_tokens = DeskTokens(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     answering = ReportingService(

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lib.slicers.definition import Definition
-from lib.slicers.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer
+from lib.slicers.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer, sync_folder
 from lib.slicers.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire import private
 from lib.wire.errors import AccessError, BadRequest
@@ -111,24 +111,40 @@ class Warehouse:
         with self.writer(project, slicer, definition, mappings, mode) as writer:
             writer.connect()
 
-    def remove(self, project: str, slicer: str) -> None:
-        """Remove a slicer and its rows. ImportRefused while an import is running."""
-        folder = self._folder(project, slicer)
-        with slicer_lock(folder, f"{project}/{slicer}"):
+    @contextmanager
+    def remove(self, project: str, slicer: str) -> Iterator[None]:
+        """Remove a slicer and its rows at the end of the block, which an error ends without a change.
+
+        BadRequest where there is none, ImportRefused while an import is running.
+        """
+        with self._change(project, slicer) as folder:
+            yield
             # first, so that a removal that ends half-way leaves no slicer with some of its rows
             (folder / MANIFEST).unlink()
             shutil.rmtree(folder)
         _remove_empty(folder.parent)
 
-    def rename(self, project: str, slicer: str, to_project: str, to_slicer: str) -> None:
-        """Give a slicer another name. ImportRefused during an import, BadRequest for a name in use."""
-        folder, target = self._folder(project, slicer), self._folder(to_project, to_slicer)
+    @contextmanager
+    def rename(self, project: str, slicer: str, to_project: str, to_slicer: str) -> Iterator[None]:
+        """Give a slicer another name at the end of the block; see `remove`. BadRequest for a name in use."""
+        target = self._folder(to_project, to_slicer)
         if target.exists():
             raise BadRequest(f"There is a slicer {to_project}/{to_slicer} already")
-        private.folder(target.parent)
-        with slicer_lock(folder, f"{project}/{slicer}"):
+        with self._change(project, slicer) as folder:
+            yield
+            private.folder(target.parent)
             folder.rename(target)
+            for parent in (target.parent, folder.parent):
+                sync_folder(parent)
         _remove_empty(folder.parent)
+
+    @contextmanager
+    def _change(self, project: str, slicer: str) -> Iterator[Path]:
+        folder = self._folder(project, slicer)
+        if not (folder / MANIFEST).exists():
+            raise BadRequest(f"There is no slicer {project}/{slicer}")
+        with slicer_lock(folder, f"{project}/{slicer}"):
+            yield folder
 
     def _folder(self, project: str, slicer: str) -> Path:
         return self.root / _folder_name("project", project) / _folder_name("slicer", slicer)

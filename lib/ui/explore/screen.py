@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from lib.people.tokens.company import claim_rules
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.serving import connect
@@ -113,12 +114,12 @@ def _carry_out(context: PageContext, to: dependents.Pair | None) -> None:
     person, pair = sign_in.person(), (context.project, context.slicer_name)
     if person is None or person.role != "admin":
         return
-    installation = connect.installation(Settings.current())
+    installation, rules = connect.installation(Settings.current()), claim_rules(Settings.current())
     try:
         if to is None:
             dependents.remove(installation.warehouse, installation.access, pair, person.username)
         else:
-            dependents.rename(installation.warehouse, installation.access, pair, to, person.username)
+            dependents.rename(installation.warehouse, installation.access, pair, to, person.username, rules)
     except TrancheError as error:
         st.error(plain(error.reason))
         return
