@@ -94,7 +94,9 @@ def _size(amount: float) -> str:
 def slicer() -> None:
     """Rename or remove a slicer, PROJECT/SLICER. What depends on it is shown first, and confirmed.
 
-    Rules of a company sign-in that name the slicer, and slicers in files of other desks, are not changed.
+    Filters on rows keep narrowing a slicer that gets the old name later, until an administrator lifts them.
+    Rules of a company sign-in that name the slicer are not changed, and stop a rename; nor are slicers in
+    files of other desks.
     """
 
 

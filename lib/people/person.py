@@ -150,9 +150,11 @@ def without_places(grants: Iterable[Grant], others: Iterable[Grant]) -> list[Gra
 
 def with_name(grants: Iterable[Grant], pair: tuple[str, str], to: tuple[str, str]) -> list[Grant]:
     """The grants, and those for one slicer (project, name) a second time, under another name."""
-    names = {"project": to[0], "slicer": to[1]}
-    both = ((grant, replace(grant, **names)) if grant.is_for(pair) else (grant,) for grant in grants)
-    return [*dict.fromkeys(chain.from_iterable(both))]
+    names = [
+        (grant, replace(grant, project=to[0], slicer=to[1])) if grant.is_for(pair) else (grant,)
+        for grant in grants
+    ]
+    return [*dict.fromkeys(chain.from_iterable(names))]
 
 
 def without_slicer(grants: Iterable[Grant], pair: tuple[str, str]) -> list[Grant]:
