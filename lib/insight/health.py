@@ -184,10 +184,10 @@ def until(deal: DemandDeal, context: DealContext) -> datetime | None:
 
 def rates(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
     """Each step with its value, and its percent of the step before; no value for the first one."""
-    before = [None, *(step.value for step in steps[:-1])]
+    values = [None, *(step.value for step in steps)]
     return [
-        (step.name, step.value, Estimate(100 * step.value / last if last else None))
-        for step, last in zip(steps, before, strict=True)
+        (step.name, step.value, Estimate(100 * step.value / before if before else None))
+        for step, before in zip(steps, values, strict=False)
     ]
 
 

@@ -76,6 +76,15 @@ def test_a_ratio_by_hand() -> None:
     assert found.whole.sum() == pytest.approx(1.75 - 4)
 
 
+def test_a_ratio_without_a_denominator_is_no_figure_and_no_cause() -> None:
+    """Where a period has nothing to divide by, the difference is unknown and no value contributes to it."""
+    sides = pair({"clicks": [2, 6], "imps": [0, 0]}, {"clicks": [1, 6], "imps": [100, 300]})
+    found = contributions(CTR, sides)
+    assert np.isnan(difference(CTR, sides))
+    assert found.whole.tolist() == [0, 0]
+    assert beyond(CTR, sides, found.whole).tolist() == [0, 0]
+
+
 def test_a_change_of_everything_is_beyond_nothing() -> None:
     """Where each value halves, none contributes beyond that; one that falls by more does so by the rest."""
     halved = pair({"imps": [100, 50, 80]}, {"imps": [50, 25, 40]})

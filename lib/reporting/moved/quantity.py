@@ -187,11 +187,14 @@ def _ratio_contributions(ratio: Ratio, pair: Pair) -> Contributions:
 
 
 def _side(ratio: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Numbers, Numbers, Numbers, float]:
-    """Per value its share of Σx, y as a share of Σx, and its ratio; and the ratio of the whole."""
+    """Per value its share of Σx, y as a share of Σx, and its ratio; and the ratio of the whole.
+
+    NaN where there is none: all of them but the ratio of a value, where Σx is 0.
+    """
     y, x = (values(Additive(part), sums) for part in (ratio.above, ratio.below))
-    all_y, all_x = (float(values(Additive(part), whole)[0]) for part in (ratio.above, ratio.below))
+    all_x = values(Additive(ratio.below), whole)[0] or np.nan
     with np.errstate(all="ignore"):
-        return x / all_x, y / all_x, np.where(x == 0, np.nan, y / x), all_y / all_x
+        return x / all_x, y / all_x, np.where(x == 0, np.nan, y / x), float(values(ratio, whole)[0])
 
 
 def _left_out(quantity: Quantity, pair: Pair) -> Numbers:
