@@ -13,6 +13,7 @@ HEAVY = (
     "duckdb",
     "scipy",
     "matplotlib",
+    "typst",
     "mcp",
     "streamlit",
     "pandas",

@@ -1,5 +1,6 @@
 """The look: a palette that everybody can tell apart, and nothing from elsewhere."""
 
+import io
 import re
 import tomllib
 from itertools import combinations
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from lib.share.snapshot import colors, sheet
+from lib.share.snapshot import colors, render
+from lib.share.snapshot.models import Snapshot, SnapshotFigure
 from lib.ui.audience import board
 from lib.ui.charts.theme import ACCENT, GRAY
 
@@ -115,7 +118,10 @@ def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
         early = board.SCRIPT.partition(f'data-early=\\"{mode}\\"]) {{')[2].partition("}")[0]
         assert f"--st-green-color: {green}; --st-red-color: {red};" in early
         assert f"--green: {green}; --red: {red};" in page
-    assert (sheet.COLORS["green"], sheet.COLORS["red"]) == changes["light"]
+    figures = [SnapshotFigure("Up", "1", "█", "green"), SnapshotFigure("Down", "1", "█", "red")]
+    paper = Image.open(io.BytesIO(render.file(Snapshot("Changes", (), "", figures), "png"))).convert("RGB")
+    pixels = {color for _, color in paper.getcolors(paper.width * paper.height) or []}
+    assert {tuple(bytes.fromhex(color[1:])) for color in changes["light"]} <= pixels
     for path in (path for path in LIB.rglob("*") if path.suffix in (".py", ".css", ".js")):
         text = path.read_text("utf-8")
         assert not [one for pair in changes.values() for one in pair if one in text], path

@@ -1,21 +1,19 @@
-"""Draws the chart over time with matplotlib, which needs no browser: as SVG, and on the axes of a page.
+"""Draws the chart over time with matplotlib, which needs no browser: as a part of a page, and as a picture.
 
-Colors of the page are written into the SVG as CSS variables, so that it follows light and dark.
+Colors of the page are written into its SVG as CSS variables, so that it follows light and dark.
 """
 
 import io
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -27,70 +25,77 @@ VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"
 STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 MOST_POINTS, ROOM_OF_A_TICK, NAMES_ACROSS = 45, 84, 4
 FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Devanagari")
+NO_XML = re.compile(rb"[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # not in XML 1.0, even escaped
 DRAWING = threading.Lock()  # matplotlib draws on one thread at a time
 Values = npt.NDArray[np.float64]
 
 mpl.rcParams.update(
     {
         "font.family": [name for name in FONTS if name == FONTS[0] or name in get_font_names()],
-        "pdf.fonttype": 42,
         "svg.fonttype": "none",
         "text.parse_math": False,
     }
 )
 
 
-@dataclass(frozen=True)
-class ChartDrawing:
-    """A chart as SVG, and where its points are in it: `x` per bucket, `y` per line and bucket."""
+def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> tuple[str, list[float]]:
+    """The chart as SVG of a page in so many pixels, width and height, and where its buckets are across.
 
-    svg: str
-    x: list[float]
-    y: list[list[float | None]]
-
-
-def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> ChartDrawing:
-    """The chart in so many pixels, width and height; `name` makes its ids other than those of the next."""
-    width, height = size
+    `name` makes its ids other than those of the next. The page has the names of the lines.
+    """
     with DRAWING:
-        figure = Figure(figsize=(width / 72, height / 72), dpi=72)
-        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 38 / height))
-        curves = plot(axes, chart, width - 96, 12)
+        figure, axes = _figure(chart, size, 12, 12)
         figure.patch.set_visible(False)
-        curve_pixels = [axes_of_curve.transData.transform(points) for axes_of_curve, points in curves]
-        file = io.StringIO()
-        mpl.rcParams["svg.hashsalt"] = name
-        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    x = [round(float(pixel), 1) for pixel in curve_pixels[0][:, 0]] if curve_pixels else []
-    y = [[_place(height - pixel) for pixel in points[:, 1]] for points in curve_pixels]
-    return ChartDrawing(_inline(file.getvalue(), name), x, y)
+        starts = [(_seconds(start), 0.0) for start in chart.starts]
+        places = axes.transData.transform(starts)[:, 0].tolist() if starts else []
+        svg = _save(figure, "svg", name).decode()
+    return _inline(svg, name), [round(place, 1) for place in places]
 
 
-def picture(chart: SnapshotChart, scale: int = 2) -> bytes:
-    """The chart as PNG on a light ground, with the names of its lines; `scale` pixels for one of a screen."""
-    width, height = 720, 260
+def picture(chart: SnapshotChart, kind: Literal["png", "svg"] = "png") -> bytes:
+    """The chart on a light ground with the names of its lines, as PNG with two pixels for one of a screen."""
     with DRAWING:
-        figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
-        FigureCanvasAgg(figure)
-        names = names_height(chart, 11)
-        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - (34 + names) / height))
-        plot(axes, chart, width - 96, 11)
-        name_lines(axes, chart, 11)
-        file = io.BytesIO()
-        figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
+        font = 11.0
+        names = 2 * font * -(-len(chart.lines) // NAMES_ACROSS)
+        figure, axes = _figure(chart, (720, 250), font, names + 8)
+        handles = [
+            axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:32])[0]
+            for line in chart.lines
+        ]
+        axes.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
+            fontsize=font, borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
+        )  # fmt: skip
+        return _save(figure, kind, "chart")
 
 
-def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tuple[Axes, Values]]:
-    """Draw the lines on the axes, `width` points wide; returns for each line its axes and its points."""
-    starts = [datetime.fromisoformat(start).timestamp() for start in chart.starts]
+def _figure(chart: SnapshotChart, size: tuple[int, int], font: float, above: float) -> tuple[Figure, Axes]:
+    """The chart drawn on a figure of so many pixels, so many of them `above` its axes."""
+    width, height = size
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    side, low, high = 48 / width, 26 / height, above / height
+    axes = figure.add_axes((side, low, 1 - 2 * side, 1 - low - high))
+    _plot(axes, chart, width - 96, font)
+    return figure, axes
+
+
+def _save(figure: Figure, kind: str, name: str) -> bytes:
+    """The figure as a file that is equal for equal figures: nothing of when or by what it was made."""
+    file = io.BytesIO()
+    mpl.rcParams["svg.hashsalt"] = name
+    about = ("Software",) if kind == "png" else ("Creator", "Date", "Format", "Type")
+    figure.savefig(file, format=kind, dpi=144 if kind == "png" else 72, metadata=dict.fromkeys(about))
+    return NO_XML.sub(b"", file.getvalue()) if kind == "svg" else file.getvalue()
+
+
+def _plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> None:
+    """Draw the lines on the axes, `width` points wide."""
+    starts = [_seconds(start) for start in chart.starts]
     second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
-    curves: list[tuple[Axes, Values]] = []
     for rank, line in enumerate(chart.lines):
         own = second_axes if line.is_beside else axes
         values = _numbers(line.values, len(starts))
         _course(own, line, np.array(starts), values, chart.parts, 10 - rank)
-        curves.append((own, np.column_stack([starts, values])))
     for panel in {axes, second_axes}:
         lines = [line for line in chart.lines if line.is_beside == (panel is not axes)]
         _frame(panel, lines, chart.has_zero, font)
@@ -106,24 +111,6 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
     axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
-    return curves
-
-
-def names_height(chart: SnapshotChart, font: float) -> float:
-    """The height that the names of the lines need above the axes."""
-    return 2 * font * -(-len(chart.lines) // NAMES_ACROSS)
-
-
-def name_lines(axes: Axes, chart: SnapshotChart, font: float) -> None:
-    """Draw the names of the lines above the axes."""
-    handles = [
-        axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:32])[0]
-        for line in chart.lines
-    ]
-    axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
-        fontsize=font, borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
-    )  # fmt: skip
 
 
 def _course(
@@ -198,8 +185,8 @@ def _numbers(values: Sequence[float | None], length: int) -> Values:
     return np.array(numbers + [np.nan] * (length - len(numbers)), dtype=np.float64)
 
 
-def _place(value: float) -> float | None:
-    return round(float(value), 1) if np.isfinite(value) else None
+def _seconds(start: str) -> float:
+    return datetime.fromisoformat(start).timestamp()
 
 
 def _inline(svg: str, name: str) -> str:

@@ -5,10 +5,10 @@ escaped by Jinja, whatever they are.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -24,9 +24,6 @@ from lib.share.snapshot.models import (
     SnapshotForm,
 )
 from lib.wire.policy import inline_scripts
-
-if TYPE_CHECKING:
-    from lib.share.snapshot.chart import ChartDrawing
 
 FOLDER = Path(__file__).parent
 START = "enliven(document)\n"
@@ -121,19 +118,14 @@ def _drawings(time_chart: SnapshotChart | None, suffix: str) -> dict[str, Any]:
     from lib.share.snapshot import chart  # matplotlib takes a second and 45 MB: only where a chart is drawn
 
     drawings = {name: chart.drawing(time_chart, name + suffix, size) for name, size in SIZES.items()}
-    sizes = {name: Markup(drawing.svg) for name, drawing in drawings.items()}  # noqa: S704
-    return {"sizes": sizes, "points": _json(_points(time_chart, drawings))}
-
-
-def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -> dict[str, Any]:
-    """What the script shows at a bucket, and where the buckets are."""
     lines = [
         {"label": line.label, "color": line.color, "texts": [*line.texts], "names": [*line.names]}
         for line in time_chart.lines
     ]
     names = [time_chart.bucket(place) for place in range(len(time_chart.names))]
-    origins = {name: {"x": drawing.x, "y": drawing.y} for name, drawing in drawings.items()}
-    return {"names": names, "lines": lines, "drawings": origins}
+    points = {"names": names, "lines": lines, "places": {name: x for name, (_, x) in drawings.items()}}
+    sizes = {name: Markup(svg) for name, (svg, _) in drawings.items()}  # noqa: S704
+    return {"sizes": sizes, "points": _json(points)}
 
 
 def _json(value: object) -> Markup:

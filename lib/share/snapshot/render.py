@@ -15,7 +15,7 @@ def file(snapshot: Snapshot | SnapshotBoard, kind: str, paper: str = "a4") -> by
         return html(snapshot).encode()
     from lib.share.snapshot import sheet
 
-    return sheet.pdf(snapshot, paper) if kind == "pdf" else sheet.png(snapshot)
+    return sheet.file(snapshot, kind, paper)
 
 
 def html(snapshot: Snapshot | SnapshotBoard) -> str:

@@ -9,7 +9,7 @@ const make = (name, text = "", parent = null) => {
 const enlivenChart = (section) => {
   const points = JSON.parse(section.querySelector(".points").textContent)
   for (const drawing of section.querySelectorAll(".drawing")) {
-    const { x } = points.drawings[drawing.dataset.drawing]
+    const x = points.places[drawing.dataset.drawing]
     const [tip, rule] = [make("div", "", drawing), make("div", "", drawing)]
     tip.className = "tip"
     rule.className = "rule"

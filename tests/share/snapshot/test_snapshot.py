@@ -1,7 +1,12 @@
 """Snapshots: the figures in the file, what it asks of others (nothing), and hostile names in it."""
 
+import ctypes
 import datetime as dt
+import hashlib
+import pickle
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,13 +16,21 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from conftest import LAST_DAY, PEOPLE, rows_by_week
+from pypdfium2 import PdfDocument, raw
 
 from lib.cli import main
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share.snapshot import render
-from lib.share.snapshot.models import Snapshot, SnapshotCell, SnapshotRow, SnapshotTable
+from lib.share.snapshot.models import (
+    Snapshot,
+    SnapshotBlock,
+    SnapshotBoard,
+    SnapshotCell,
+    SnapshotRow,
+    SnapshotTable,
+)
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, number_of
 from lib.ui.charts.numbers import Numbers, days
@@ -29,6 +42,7 @@ MANAGER = PEOPLE[1]
 ABOUT = ("demo", "delivery")
 HOSTILE = (
     '</script><script src="https://evil.example/x.js"></script><img src=https://evil.example/ onerror=a()>'
+    '#panic() #read("/etc/passwd") *a* $b$ `c` @d \x01\x0b\ufffe'
 )
 
 
@@ -229,6 +243,7 @@ def test_the_file_asks_nothing_of_anywhere(week: Snapshot) -> None:
     assert not re.search(r"url\((?!#)|@import", render.html(week))
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
 def test_hostile_texts_are_texts(week: Snapshot) -> None:
     """A name that looks like HTML makes no tag, wherever it is."""
     cell = SnapshotCell(HOSTILE, help=HOSTILE)
@@ -267,10 +282,79 @@ def test_kinds_of_files(week: Snapshot, kind: str, start: bytes) -> None:
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", (595, 842)), ("letter", (612, 792))])
 def test_paper(week: Snapshot, paper: str, size: tuple[int, int]) -> None:
-    """A PDF's pages have the size of the paper, and the last figure of the last leaderboard is on one."""
-    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+)", render.file(week, "pdf", paper))
-    assert box is not None
-    assert tuple(round(float(side)) for side in box.groups()) == size
+    """A PDF's pages have the size of the paper, and all figures are text on them, the chart's axis too."""
+    sheets = PdfDocument(render.file(week, "pdf", paper))
+    assert tuple(round(side) for side in sheets.get_page_size(0)) == size
+    text = "".join(sheet.get_textpage().get_text_range() for sheet in sheets)
+    cells = [cell.text for card in week.cards for row in card.rows for cell in row.cells]
+    assert week.chart is not None
+    for part in (week.title, *cells, *[figure.text for figure in week.figures], week.chart.lines[0].label):
+        assert part in text, part
+    assert "Page 1 of 1" in text
+
+
+def test_a_sheet_reads_its_chart_aloud(week: Snapshot) -> None:
+    """The PDF is tagged, and its chart has the text alternative that the page's has."""
+    assert week.chart is not None
+    sheet = PdfDocument(render.file(week, "pdf"))[0]
+    tree = raw.FPDF_StructTree_GetForPage(sheet.raw)
+    parts = [
+        raw.FPDF_StructTree_GetChildAtIndex(tree, n) for n in range(raw.FPDF_StructTree_CountChildren(tree))
+    ]
+    texts = set()
+    while parts:
+        part = parts.pop()
+        buffer = ctypes.create_string_buffer(4096)
+        size = raw.FPDF_StructElement_GetAltText(part, buffer, len(buffer))
+        texts.add(buffer.raw[: max(size - 2, 0)].decode("utf-16-le"))
+        count = raw.FPDF_StructElement_CountChildren(part)
+        parts += filter(None, (raw.FPDF_StructElement_GetChildAtIndex(part, n) for n in range(count)))
+    assert week.chart.alt in texts
+
+
+def test_a_long_table_names_its_columns_on_each_sheet(week: Snapshot) -> None:
+    """A table that is longer than a sheet goes on below its header; no row is cut or left out."""
+    rows = [SnapshotRow([SnapshotCell(f"Row {place}."), SnapshotCell("1,234")]) for place in range(150)]
+    table = SnapshotTable("Rows", "", ["Key", "Number of something"], 1, rows)
+    sheets = PdfDocument(render.file(Snapshot("Long", (), "", tables=[table]), "pdf"))
+    texts = [sheet.get_textpage().get_text_range() for sheet in sheets]
+    assert len(texts) > 2
+    assert all("Number of something" in text for text in texts)
+    assert [name for text in texts for name in re.findall(r"Row \d+\.", text)] == [
+        row.cells[0].text for row in rows
+    ]
+
+
+def test_equal_snapshots_are_equal_files(week: Snapshot) -> None:
+    """A file says nothing of when it was made or in which process: equal snapshots are equal in each kind."""
+    script = (
+        "import hashlib, pickle, sys\n"
+        "from lib.share.snapshot import render\n"
+        "taken = pickle.loads(sys.stdin.buffer.read())\n"
+        "for kind in render.KINDS: print(hashlib.sha256(render.file(taken, kind)).hexdigest())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(week), capture_output=True)
+    digests = [hashlib.sha256(render.file(week, kind)).hexdigest() for kind in render.KINDS]
+    assert ran.stdout.decode().split() == digests
+    about = PdfDocument(render.file(week, "pdf")).get_metadata_dict(skip_empty=True)
+    assert about.keys() == {"Title", "Creator"}
+
+
+def test_ids_of_charts_are_unique_in_a_board(week: Snapshot) -> None:
+    """Each id of a page with several charts is there once, and what refers to one refers to one that is."""
+    block = SnapshotBlock("A chart", "", 2, chart=week.chart)
+    page = Page(render.html(SnapshotBoard("Board", (), "", [block, block])))
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len({*ids}) == len(ids) > 0
+    references = {link[1:] for link in page.links if link.startswith("#")}
+    references |= {
+        name
+        for _, attrs in page.tags
+        for value in attrs.values()
+        for name in re.findall(r"url\(#([^)]+)", value or "")
+    }
+    assert references
+    assert references <= {*ids}
 
 
 def test_the_chart_alone_is_a_picture(week: Snapshot) -> None:
