@@ -4,19 +4,17 @@ import gc
 
 if __name__ == "__main__":
     gc.disable()  # until all is imported: a fifth of the time of a start
-    from lib import start
-
-    start.start_parent()  # a parent of several processes needs nothing of what follows, and ends there
 
 import importlib
 import logging
 import os
 import sys
 import threading
+from argparse import ArgumentParser
 from asyncio import create_task, get_running_loop
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -40,13 +38,11 @@ from lib.serving.front import (
     guard,
     inline_scripts,
     logs,
-    processes,
     server,
     streamlit_parts,
 )
 from lib.serving.front.board_route import BoardRoute, RouteLimits
 from lib.serving.front.closed_sessions import ClosedSessions
-from lib.serving.front.process_metrics import ProcessMetrics
 from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.shared_route import MailRoute, SharedRoute
 from lib.serving.operations import OpenTabs
@@ -105,7 +101,7 @@ def _board_limits(settings: Settings) -> RouteLimits:
     return RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
 
 
-def application(settings: Settings, process: processes.Process | None = None) -> ASGIApp:
+def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     installation = connect.installation(settings)
     streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
@@ -140,8 +136,7 @@ def application(settings: Settings, process: processes.Process | None = None) ->
     )
     agents = Middleware(AgentRoute, settings=settings)
     pace = Middleware(RequestPace, installation.cookies.has_signed)
-    metrics = [Middleware(ProcessMetrics, process)] if process else []
-    apart = [pace, *metrics, apis, agents, shares, signing_in, board, mail]
+    apart = [pace, apis, agents, shares, signing_in, board, mail]
     middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
@@ -187,40 +182,31 @@ def __getattr__(name: str) -> object:
 
 def main() -> None:
     """Serve until stopped."""
+    ArgumentParser(description="The desk and the APIs, on one port.", allow_abbrev=False).parse_args()
     threading.excepthook = report
     try:
         private.closed_to_others()
-        settings, process = Settings.current(), processes.current()
-        logs.log(settings.log_level, settings.log_format, process.number if process else None)
+        settings = Settings.current()
+        logs.log(settings.log_level, settings.log_format)
         with (
-            nullcontext() if process else start.one_desk(settings),
+            start.one_desk(settings),
             watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
             posting(settings, Digest(settings)),
         ):
-            app = application(settings, process)
-            if process is None:
-                server.run(app, settings.network, partial(_ready, settings))
-            else:
-                if process.number == 1:
-                    _notify(settings)
-                process.run(app, settings.network)
+            server.run(application(settings), settings.network, partial(_ready, settings))
     except TrancheError as error:
         sys.exit(error.reason)
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
 
-def _notify(settings: Settings) -> None:
+def _ready(settings: Settings, address: str) -> None:
     if settings.demo:
         click.echo(DEMO)
     for warning in (*connect.startup_warnings(settings), *streamlit_compat.check()):
         click.echo(warning, err=True)
-
-
-def _ready(settings: Settings, address: str) -> None:
-    _notify(settings)
     start.announce(address)
 
 

@@ -1,11 +1,12 @@
 """A click on the Audience page alone and while others click too, and the page from a cold link, in a browser.
 
-    python bench/desk_people.py [people] [clicks] [data directory] [processes]
+    python bench/desk_people.py [people] [clicks] [desks]
 
 One person clicks in Chromium. The others are sessions without a browser, since twenty browsers would measure
 this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the page's
 board does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
-Ten of them share an account: clicks are throttled by account.
+Ten of them share an account: clicks are throttled by account. One desk has SQLite; several are over one
+PostgreSQL, behind the nginx of `deploy/`.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from urllib.parse import quote
@@ -43,13 +44,18 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as connect_socket
 from websockets.exceptions import WebSocketException
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))  # before the serving.py of this folder
+import databases
+from nginx import nginx
+from serving import free_port
+
 from lib.people import Grant, Person
 from lib.people.cookies import SignIn
 from lib.serving import connect
 from lib.settings import Settings
 
 PAUSE_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 60.0, 60.0
-PROCESS = "tranche_process"
+COOKIE = "tranche_desk"  # by which nginx sends a browser to the same desk
 SESSION_SECONDS, AN_ACCOUNT = 7200, 10
 EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
 COUNTRY = "bid_context_wrapper.user.geo.country"
@@ -63,13 +69,11 @@ def main() -> None:
     people = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     clicks = (int(sys.argv[2]) if len(sys.argv) > 2 else 10) // 2 * 2  # what is kept is released again
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        processes = sys.argv[4] if len(sys.argv) > 4 else "1"
-        print(f"{people} people at {processes} process(es); load of this machine {os.getloadavg()[0]:.1f}")
+        count = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+        print(f"{people} people at {count} desk(s); load of this machine {os.getloadavg()[0]:.1f}")
         heading()
-        sessions = cookies(home, people - 1)
-        with desk(home, TRANCHE_PROCESSES=processes) as address:
+        with desks(Path(folder), count, people - 1) as (address, sessions):
             page = opened(browser, address)
             show("A click, alone", clicked(page, clicks))
             found = [cold(browser, page, address) for _ in range(clicks)]
@@ -81,6 +85,26 @@ def main() -> None:
             show("A click of those others", waits)
             print(f"{'Their questions':42} {len(waits):9,}")
             print(f"{'Failed connections':42} {failed:9,}")
+
+
+@contextmanager
+def desks(folder: Path, count: int, people: int) -> Iterator[tuple[str, list[str]]]:
+    """The address of so many desks over a demo, and the sessions of so many people."""
+    with ExitStack() as stack:
+        if count == 1:
+            sessions = cookies(made(folder / "home"), people)
+            yield stack.enter_context(desk(folder / "home")), sessions
+            return
+        server = stack.enter_context(databases.server(databases.found()))
+        os.environ["TRANCHE_DATABASE_URL"] = databases.new_database_of(server.url)
+        sessions = cookies(made(folder / "home"), people)
+        port = free_port()
+        told = {"TRANCHE_ORIGINS": f"http://127.0.0.1:{port}", "TRANCHE_TRUSTED_PROXIES": "127.0.0.1"}
+        addresses = [
+            stack.enter_context(desk(folder / "home", TRANCHE_PORT=str(free_port()), **told))
+            for _ in range(count)
+        ]
+        yield stack.enter_context(nginx(folder, port, addresses)), sessions
 
 
 def clicked(page: Page, clicks: int) -> list[tuple[float, float]]:
@@ -170,15 +194,15 @@ async def person(
 ) -> int:
     """One person, who clicks until `done`, and reconnects after a failure. Returns the number of failures.
 
-    Of several processes each browser stays with one, by a cookie of its own.
+    Of several desks each browser stays with one, by a cookie.
     """
     failed, draw = 0, np.random.default_rng(number)
     told = {"Cookie": cookie, "Origin": address}
     async with httpx.AsyncClient(base_url=address, headers=told, timeout=LONGEST_SECONDS) as client:
-        process = (await client.get("/")).cookies.get(PROCESS)
+        number = (await client.get("/")).cookies.get(COOKIE)
         client.cookies.clear()
-        if process:
-            client.headers["Cookie"] = told["Cookie"] = f"{cookie}; {PROCESS}={process}"
+        if number:
+            client.headers["Cookie"] = told["Cookie"] = f"{cookie}; {COOKIE}={number}"
         where = address.replace("http", "ws", 1) + "/_stcore/stream"
         options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
         # as a browser, which reads on between clicks: a client that stops reading answers no ping

@@ -1,41 +1,16 @@
-"""What starts a desk: its command line, the lock of its data directory, and the parent of several processes.
-
-The parent needs little of Tranche: this is imported before all that a desk needs.
-"""
+"""What starts a desk: the lock of its data directory, and the address that is announced."""
 
 import os
 import sys
 import webbrowser
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
-from lib.serving.front import logs, processes
 from lib.settings import Settings
 from lib.wire import private
-from lib.wire.errors import Misconfigured, TrancheError
-
-
-def start_parent() -> None:
-    """Be the parent of several desks, until they end, if that is what the command line and settings say."""
-    parser = ArgumentParser(description="The desk and the APIs, on one port.", allow_abbrev=False)
-    meaning = "Processes that serve (the setting `processes`)."
-    parser.add_argument("--processes", type=int, metavar="N", help=meaning)
-    options = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
-    if processes.is_child():
-        return
-    try:
-        private.closed_to_others()
-        settings = Settings.load(**options)
-        if settings.processes == 1:
-            return
-        logs.log(settings.log_level, settings.log_format)
-        with one_desk(settings):
-            processes.run_several(settings.processes, settings.network, announce)
-    except TrancheError as error:
-        sys.exit(error.reason)
+from lib.wire.errors import Misconfigured
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import ROOT
+from prometheus_client.parser import text_string_to_metric_families
 from starlette.types import Receive, Scope, Send
 
-from lib.serving.front.process_metrics import UP, merge
 from lib.serving.operations import Meter, OpenTabs
 from lib.settings import Settings
 from lib.wire.apis import OWN
@@ -20,7 +20,7 @@ DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 DATABASE = COMPOSE["services"]["database"]
-UNIT = (DEPLOY / "tranche.service").read_text("utf-8")
+UNIT = (DEPLOY / "tranche@.service").read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.iterdir()), ids=lambda path: path.name)
@@ -112,21 +112,22 @@ def analyzed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """What `systemd-analyze` says."""
     program = shutil.which("systemd-analyze")
     if program is None:
-        pytest.skip("NOT CHECKED: deploy/tranche.service needs systemd-analyze")
+        pytest.skip("NOT CHECKED: deploy/tranche@.service needs systemd-analyze")
     return subprocess.run([program, *arguments], capture_output=True, text=True)
 
 
 def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     """systemd finds nothing wrong with it (the program, which is not installed here, aside)."""
     context = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", UNIT, flags=re.M)
-    (tmp_path / "tranche.service").write_text(context)
-    ended = analyzed("verify", tmp_path / "tranche.service")
+    (tmp_path / "tranche@8501.service").write_text(context)
+    ended = analyzed("verify", tmp_path / "tranche@8501.service")
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_the_unit_is_hardened() -> None:
     """systemd rates the exposure of the unit at 2.0 of 10 at most."""
-    ended = analyzed("security", "--offline=true", "--threshold=20", "--no-pager", DEPLOY / "tranche.service")
+    file = DEPLOY / "tranche@.service"
+    ended = analyzed("security", "--offline=true", "--threshold=20", "--no-pager", file)
     assert ended.returncode == 0, ended.stdout
 
 
@@ -136,7 +137,7 @@ def measurements(text: str) -> set[str]:
 
 
 def test_every_measurement_of_dashboard_and_alerts_exists() -> None:
-    """Each is one of `/metrics`, as a desk of several processes has it, and is described in the documents."""
+    """Each is one of `/metrics`, and described in the documents."""
     meter = Meter()
     usage = (ROOT / "lib/serving/connect/opening.py").read_text("utf-8")
     for name in re.findall(r'add_counter\("(\w+)"', usage):
@@ -145,8 +146,8 @@ def test_every_measurement_of_dashboard_and_alerts_exists() -> None:
         meter.add_gauge(name, "", lambda: 0)
     OpenTabs(not_found, meter)
     meter.note("audience", 200, 0.1, "")
-    lines = merge({1: meter.text().decode()})
-    names = {sample.name for family in lines for sample in family.samples} | {UP}
+    lines = text_string_to_metric_families(meter.text().decode())
+    names = {sample.name for family in lines for sample in family.samples}
     for file in ("dashboard.json", "alerts.yaml"):
         assert measurements((DEPLOY / file).read_text("utf-8")) <= names, file
     documented = (ROOT / "docs/deployment.md").read_text("utf-8")

@@ -1,123 +1,172 @@
-"""Two desks behind the nginx of docs/deployment.md: killing one of them costs nobody a question."""
+"""Two desks over one PostgreSQL behind the nginx of `deploy/`: what holds at one desk holds at both."""
 
 import os
-import re
-import shutil
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from time import time
 
 import httpx
 import pytest
-from conftest import copied, running
+from conftest import copied, desk_over
 from databases import new_database_of
-from documents import ROOT
+from nginx import nginx
 from serving import free_port, serving
+from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from lib.people.attempts import FREE
+from lib.people.cookies import SignIn
 from lib.serving import connect
 from lib.settings import Settings
+from lib.share.alerts.watch import work_of
 
-SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve"]
 QUERY = {"project_name": "demo", "slicer_name": "delivery", "start_date": "-30d", "end_date": "yesterday"}
 CALLERS, BEFORE, AFTER = 4, 10, 40
-WHOLE = """
-daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-    {desks}
-}}
-"""
+READS, VISITORS = 40, 60
+NAMES = ("north", "south")
+HOLDER = text(
+    "select application_name from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory' "
+    "and granted and objid = :key and database = (select oid from pg_database where datname = "
+    "current_database())"
+)
 
 
-@contextmanager
-def nginx(folder: Path, desks: list[str]) -> Iterator[str]:
-    """The address of nginx before these desks, configured as documented but for TLS."""
-    program = shutil.which("nginx") or "/usr/sbin/nginx"
-    if not Path(program).exists():
-        pytest.skip("NOT RUN: the documented configuration needs nginx (Debian's package nginx-light)")
-    text = (ROOT / "docs" / "deployment.md").read_text("utf-8")
-    (block,) = (block for block in re.findall(r"```nginx\n(.*?)```", text, re.S) if "upstream" in block)
-    port = free_port()
-    block = re.sub(r" +ssl_certificate.*\n", "", block).replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
-    block = block.replace("server_name desk.example;", "").replace("Secure; ", "")
-    for documented, desk in zip(("127.0.0.1:8501", "127.0.0.1:8502"), desks, strict=True):
-        block = block.replace(documented, urlsplit(desk).netloc)
-    file = folder / "nginx.conf"
-    file.write_text(WHOLE.format(folder=folder, desks=block))
-    command = [program, "-p", folder, "-c", file]
-    subprocess.run([*command, "-t"], check=True)
-    with subprocess.Popen(command) as process:
-        try:
-            address = f"http://127.0.0.1:{port}"
-            httpx.Client(transport=httpx.HTTPTransport(retries=6)).get(f"{address}/healthz")
-            yield address
-        finally:
-            process.terminate()
-
-
-@dataclass
+@dataclass(frozen=True)
 class Desks:
-    """Two servers over one PostgreSQL behind nginx, and a token for the reporting API."""
+    """Two desks behind nginx, by name, the numbers of their processes, and their installation in this one."""
 
     address: str
-    numbers: list[int]
-    token: str
+    addresses: dict[str, str]
+    numbers: dict[str, int]
+    third: connect.Installation
+
+    def token(self, service: str) -> str:
+        """A token of the manager."""
+        return self.third.access.issue("manager", service, "test", None)
+
+    def session(self, username: str, ends: float) -> dict[str, str]:
+        """The cookie of a session that this person has begun."""
+        self.third.sessions.begin(username, ends)
+        cookies = self.third.cookies
+        return {cookies.session_name: cookies.session_value(SignIn(username, ends))}
+
+    def admitted(self, ask: Callable[[httpx.Client], httpx.Response], count: int, client: str) -> int:
+        """How many of so many requests of this client are not refused as too many; nginx spreads them."""
+        headers = {"X-Forwarded-For": client, "Origin": self.address}
+        with httpx.Client(base_url=self.address, timeout=60, headers=headers) as http:
+            admitted = 0
+            for _ in range(count):
+                admitted += ask(http).status_code != 429
+                http.cookies.clear()  # a new browser, which nginx sends to any desk
+        return admitted
 
 
-@pytest.fixture
-def desks(home: Path, postgres_server: str, tmp_path: Path) -> Iterator[Desks]:
-    """The servers, with a token of the demo's manager."""
-    shared, url = copied(home, tmp_path / "home"), new_database_of(postgres_server)
+@pytest.fixture(scope="module")
+def desks(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
+    """The running desks."""
+    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    shared, url = copied(home, folder / "home"), new_database_of(postgres_server)
+    environment = {
+        "TRANCHE_TRUSTED_PROXIES": "127.0.0.1",
+        "TRANCHE_ORIGINS": f"http://127.0.0.1:{port}",
+        "TRANCHE_THROTTLE_READS": str(READS),
+        "TRANCHE_VISITORS": str(VISITORS),
+    }
+    third = connect.installation(Settings(home=shared, demo=True, database_url=url))
     with ExitStack() as stack:
-        addresses, numbers = [], []
-        for _ in range(2):
-            environment = {
-                "TRANCHE_DATABASE_URL": url,
-                "TRANCHE_DEMO": "true",
-                "TRANCHE_PORT": str(free_port()),
-            }
-            address, number = stack.enter_context(running(SERVE, shared, **environment))
-            addresses.append(address)
-            numbers.append(number)
-        access = connect.installation(Settings(home=shared, demo=True, database_url=url)).access
-        folder = tmp_path / "nginx"
-        folder.mkdir()
-        proxy = stack.enter_context(nginx(folder, addresses))
-        yield Desks(proxy, numbers, access.issue("manager", "reporting", "test", None))
+        addresses, numbers = {}, {}
+        for name in NAMES:
+            of_name = {"TRANCHE_DATABASE_URL": f"{url}&application_name={name}"}
+            running = desk_over(shared, **environment, **of_name)
+            addresses[name], numbers[name] = stack.enter_context(running)
+        proxy = stack.enter_context(nginx(folder, port, [*addresses.values()]))
+        yield Desks(proxy, addresses, numbers, third)
 
 
-def test_no_question_fails_when_one_of_two_desks_is_killed(desks: Desks) -> None:
-    """Questions before, during and after kill -9 are all answered, whichever desk they went to."""
-    codes, asked = list[int](), threading.Semaphore(0)
+def at_most(limit: int) -> range:
+    """What two desks may admit of a limit: a twentieth more, or one."""
+    return range(limit, limit + max(1, limit // 20) + 1)
+
+
+def test_a_sign_out_holds_at_both(desks: Desks) -> None:
+    """A session opens both desks' routes until it is ended, which another process does; then neither's."""
+    ends = time() + 3600
+    cookies = desks.session("viewer", ends)
+
+    def codes() -> list[int]:
+        asked = {"json": {"project": "demo", "slicer": "delivery"}, "headers": {"Origin": desks.address}}
+        return [
+            httpx.post(f"{at}/board/answer", cookies=cookies, timeout=60, **asked).status_code
+            for at in (desks.address, *desks.addresses.values())
+        ]
+
+    assert codes() == [200] * 3
+    desks.third.sessions.end("viewer", ends)
+    assert codes() == [401] * 3
+
+
+def test_failed_sign_ins_count_together(desks: Desks) -> None:
+    """Guesses that nginx spreads over both desks are slowed down after as many as at one."""
+    form = {"grant_type": "password", "username": "admin", "password": "wrong", "scope": "service_id=deals"}
+    with httpx.Client(base_url=desks.address, headers={"X-Forwarded-For": "203.0.113.1"}, timeout=60) as http:
+        answers = [http.post("/oauth2/token/", data=form) for _ in range(FREE["pair"] + 6)]
+    assert [answer.json()["error"] for answer in answers[: FREE["pair"]]] == ["invalid_grant"] * FREE["pair"]
+    assert any("attempts" in answer.text for answer in answers[FREE["pair"] :])
+
+
+def test_a_throttle_counts_requests_to_both(desks: Desks) -> None:
+    """The requests of a token that both desks admit are those of the limit, and a twentieth at most."""
+    headers = {"Authorization": f"Bearer {desks.token('deals')}"}
+    admitted = desks.admitted(lambda http: http.get("/api/seats/", headers=headers), 2 * READS, "203.0.113.2")
+    assert admitted in at_most(READS)
+
+
+def test_killing_the_desk_that_does_background_work(desks: Desks) -> None:
+    """One desk does it, and the other takes over. Questions before, during and after kill -9 are all
+    answered, whichever desk they went to."""
+    codes, asked, token = list[int](), threading.Semaphore(0), desks.token("reporting")
+    key = {"key": zlib.crc32(work_of(desks.third.settings).encode()) >> 1}
+
+    def holders() -> list[str]:
+        with desks.third.access.store.engine.connect() as connection:
+            return [*connection.execute(HOLDER, key).scalars()]
 
     def ask() -> None:
         with httpx.Client(base_url=desks.address, timeout=60) as http:
             for _ in range(BEFORE + AFTER):
-                codes.append(http.post("/API/v2/audience", json={**QUERY, "token": desks.token}).status_code)
+                codes.append(http.post("/API/v2/audience", json={**QUERY, "token": token}).status_code)
                 asked.release()
 
+    holder = wait_for(holders)
     callers = [threading.Thread(target=ask) for _ in range(CALLERS)]
     for caller in callers:
         caller.start()
     for _ in range(CALLERS * BEFORE):
         asked.acquire()
-    os.kill(desks.numbers[0], signal.SIGKILL)
+    os.kill(desks.numbers[holder], signal.SIGKILL)
     for caller in callers:
         caller.join()
     assert codes == [200] * CALLERS * (BEFORE + AFTER)
+    other = {"north": "south", "south": "north"}[holder]
+    assert wait_for(lambda: [name for name in holders() if name != holder]) == other
+
+
+def wait_for(names: Callable[[], list[str]]) -> str:
+    """The one name, once there is one."""
+    for _ in range(600):
+        if found := names():
+            (name,) = found
+            return name
+        threading.Event().wait(0.1)
+    raise AssertionError("Nobody does the work within a minute")
 
 
 def _desk(name: str) -> Starlette:
@@ -133,7 +182,7 @@ def test_each_browser_stays_with_its_desk_until_that_ends(tmp_path: Path) -> Non
     with ExitStack() as stack:
         first = stack.enter_context(serving(_desk("first")))
         with serving(_desk("second")) as second:
-            proxy = stack.enter_context(nginx(tmp_path, [first, second]))
+            proxy = stack.enter_context(nginx(tmp_path, free_port(), [first, second]))
             visits = [[browser.get(f"{proxy}/audience").text for _ in range(3)] for browser in browsers]
         assert {len(set(desks)) for desks in visits} == {1}
         assert {desks[0] for desks in visits} == {"first", "second"}

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from conftest import COUNTRIES, DEFINITION, copied, running, small_rows
 from databases import new_database_of
+from nginx import nginx
 from serving import free_port
-from test_nginx import SERVE, nginx
 from test_one_desk import CLI, run
 
 from lib.serving import connect
@@ -40,7 +40,7 @@ class Site:
     def start(self, port: int) -> None:
         """Start a server at this port, and wait until it is ready."""
         told = {**self.environment, "TRANCHE_PORT": str(port)}
-        address, number = self.stack.enter_context(running(SERVE, self.home, **told))
+        address, number = self.stack.enter_context(running([*CLI, "serve"], self.home, **told))
         self.addresses.append(address)
         self.numbers.append(number)
         assert httpx.get(f"{address}/readyz").json()["status"] == "ready"
@@ -68,7 +68,7 @@ def test_the_day(home: Path, postgres_server: str, tmp_path: Path, stack: ExitSt
         site.start(port)
     folder = tmp_path / "nginx"
     folder.mkdir()
-    proxy = stack.enter_context(nginx(folder, site.addresses))
+    proxy = stack.enter_context(nginx(folder, free_port(), site.addresses))
     settings = Settings(home=site.home, demo=True, database_url=site.url)
     token = connect.installation(settings).access.issue("admin", "reporting", "test", None)
 

@@ -20,30 +20,20 @@ def serve(host: str | None, port: int | None) -> None:
 
     They are documented at /docs.
     """
-    from lib.serving.front import guard, logs, processes, server
+    from lib.agents.route import AgentRoute
+    from lib.serving import connect
+    from lib.serving.front import guard, logs, server
+    from lib.wire.apis import Compression
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
-    process = processes.current()
-    logs.log(settings.log_level, settings.log_format, process.number if process else None)
+    logs.log(settings.log_level, settings.log_format)
     network = settings.network if port is None else replace(settings.network, port=port)
-    if process is None and settings.processes > 1:
-        processes.run_several(settings.processes, network, _ready)
-
-    from lib.agents.route import AgentRoute
-    from lib.serving import connect
-    from lib.serving.front.process_metrics import ProcessMetrics
-    from lib.wire.apis import Compression
-
-    if process is None or process.number == 1:
-        for warning in connect.startup_warnings(settings):
-            click.echo(warning, err=True)
+    for warning in connect.startup_warnings(settings):
+        click.echo(warning, err=True)
     apis = AgentRoute(Compression(connect.installation(settings).api), settings)
-    if process is None:
-        server.run(guard(apis, network), network, _ready)
-    else:
-        process.run(guard(ProcessMetrics(apis, process), network), network)
 
+    def ready(address: str) -> None:
+        click.echo(f"The APIs are at {address}, documented at {address}/docs  (stop with Ctrl+C)")
 
-def _ready(address: str) -> None:
-    click.echo(f"The APIs are at {address}, documented at {address}/docs  (stop with Ctrl+C)")
+    server.run(guard(apis, network), network, ready)

@@ -42,7 +42,6 @@ FIRST = (
     "origins",
     "trusted_proxies",
     "database_url",
-    "processes",
     "question_megabytes",
     "metrics_token",
     "log_format",
@@ -113,7 +112,7 @@ def _warn_of_variable(variable: str) -> None:
 def settings_tables() -> str:
     """The Markdown tables of all settings, as docs/settings.md has them between `<!-- settings -->` marks."""
     others = [name for name in Settings.model_fields if name not in FIRST]
-    return f"## The first ten\n\n{_table(FIRST)}\n\n## The others\n\n{_table(others)}"
+    return f"## Look at these first\n\n{_table(FIRST)}\n\n## The others\n\n{_table(others)}"
 
 
 def _table(names: Iterable[str]) -> str:

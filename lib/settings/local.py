@@ -29,12 +29,6 @@ class Local(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
-    processes: int = Field(
-        default=1,
-        ge=1,
-        le=64,
-        description="Processes that serve, each with its own threads, memory and caches.",
-    )
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Public addresses of the desk besides `host`, like `https://desk.example`; "

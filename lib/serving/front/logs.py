@@ -10,7 +10,6 @@ from lib.wire import request_ids
 
 Format = Literal["text", "json"]
 TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-TEXT_OF_PROCESS = "%(asctime)s %(levelname)s [process {}] %(name)s: %(message)s"
 OTHERS = ("uvicorn", "streamlit")  # bring handlers of their own
 CALLERS = (
     "asyncio",
@@ -30,11 +29,7 @@ MIGRATIONS = "alembic.runtime.migration"
 
 
 class JsonLines(logging.Formatter):
-    """`time` (UTC), `level`, `logger`, `message`; `process`, `request_id`, `traceback` where there are."""
-
-    def __init__(self, process: int | None = None) -> None:
-        super().__init__()
-        self._process = process
+    """`time` (UTC), `level`, `logger`, `message`; `request_id`, `traceback` where there are."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line."""
@@ -44,8 +39,6 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if self._process is not None:
-            parts["process"] = self._process
         if request_id := request_ids.current():
             parts["request_id"] = request_id
         if record.exc_info:
@@ -105,19 +98,18 @@ for name in OUTSIDE_A_RUN:
     logging.getLogger(f"streamlit.runtime.{name}").addFilter(lambda record: record.levelno > logging.WARNING)
 
 
-def log(level: str, shape: Format = "text", process: int | None = None) -> None:
-    """Write messages of at least this level to standard error; `process` is which of several writes them."""
+def log(level: str, shape: Format = "text") -> None:
+    """Write messages of at least this level to standard error."""
     logging.getLogger("httpx").setLevel("WARNING")
     logging.getLogger(MIGRATIONS).addFilter(lambda record: str(record.msg).startswith("Running upgrade"))
     once_per_minute = OncePerMinute()
     for name in CALLERS:
         logging.getLogger(name).addFilter(once_per_minute)
     if shape == "text":
-        text = TEXT if process is None else TEXT_OF_PROCESS.format(process)
-        logging.basicConfig(level=level.upper(), format=text)
+        logging.basicConfig(level=level.upper(), format=TEXT)
         return
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines(process))
+    handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler])
     logging.captureWarnings(True)
     together()

@@ -28,29 +28,23 @@ KEEP_ALIVE_SECONDS = 75
 M_ARENA_MAX, ARENAS = -8, 2
 
 
-def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options: Any) -> None:
+def run(app: ASGIApp, network: Network, ready: Callable[[str], None]) -> None:
     """Serve `app`; `ready` is called with the address once it answers. Port 0 takes a free one.
 
-    Misconfigured when host and port can't be listened on. `options` are those of uvicorn.
+    Misconfigured when host and port can't be listened on.
     """
     few_arenas()
     with listening(network.host, network.port) as listener:
-        config = configuration(app, network, **options)
-        Server(config, lambda: ready(address(network.host, listener))).run(sockets=[listener])
-
-
-def configuration(app: ASGIApp, network: Network, **options: Any) -> uvicorn.Config:
-    """What uvicorn is told; `options` are its own."""
-    return uvicorn.Config(
-        app,
-        log_level="warning",
-        log_config=None if logs.is_json() else LOGGING_CONFIG,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=SECONDS_TO_FINISH,
-        **accepting(network),
-        **options,
-    )
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            log_config=None if logs.is_json() else LOGGING_CONFIG,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+            **accepting(network),
+        )
+        _Server(config, lambda: ready(_address(network.host, listener))).run(sockets=[listener])
 
 
 def accepting(network: Network) -> dict[str, Any]:
@@ -68,7 +62,7 @@ def accepting(network: Network) -> dict[str, Any]:
     }
 
 
-class Server(uvicorn.Server):
+class _Server(uvicorn.Server):
     """Says when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
@@ -115,7 +109,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
     return f"Can't listen on port {port} of {host}: {error.strerror or error}"
 
 
-def address(host: str, listener: socket.socket) -> str:
+def _address(host: str, listener: socket.socket) -> str:
     """What a browser on this machine would ask."""
     if host in ("", "0.0.0.0", "::"):  # noqa: S104
         host = "localhost"
