@@ -25,9 +25,7 @@ import pyarrow.parquet as pq
 
 from lib.engines.resident import ResidentEngine, prepare
 from lib.engines.sums import Question
-from lib.ingest.importing import ImportJob, digests, import_files
-from lib.ingest.readers import reader
-from lib.ingest.rejects import Rejects
+from lib.ingest import ImportJob, Rejects, import_files, readers
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import parse_definition
 from lib.slicers.warehouse import Warehouse
@@ -143,10 +141,10 @@ def whole(warehouse: Warehouse, _: Path) -> None:
 
 def bring(warehouse: Warehouse, path: Path) -> None:
     """Import the day."""
-    readers = [reader(path, definition=definition())]
+    files = readers(path, definition=definition())
     with Rejects(path.with_suffix(".rejects")) as rejects:
-        job = ImportJob("p", "s", readers, definition(), mode="append")
-        import_files(job, digests(readers), warehouse, rejects)
+        job = ImportJob("p", "s", files, definition(), mode="append")
+        import_files(job, job.digests(), warehouse, rejects)
 
 
 def layout(warehouse: Warehouse, _: Path) -> None:

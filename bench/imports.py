@@ -24,9 +24,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from lib.ingest.importing import ImportJob, digests, import_files
-from lib.ingest.readers import reader
-from lib.ingest.rejects import Rejects
+from lib.ingest import ImportJob, Rejects, import_files, readers
 from lib.slicers.definition.file import parse_definition
 from lib.slicers.warehouse import Warehouse
 
@@ -126,9 +124,9 @@ def bring(path: Path, folder: Path) -> None:
     """Import the file into a warehouse of its own."""
     fields = [f"count_{number}" for number in range(12)] + [f"cost_{number}" for number in range(5)]
     definition = parse_definition(DEFINITION + "".join(f"  - {{name: {field}}}\n" for field in fields))
-    readers = [reader(path)]
+    job = ImportJob("p", "s", readers(path), definition)
     with Rejects(folder / "rejects.csv") as rejects:
-        import_files(ImportJob("p", "s", readers, definition), digests(readers), Warehouse(folder), rejects)
+        import_files(job, job.digests(), Warehouse(folder), rejects)
 
 
 def in_parquet(path: Path) -> Path:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.importing import ImportJob, import_files
 from lib.ingest.inference import Hints, Inference, infer
-from lib.ingest.readers import reader, readers
+from lib.ingest.reader_choice import reader, readers
 from lib.ingest.rejects import Reject, Rejects
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
@@ -68,7 +68,7 @@ class Place:
         readers = [reader(path, definition=definition, **recognized) for path in paths]
         job = ImportJob("p", "s", readers, definition, mappings or {}, mode, max_rejects)
         with Rejects(self.rejects) as rejects:
-            return import_files(job, digests(readers), self.warehouse, rejects)
+            return import_files(job, job.digests(), self.warehouse, rejects)
 
     def rows(self, *paths: Path, definition: Definition, **options: Any) -> list[dict[str, Any]]:
         """The rows imported into a new slicer; any number of rows may be rejected."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lib.engines.connected import LiveSlicers
 
 Mappings = Mapping[str, Mapping[str, str]]
+_SAMPLE_ROWS = 50_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -97,20 +98,19 @@ def _infer(
     import pyarrow.parquet as pq
 
     from lib.cli.import_run import tell_guess
-    from lib.ingest.inference import SAMPLE_ROWS, Hints, infer
-    from lib.ingest.readers import reader
+    from lib.ingest import Hints, infer, readers
 
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"
-        pq.write_table(live.sample(source, SAMPLE_ROWS), sample)
-        inference = infer(reader(sample), mappings, Hints(is_database=True))
+        pq.write_table(live.sample(source, _SAMPLE_ROWS), sample)
+        inference = infer(readers(sample)[0], mappings, Hints(is_database=True))
     definition = _without_reading(inference.definition, source)
     names = ["--project", project, "--slicer", slicer]
     command = ["tranche", "connect", source.connection, source.table, *names]
     rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
     path = write_definition(slicer, head, definition)
-    tell_guess(inference, source.table)
+    tell_guess(inference.reasons, inference.notes, source.table)
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and connect again with --replace --definition\n"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -13,15 +13,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def _formats() -> Sequence[str]:
-    from lib.ingest.files import FORMATS
+    from lib.ingest import Format
 
-    return FORMATS
+    return get_args(Format)
 
 
 def _orders() -> Sequence[str]:
-    from lib.ingest.time_formats import ORDERS
+    from lib.ingest import Hints
 
-    return list(ORDERS)
+    return Hints.ORDERS
 
 
 def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

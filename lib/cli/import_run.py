@@ -14,13 +14,9 @@ from typing import Any
 
 import click
 
+from lib.cli.import_progress import reading
 from lib.cli.options import plain_name, table, write_definition
-from lib.ingest.files import Format, Reader
-from lib.ingest.importing import ImportJob, digests, import_files, missing_columns, reading
-from lib.ingest.inference import Hints, Inference, infer
-from lib.ingest.readers import readers
-from lib.ingest.rejects import LEFT_OUT, Rejects
-from lib.ingest.text import find_delimiter
+from lib.ingest import Format, Hints, ImportJob, Reader, Rejects, fits, import_files, infer, readers
 from lib.settings import Settings
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import read_definition
@@ -182,11 +178,7 @@ def recognize(request: ImportRequest, definition: Definition | None = None) -> l
 
 
 def _open(request: ImportRequest, definition: Definition | None) -> list[Reader]:
-    try:
-        delimiter = find_delimiter(request.delimiter) if request.delimiter else None
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--delimiter") from None
-    text = request.format, request.encoding, delimiter, request.header
+    text = request.format, request.encoding, request.delimiter, request.header
     tables = definition, request.sheets, request.unpivot
     return [reader for path in request.files for reader in readers(path, *text, *tables)]
 
@@ -210,7 +202,7 @@ def _readers_and_definition(
     inference = infer(files[0], mappings, request.hints, files[1:])
     definition = request.settle(inference.definition)
     path = _write_definition(request, definition, inference.notes)
-    tell_guess(inference, ", ".join(file.file.name for file in files))
+    tell_guess(inference.reasons, inference.notes, ", ".join(file.file.name for file in files))
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
@@ -222,17 +214,9 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
     if request.hints != Hints() or request.header is not None:
         return False
     try:
-        return all(_fits(reader, definition) for reader in _open(request, definition))
+        return all(fits(reader, definition) for reader in _open(request, definition))
     except ImportRefused:
         return False
-
-
-def _fits(reader: Reader, definition: Definition) -> bool:
-    """Whether a file has the columns that a definition reads; NDJSON may leave out empty ones."""
-    if reader.columns is not None:
-        return not missing_columns(reader.columns, definition)
-    next(iter(reader.rows(None, lambda reject: None)), None)
-    return set(definition.time.sources) <= reader.names.keys()
 
 
 def _write_definition(request: ImportRequest, definition: Definition, notes: Sequence[str]) -> Path:
@@ -244,22 +228,17 @@ def _write_definition(request: ImportRequest, definition: Definition, notes: Seq
     return write_definition(request.slicer, "\n".join(lines), definition)
 
 
-def tell_guess(inference: Inference, file: str) -> None:
-    """Print what was inferred, and why."""
-    rows = [(inference.time.label, f"time ({inference.time.granularity})", inference.time.reason)]
-    rows += [
-        (guess.column, guess.kind, guess.reason + (f"; a guess: {guess.doubt}" if guess.doubt else ""))
-        for guess in inference.columns
-    ]
+def tell_guess(reasons: Sequence[tuple[str, str, str]], notes: Sequence[str], file: str) -> None:
+    """Print what was inferred of each column, and why."""
     click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
-    click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), rows))
-    click.echo("".join(f"\n{note}" for note in inference.notes))
+    click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), reasons))
+    click.echo("".join(f"\n{note}" for note in notes))
 
 
 def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
     size = sum(reader.file.size for reader in job.readers)
     with _bar("Checking", size) as advance:
-        marks = digests(job.readers, advance)
+        marks = job.digests(advance)
     with Rejects(rejects_path) as rejects:
         try:
             with reading(size) as progress:
@@ -283,9 +262,7 @@ def _bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 def tell_rejects(rejects: Rejects) -> None:
     """Print the number of rejected rows by reason, with examples."""
-    kinds = [(reason, count) for reason, count in rejects.counts.most_common() if reason not in LEFT_OUT]
-    left_out = [(reason, count) for reason, count in rejects.counts.most_common() if reason in LEFT_OUT]
-    for counts, label in ((left_out, "left out"), (kinds, "can't be read")):
+    for counts, label in ((rejects.left_out, "left out"), (rejects.faults, "can't be read")):
         if counts:
             total = sum(count for _, count in counts)
             click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {label}:")

@@ -1,13 +1,11 @@
-"""Files + definition → warehouse: all of them as one import, or nothing; and how far the reading is."""
+"""Files + definition → warehouse: all of them as one import, or nothing; and their first rows."""
 
-import sys
 import threading
-import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -21,8 +19,6 @@ from lib.wire.errors import ImportRefused, UnknownName
 
 BATCHES = 2
 _MOST_REJECTS = 1000
-ON_A_TERMINAL, IN_A_LOG = 0.2, 10.0
-_CLEAR = "\r\x1b[K"
 
 
 @dataclass(frozen=True)
@@ -36,6 +32,16 @@ class ImportJob:
     mappings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     mode: Mode = "create"
     max_rejects: float = 0.01
+
+    def digests(self, progress: Progress | None = None) -> list[str]:
+        """Each file's digest. ImportRefused when two files are the same."""
+        digest_of: dict[str, str] = {}
+        for reader in self.readers:
+            digest = reader.file.digest(progress)
+            if digest in digest_of:
+                raise ImportRefused(f"{reader.file.name} and {digest_of[digest]} are the same file")
+            digest_of[digest] = reader.file.name
+        return list(digest_of)
 
 
 def import_files(
@@ -53,7 +59,7 @@ def import_files(
     read, there are no rows at all, a column is missing, or a file is in already.
     """
     for reader in job.readers:
-        refuse_missing(reader.file.name, reader.columns, job.definition)
+        _refuse_missing(reader, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
             _refuse_duplicates(writer.imports, file_digests)
@@ -68,8 +74,7 @@ def import_files(
             Source(reader.file.name, digest, _rows(reader, normalizer, write, rejects, progress))
             for reader, digest in zip(job.readers, file_digests, strict=True)
         ]
-        rejects.missing_words.update(normalizer.missing_words)
-        rejects.clock_notes += normalizer.clock_notes
+        rejects.take_notes(normalizer.missing_words, normalizer.clock_notes)
         _refuse_totals(normalizer)
         _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
@@ -78,28 +83,49 @@ def import_files(
     return warehouse.open(job.project, job.slicer)
 
 
-def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
-    """Each file's digest. ImportRefused when two files are the same."""
-    digest_of: dict[str, str] = {}
-    for reader in readers:
-        digest = reader.file.digest(progress)
-        if digest in digest_of:
-            raise ImportRefused(f"{reader.file.name} and {digest_of[digest]} are the same file")
-        digest_of[digest] = reader.file.name
-    return list(digest_of)
+def preview(
+    reader: Reader, definition: Definition, rejects: Rejects, rows: int, most: int
+) -> tuple[pa.Table, int]:
+    """The first `rows` rows of a file as the warehouse would store them, and how many were read to judge it.
+
+    About `most` are read; those that can't be go to `rejects`. ImportRefused when a column is missing.
+    """
+    _refuse_missing(reader, definition)
+    tables: list[pa.Table] = []
+    read, normalizer = 0, Normalizer(definition)
+    ending = Ending(lambda reject: rejects.add(reader.file.name, reject))
+    for raw in reader.rows(definition.source_columns(), lambda reject: rejects.add(reader.file.name, reject)):
+        read += raw.table.num_rows
+        table, last = normalizer.rows(raw, ending.refuse)
+        if sum(table.num_rows for table in tables) < rows:
+            tables.append(table.slice(0, rows))
+        if last is not None:
+            ending.accept(last)
+        if read >= most:
+            break
+    ending.close()
+    rejects.take_notes(normalizer.missing_words, normalizer.clock_notes)
+    return pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, rows), read
 
 
-def missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
-    """The columns that a definition reads and a file lacks."""
+def fits(reader: Reader, definition: Definition) -> bool:
+    """Whether a file has the columns that a definition reads; NDJSON may leave out empty ones."""
+    if reader.columns is not None:
+        return not _missing_columns(reader.columns, definition)
+    next(iter(reader.rows(None, lambda reject: None)), None)
+    return set(definition.time.sources) <= reader.names.keys()
+
+
+def _missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
     return [name for name in definition.source_columns() if name not in columns]
 
 
-def refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
-    """ImportRefused when a file lacks a column that the definition reads."""
-    missing = missing_columns(columns, definition) if columns is not None else []
-    if missing and columns is not None:
+def _refuse_missing(reader: Reader, definition: Definition) -> None:
+    missing = _missing_columns(reader.columns, definition) if reader.columns is not None else []
+    if missing and reader.columns is not None:
         raise ImportRefused(
-            f"{file}: {UnknownName('column', missing[0], columns)}. It has: {', '.join(columns)}"
+            f"{reader.file.name}: {UnknownName('column', missing[0], reader.columns)}. "
+            f"It has: {', '.join(reader.columns)}"
         )
 
 
@@ -200,7 +226,7 @@ def _refuse_late_columns(job: ImportJob) -> None:
     late = [reader for reader in job.readers if reader.columns is None]
     columns = dict.fromkeys(name for reader in late for name in reader.names)
     optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
-    missing = [name for name in missing_columns(columns, job.definition) if name not in optional]
+    missing = [name for name in _missing_columns(columns, job.definition) if name not in optional]
     if late and missing:
         names = ", ".join(reader.file.name for reader in late)
         raise ImportRefused(
@@ -276,72 +302,3 @@ class _Reading:
 
 class _Stop(Exception):
     """Nobody wants the rest."""
-
-
-class ImportProgress:
-    """Counts bytes and rows, and writes them to `stream` every few seconds at most.
-
-    `size` is what there is to read, in bytes. `clock` gives seconds. Counts may come from two threads,
-    bytes from one and rows from another; only rows write.
-    """
-
-    def __init__(self, size: int, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._size, self._stream, self._clock = size, stream, clock
-        self._is_terminal = stream.isatty()
-        self._pause = ON_A_TERMINAL if self._is_terminal else IN_A_LOG
-        self._began = self._last_write = clock()
-        self._bytes = self._rows = 0
-        self._is_shown = False
-
-    def read(self, size: int) -> None:
-        """So many more bytes were read."""
-        self._bytes += size
-
-    def take(self, rows: int) -> None:
-        """So many more rows were read and checked."""
-        self._rows += rows
-        now = self._clock()
-        if now - self._last_write >= self._pause:
-            self._last_write = now
-            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._remaining(now)}", is_last=False)
-
-    def end(self) -> None:
-        """All was read, or it ended early: the last line says how many rows, where one was shown before."""
-        if self._is_shown:
-            self._show(f"Read: {self._rows:,} rows{self._rate(self._clock())}", is_last=True)
-
-    def _show(self, line: str, is_last: bool) -> None:
-        self._is_shown = True
-        in_place = f"{_CLEAR}{line}" + ("\n" if is_last else "")
-        self._stream.write(in_place if self._is_terminal else f"{line}\n")
-        self._stream.flush()
-
-    def _rate(self, now: float) -> str:
-        seconds = now - self._began
-        return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
-
-    def _remaining(self, now: float) -> str:
-        share = min(self._bytes / self._size, 1.0) if self._size else 0.0
-        if not share:
-            return ""
-        return f", {100 * share:.0f} %, {duration((now - self._began) * (1 - share) / share)} left"
-
-
-@contextmanager
-def reading(size: int) -> Iterator[ImportProgress]:
-    """The progress of reading `size` bytes, on the standard error output."""
-    progress = ImportProgress(size, sys.stderr)
-    try:
-        yield progress
-    finally:
-        progress.end()
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: 8 s, 2 min 5 s, 1 h 2 min."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,7 +1,8 @@
 """A definition from a sample of a file: which column is the time, which are key fields, which data fields."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from lib.ingest.column_guess import ColumnGuess, find_rates, guess_column, numbe
 from lib.ingest.files import Reader
 from lib.ingest.layout import are_days
 from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
+from lib.ingest.time_formats import ORDERS
 from lib.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
 from lib.ingest.times import is_hourly, stored_times
 from lib.ingest.unpivot import UnpivotReader
@@ -28,11 +30,15 @@ _MOST_TIMES = 2_000
 RECORDS = "records"
 
 
-class Hints(NamedTuple):
+@dataclass(frozen=True)
+class Hints:
     """A person's hints for inference: the marks of numbers, a year and an order of its dates.
 
-    With `is_database` the rows are those of a table, whose times are dates and timestamps, never texts.
+    `dates` is one of ORDERS. With `is_database` the rows are those of a table, whose times are dates and
+    timestamps, never texts.
     """
+
+    ORDERS: ClassVar[tuple[str, ...]] = tuple(ORDERS)
 
     decimal: str | None = None
     thousands: str | None = None
@@ -51,6 +57,14 @@ class Inference(NamedTuple):
     time: TimeGuess
     columns: list[ColumnGuess]
     notes: list[str]
+
+    @property
+    def reasons(self) -> list[tuple[str, str, str]]:
+        """Of each column its name, what it was taken for, and why."""
+        time = self.time.label, f"time ({self.time.granularity})", self.time.reason
+        doubts = (f"; a guess: {guess.doubt}" if guess.doubt else "" for guess in self.columns)
+        fields = zip(self.columns, doubts, strict=True)
+        return [time, *((guess.column, guess.kind, guess.reason + doubt) for guess, doubt in fields)]
 
 
 class _Sample(NamedTuple):

@@ -5,7 +5,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
@@ -197,7 +197,22 @@ class Rejects:
     @property
     def unreadable(self) -> int:
         """The rows that should have been read: without those that are left out on purpose."""
-        return len(self) - sum(self.counts[reason] for reason in LEFT_OUT)
+        return sum(count for _, count in self.faults)
+
+    @property
+    def left_out(self) -> list[tuple[str, int]]:
+        """What is no data and was left out on purpose: reason and count, the most frequent first."""
+        return [(reason, count) for reason, count in self.counts.most_common() if reason in LEFT_OUT]
+
+    @property
+    def faults(self) -> list[tuple[str, int]]:
+        """Why rows can't be read: reason and count, the most frequent first."""
+        return [(reason, count) for reason, count in self.counts.most_common() if reason not in LEFT_OUT]
+
+    def take_notes(self, missing_words: Mapping[tuple[str, str], int], clock_notes: Iterable[str]) -> None:
+        """What the reading of cells noticed, which refuses no row."""
+        self.missing_words.update(missing_words)
+        self.clock_notes += clock_notes
 
     def add(self, file: str, reject: Reject) -> None:
         """Note one row of one file."""

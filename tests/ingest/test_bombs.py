@@ -14,7 +14,7 @@ import pytest
 from lib.ingest import cells
 from lib.ingest.inference import infer
 from lib.ingest.normalize import Normalizer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.ingest.rejects import Reject
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.wire.errors import ImportRefused

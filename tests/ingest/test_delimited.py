@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ingesting import Place, cells, refused
 
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.ingest.text import find_delimiter
 from lib.wire.errors import ImportRefused
 
@@ -43,7 +43,7 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
         "^",
     ]
     for wrong in ("", "ab", '"', "\n", "ä"):
-        with pytest.raises(ValueError, match="one character"):
+        with pytest.raises(ImportRefused, match="one character"):
             find_delimiter(wrong)
 
 

@@ -11,7 +11,7 @@ from ingesting import Place
 from needs import draws
 
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.slicers.definition.file import definition_yaml, parse_definition
 
 

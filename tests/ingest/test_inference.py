@@ -11,7 +11,7 @@ import pytest
 from ingesting import Place, definition
 
 from lib.ingest.inference import Hints, infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.slicers.definition import Definition, TimeColumn
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.wire.errors import ImportRefused

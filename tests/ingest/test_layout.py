@@ -6,7 +6,7 @@ import pytest
 from ingesting import Place, cells, definition
 
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 ROWS = "".join(f"2026-01-{day:02d},site {day},{day}\n" for day in range(1, 21))

@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 import pyarrow as pa
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 file = reader(Path(sys.argv[1]))
 print(infer(file).time.format, pa.default_memory_pool().max_memory())
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ingesting import Place, cells, definition, refused
 
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 

@@ -12,7 +12,7 @@ from ingesting import Place, definition
 from lib.ingest import cells
 from lib.ingest.inference import Hints, Inference, infer
 from lib.ingest.numbers import Marks
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.wire.errors import ImportRefused

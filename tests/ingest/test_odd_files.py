@@ -20,7 +20,7 @@ from ingesting import AskingFile, OddFile, Place, check, csv, days, imported, re
 
 from lib.cli import main
 from lib.ingest.inference import Hints, infer
-from lib.ingest.readers import readers
+from lib.ingest.reader_choice import readers
 from lib.slicers.definition import TIME
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.slicers.models import DataField

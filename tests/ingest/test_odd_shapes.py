@@ -15,7 +15,7 @@ import pytest
 from ingesting import OddFile, Place, check, csv, days, imported, report
 
 from lib.ingest.inference import Hints, infer
-from lib.ingest.readers import readers
+from lib.ingest.reader_choice import readers
 from lib.wire.errors import ImportRefused
 
 

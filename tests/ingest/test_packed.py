@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 ROWS = b"day,imps\n2026-01-01,1\n2026-01-02,2\n"

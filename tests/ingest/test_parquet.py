@@ -13,7 +13,7 @@ import pytest
 from ingesting import Place, definition
 
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 

@@ -8,7 +8,7 @@ import pytest
 from ingesting import Place
 
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.slicers.definition.file import read_definition
 from lib.slicers.warehouse.slicer import read_mapping
 

@@ -14,7 +14,7 @@ import pytest
 import xlwt
 from ingesting import Place, definition
 
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
 from lib.wire.errors import ImportRefused
 
@@ -31,7 +31,7 @@ READ = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 from pathlib import Path
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 for path in map(Path, sys.argv[1:]):
     try:

@@ -6,9 +6,9 @@ import duckdb
 import pytest
 from ingesting import Place
 
-from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.importing import ImportJob, import_files
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader
+from lib.ingest.reader_choice import reader
 from lib.ingest.rejects import TOTAL, Rejects
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
@@ -59,11 +59,9 @@ def test_totals_are_left_out(place: Place) -> None:
 def test_totals_that_were_left_out_are_counted(place: Place) -> None:
     """They are among the rows left out, not among those that can't be read."""
     path = report(place)
-    found = [reader(path)]
+    job = ImportJob("p", "s", [reader(path)], guess(path, "drop"))
     with Rejects(None) as rejects:
-        import_files(
-            ImportJob("p", "s", found, guess(path, "drop")), digests(found), place.warehouse, rejects
-        )
+        import_files(job, job.digests(), place.warehouse, rejects)
     assert rejects.counts[TOTAL] == len(DAYS) and rejects.unreadable == 0
 
 
@@ -103,11 +101,10 @@ def test_words_for_missing_values_are_counted(place: Place) -> None:
     """Each word that became a missing value is counted by its column; empty cells are not."""
     rows = ["2026-01-01,#N/A,-", "2026-01-02,#N/A,3", "2026-01-03,n/a,4", "2026-01-04,,5", "2026-01-05,x,6"]
     path = place.file("a.csv", "day,site,imps\n" + "\n".join(rows) + "\n")
-    found = [reader(path)]
-    inference = infer(found[0])
+    file = reader(path)
+    inference = infer(file)
+    job = ImportJob("p", "s", [file], inference.definition)
     with Rejects(None) as rejects:
-        import_files(
-            ImportJob("p", "s", found, inference.definition), digests(found), place.warehouse, rejects
-        )
+        import_files(job, job.digests(), place.warehouse, rejects)
     assert rejects.missing_words == {("site", "#N/A"): 2, ("site", "n/a"): 1, ("imps", "-"): 1}
     assert any("'#N/A' 2 times" in note and "'site'" in note for note in inference.notes)

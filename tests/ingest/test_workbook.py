@@ -11,9 +11,9 @@ import xlsxwriter
 import xlwt
 from ingesting import Place, definition
 
-from lib.ingest.importing import ImportJob, digests, import_files
+from lib.ingest.importing import ImportJob, import_files
 from lib.ingest.inference import infer
-from lib.ingest.readers import reader, readers
+from lib.ingest.reader_choice import reader, readers
 from lib.ingest.rejects import Rejects
 from lib.slicers.definition.reading import Sheets
 from lib.wire.errors import ImportRefused
@@ -178,7 +178,7 @@ def test_the_sheets_to_import_are_named(place: Place, sheets: Sheets, count: int
     found = readers(path, definition=definition(), sheets=sheets)
     job = ImportJob("p", "s", found, definition())
     with Rejects(None) as rejects:
-        stored = import_files(job, digests(found), place.warehouse, rejects)
+        stored = import_files(job, job.digests(), place.warehouse, rejects)
     assert stored.row_count == count
     assert len({source.name for source in stored.imports[-1].sources}) == len(found)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from ingesting import Place, definition
 
-from lib.ingest.importing import ImportJob, ImportProgress, duration, import_files
-from lib.ingest.readers import reader
+from lib.cli.import_progress import ImportProgress, duration
+from lib.ingest.importing import ImportJob, import_files
+from lib.ingest.reader_choice import reader
 from lib.ingest.rejects import Rejects
 
 
