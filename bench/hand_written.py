@@ -33,9 +33,9 @@ from databases import binaries, server
 from spark_server import missing_for_spark, spark_server
 
 from lib.engines.connected.spark import FEW_PARTITIONS
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
 from lib.people.tokens.access import Access
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.slicers.definition import Definition

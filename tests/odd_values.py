@@ -9,8 +9,8 @@ from conftest import LAST_DAY, PASSWORD
 from connected import CONNECTION, connected, publish
 from peopled import write_people
 
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
-from lib.reporting.connected import ConnectedSlicers
 from lib.settings import Settings
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.slicers.warehouse import Warehouse

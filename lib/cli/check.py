@@ -83,18 +83,11 @@ def _damage(slicer: StoredSlicer) -> Iterator[str]:
 
 def _layout(slicer: StoredSlicer) -> str:
     """The state of the layout, which is rebuilt if damaged."""
-    from lib.engines.resident.build import build, put_aside
-    from lib.engines.resident.checksums import DamagedLayout
-    from lib.engines.resident.layout import Layout
+    from lib.engines import repair
 
     if not slicer.layout_folder.exists():
         return "intact; no layout yet"
-    try:
-        damage = Layout(slicer.layout_folder).damage()
-    except DamagedLayout as error:
-        damage = error.reason
+    damage = repair(slicer)
     if damage is None:
         return "intact, with its layout"
-    put_aside(slicer.layout_folder)
-    build(slicer)
     return f"intact; its layout was damaged ({damage}) and has been rebuilt"

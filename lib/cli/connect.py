@@ -4,13 +4,12 @@ import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from pydantic import ValidationError
 
 from lib.cli.options import plain_name, with_mappings, write_definition
-from lib.reporting.connected import ConnectedSlicers
+from lib.engines import ConnectedSlicers
 from lib.settings import Settings
 from lib.slicers.definition import Definition, RowSource
 from lib.slicers.definition.file import read_definition
@@ -20,9 +19,6 @@ from lib.slicers.warehouse.slicer import read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
 from lib.wire.errors import BadRequest, ImportRefused
-
-if TYPE_CHECKING:
-    from lib.engines.connected import LiveSlicers
 
 Mappings = Mapping[str, Mapping[str, str]]
 _SAMPLE_ROWS = 50_000
@@ -66,7 +62,7 @@ def connect(
     descriptions = {name: read_mapping(path) for name, path in mappings.items()}
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
-        slicer_definition = _infer(connected.live, source, descriptions, project, slicer)
+        slicer_definition = _infer(connected, source, descriptions, project, slicer)
     else:
         slicer_definition = read_definition(definition).model_copy(update={"source": source})
     connected.live.check(slicer_definition)
@@ -92,7 +88,7 @@ def _source(connection: str, table: str, days_from: str | None) -> RowSource:
 
 
 def _infer(
-    live: "LiveSlicers", source: RowSource, mappings: Mappings, project: str, slicer: str
+    connected: ConnectedSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str
 ) -> Definition:
     """The definition that the first rows suggest, printed and written to a file."""
     import pyarrow.parquet as pq
@@ -102,7 +98,7 @@ def _infer(
 
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"
-        pq.write_table(live.sample(source, _SAMPLE_ROWS), sample)
+        pq.write_table(connected.live.sample(source, _SAMPLE_ROWS), sample)
         inference = infer(readers(sample)[0], mappings, Hints(is_database=True))
     definition = _without_reading(inference.definition, source)
     names = ["--project", project, "--slicer", slicer]

@@ -301,7 +301,7 @@ def _tell_unread(readers: Sequence[Reader], definition: Definition) -> None:
 
 
 def _prepare(slicer: StoredSlicer) -> None:
-    from lib.engines.resident import prepare
+    from lib.engines import prepare
 
     try:
         with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lib.cli.options import caller, table
-from lib.reporting.connected import ConnectedSlicers
+from lib.engines import ConnectedSlicers
 from lib.settings import Settings
 from lib.slicers.definition import RowSource
 from lib.slicers.warehouse import Warehouse

@@ -28,7 +28,7 @@ from lib.demo.supply import (
     sites,
     visibility_weights,
 )
-from lib.engines.resident import prepare
+from lib.engines import prepare
 from lib.people import People
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import read_definition

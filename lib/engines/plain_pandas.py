@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lib.engines.sums import Aggregate, Numbers, Question, Sums, check_bytes, check_groups
+from lib.engines.sums import Aggregate, Question, Sums, check_bytes, check_groups
 from lib.slicers.dates import format_time
 from lib.slicers.definition import TIME
-from lib.slicers.measures import RECORDS
+from lib.slicers.measures import RECORDS, Numbers
 from lib.slicers.models import TIME_KEY_FIELDS
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import clock_hours
@@ -105,7 +105,7 @@ class Rows:
         for clause in self.question.clauses:
             passes &= functools.reduce(operator.or_, map(self._passing, clause))
         within = self.question.within
-        return passes if within is None else passes & self.frame.index.isin(self._members(within.names))
+        return passes if within is None else passes & self.frame.index.isin(self._members(within))
 
     def _passing(self, filter_: Filter) -> pd.Series:
         self.deadline.check()
@@ -132,7 +132,7 @@ class Rows:
         """The columns that the question needs, and `more`, in the order of the stored rows."""
         filters = itertools.chain.from_iterable(self.question.clauses)
         columns = {*self.question.split_by, *(filter_.name for filter_ in filters), *more, TIME}
-        columns |= set() if self.question.within is None else {*self.question.within.names}
+        columns |= set() if self.question.within is None else {*self.question.within}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
         return [name for name in self.slicer.definition.schema().names if name in columns]
 

@@ -44,26 +44,24 @@ class RecordsQuestion:
         ties = (Order(name=name, direction="asc") for name in self.columns if name not in others)
         return [*self.order_by, *ties]
 
+    def read(self, slicer: StoredSlicer, days: Iterable[dt.date], deadline: Deadline) -> pd.DataFrame:
+        """Of an imported slicer, a frame with the columns: texts, sorted lists of texts, or float64.
 
-def stored_records(
-    slicer: StoredSlicer, request: RecordsQuestion, days: Iterable[dt.date], deadline: Deadline
-) -> pd.DataFrame:
-    """A frame with a column for each of the question's: texts, sorted lists of texts, or float64.
-
-    `days` are those of the question's zone on which records count.
-    """
-    nearby = {day + step * ONE_DAY for day in days for step in range(-2, 3)}  # files are of the slicer's zone
-    order = request.order_by[0]
-    is_by_time = order.name == time_key_field(slicer.definition.time.granularity)
-    first = pd.DataFrame({name: [] for name in request.names})
-    for day in sorted(nearby & set(slicer.rows), reverse=order.direction == "desc"):
-        deadline.check()
-        records = _of_day(slicer, request, day, deadline)
-        first = records if first.empty else pd.concat([first, records])
-        first = first.iloc[_order(first, slicer, request)[: request.limit]]
-        if is_by_time and len(first) == request.limit:
-            break
-    return first[list(request.columns)].reset_index(drop=True)
+        `days` are those of the question's zone on which records count.
+        """
+        # files are of the slicer's zone
+        nearby = {day + step * ONE_DAY for day in days for step in range(-2, 3)}
+        order = self.order_by[0]
+        is_by_time = order.name == time_key_field(slicer.definition.time.granularity)
+        first = pd.DataFrame({name: [] for name in self.names})
+        for day in sorted(nearby & set(slicer.rows), reverse=order.direction == "desc"):
+            deadline.check()
+            records = _of_day(slicer, self, day, deadline)
+            first = records if first.empty else pd.concat([first, records])
+            first = first.iloc[_order(first, slicer, self)[: self.limit]]
+            if is_by_time and len(first) == self.limit:
+                break
+        return first[list(self.columns)].reset_index(drop=True)
 
 
 def _of_day(slicer: StoredSlicer, request: RecordsQuestion, day: dt.date, deadline: Deadline) -> pd.DataFrame:

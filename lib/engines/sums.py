@@ -11,32 +11,25 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from lib.slicers.measures import is_additive
+from lib.slicers.measures import Numbers, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import Zone
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 from lib.wire.filters import Filter
 
-Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """Some groups of a split: `names` has a row per group and a text column per key field, named by it."""
-
-    names: pd.DataFrame
-
-
-@dataclass(frozen=True)
 class Question:
     """A question to an engine, about the records that pass all `filters` and any of each group of `any_of`.
 
     `atoms` are the columns to aggregate; `pairs` those additive atoms whose joint second moments a formula's
     error needs; `first` and `last` are days in the zone `timezone`; `rows_limit` the most records to read,
     None for all of them; `max_groups` the most groups that may come back, `max_bytes` the most memory that
-    may be needed. With `within` only records that belong to one of those groups count, each once.
+    may be needed. `within` has a row per group of a split and a text column per key field, named by it: only
+    records that belong to one of these groups count, each once.
     """
 
     first: date
@@ -50,7 +43,7 @@ class Question:
     rows_limit: int | None = None
     max_groups: int | None = None
     max_bytes: int | None = None
-    within: Groups | None = None
+    within: pd.DataFrame | None = None
 
     @property
     def clauses(self) -> tuple[tuple[Filter, ...], ...]:
@@ -113,6 +106,18 @@ class Sums:
     missing: dict[str, float] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
 
+    def check_finite(self, slicer: str) -> None:
+        """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""
+        for aggregate in (self.rows, self.total):
+            for atom in filter(is_additive, aggregate.estimate):
+                if not np.isfinite(aggregate.estimate[atom]).all():
+                    name = atom.partition(":")[2] or atom
+                    raise Misconfigured(
+                        f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds "
+                        "damaged files; if there are none, the rows have numbers that are too large to add "
+                        "up: import them again without these"
+                    )
+
 
 class Engine(Protocol):
     """Turns questions about a stored slicer into sums."""
@@ -129,19 +134,6 @@ def check_groups(groups: int, most: int | None) -> None:
             f"This split gives more than {most:,} rows; "
             "split by fewer key fields, ask for fewer days or add a filter"
         )
-
-
-def check_finite(sums: Sums, slicer: str) -> None:
-    """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""
-    for aggregate in (sums.rows, sums.total):
-        for atom in filter(is_additive, aggregate.estimate):
-            if not np.isfinite(aggregate.estimate[atom]).all():
-                name = atom.partition(":")[2] or atom
-                raise Misconfigured(
-                    f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds damaged "
-                    "files; if there are none, the rows have numbers that are too large to add up: import "
-                    "them again without these"
-                )
 
 
 def check_bytes(size: int, most: int | None) -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.engines.sums import Aggregate, Numbers, Sums
+from lib.engines import Aggregate, Sums
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
 from lib.reporting.intervals import Ranges
 from lib.reporting.models import DataFilter
-from lib.slicers.measures import Measure, is_additive
+from lib.slicers.measures import Measure, Numbers, is_additive
 from lib.slicers.models import TIME_KEY_FIELDS, Order
 from lib.wire.filters import COMPARE
 

@@ -21,10 +21,10 @@ from functools import cache
 import numpy as np
 from scipy.special import bdtrin, chdtri, stdtrit
 
-from lib.engines.sums import Aggregate, Numbers, Sample
+from lib.engines import Aggregate, Sample
 from lib.reporting.answers import NORMAL, TAIL, slack
 from lib.slicers.formulas import Expression
-from lib.slicers.measures import RECORDS, Measure, is_additive
+from lib.slicers.measures import RECORDS, Measure, Numbers, is_additive
 
 MANY = 100.0
 

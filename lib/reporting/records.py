@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lib.engines.records import RecordsQuestion
-from lib.engines.sums import Question
+from lib.engines import Question, RecordsQuestion
 from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
 from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
 from lib.reporting.models import RecordsQuery

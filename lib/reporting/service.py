@@ -12,9 +12,7 @@ from typing import IO, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from lib.engines import engine_for_imports
-from lib.engines.records import RecordsQuestion, stored_records
-from lib.engines.sums import Engine, Groups, Question, Sums, check_finite
+from lib.engines import ConnectedSlicers, Engine, Question, RecordsQuestion, Sums, open_engine
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller
 from lib.reporting import answer_cache, compose, files, named_days, requests, visible_rows
@@ -22,7 +20,6 @@ from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.compose import Shape
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.files.table import export_table
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, RecordsQuery
 from lib.reporting.records import RecordsPlan
@@ -91,7 +88,7 @@ class ReportingService:
         is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
-        self.engine = engine or engine_for_imports(settings.engine_threads)
+        self.engine = engine or open_engine(settings.engine_threads)
         self.connected = connected or ConnectedSlicers(settings.connection_urls)
         self.answers = AnswerCache(settings.answers_megabytes * MEGABYTE, answer_cache.size_of)
         self._visible_rows = AnswerCache[VisibleRows](VISIBLE_ROWS_BYTES, lambda visible: visible.size)
@@ -226,7 +223,7 @@ class ReportingService:
     ) -> pd.DataFrame:
         if slicer.definition.source is not None:
             return self.connected.engine.records(slicer, request, deadline)
-        return stored_records(slicer, request, map(date.fromisoformat, days.astype("str")), deadline)
+        return request.read(slicer, map(date.fromisoformat, days.astype("str")), deadline)
 
     def _total_of(self, rows: pd.DataFrame, inquiry: "_Inquiry", deadline: Deadline) -> Total:
         """The total of the records in these rows; a record in several rows counts once."""
@@ -235,7 +232,7 @@ class ReportingService:
             query=inquiry.query.model_copy(update={"split_by": ()}),
             shape=Shape(measures=inquiry.shape.measures, all_measures=inquiry.shape.all_measures),
         )
-        return compose.compose(self._sums(whole, None, deadline, Groups(rows)), whole.shape).total
+        return compose.compose(self._sums(whole, None, deadline, rows), whole.shape).total
 
     def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
         """The question in a request, about the rows that are there for its caller: the one place for that."""
@@ -260,7 +257,11 @@ class ReportingService:
         return self.engine if slicer.definition.source is None else self.connected.engine
 
     def _sums(
-        self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None
+        self,
+        inquiry: "_Inquiry",
+        rows_limit: int | None,
+        deadline: Deadline,
+        within: pd.DataFrame | None = None,
     ) -> Sums:
         query, shape = inquiry.query, inquiry.shape
         has_most = len(query.split_by) > 1 and not shape.data_filters
@@ -278,7 +279,7 @@ class ReportingService:
             within=within,
         )
         sums = self._engine(inquiry.slicer).audience(inquiry.slicer, question, deadline)
-        check_finite(sums, f"{inquiry.slicer.project}/{inquiry.slicer.name}")
+        sums.check_finite(f"{inquiry.slicer.project}/{inquiry.slicer.name}")
         with self._counting:
             self.rows_read += sums.records_read
         if inquiry.visible is None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.engines.sums import Engine, Question
+from lib.engines import Engine, Question
 from lib.slicers.measures import RECORDS
 from lib.slicers.models import Slicer, time_key_field
 from lib.slicers.warehouse import StoredSlicer

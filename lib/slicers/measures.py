@@ -10,12 +10,15 @@ A sum is its own atom; a mean is sum / present; a formula is put together from t
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from lib.slicers.definition import DataFieldDefinition, Definition
 from lib.slicers.formulas import BinaryOperation, Expression, Field, expand, is_too_large, parse
 from lib.slicers.models import DataField, OwnField
 from lib.wire.errors import BadRequest
 
 RECORDS = "records"
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from databases import await_active, new_database_of
 from playwright.sync_api import Page, expect
 
 from browser.conftest import enter
-from lib.reporting.connected import ConnectedSlicers
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.slicers.definition import Definition
 from lib.slicers.warehouse import Warehouse
 

@@ -21,10 +21,10 @@ from psycopg.pq import TransactionStatus
 from lib.cli import main
 from lib.engines.connected import Connections, LiveSlicers
 from lib.engines.connected.backends import Backend, open_backend
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
 from lib.people.tokens.access import Access
 from lib.reporting.answers import Audience
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.slicers.definition import Definition, RowSource

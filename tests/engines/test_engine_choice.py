@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.engines import engine_for_imports
+from lib.engines import open_engine
 from lib.engines.plain_pandas import PandasEngine
 from lib.engines.resident import ResidentEngine
 from lib.settings import Settings
@@ -19,14 +19,14 @@ def test_the_environment_chooses_the_engine(
 ) -> None:
     """TRANCHE_ENGINE names the engine for imported rows; an empty one leaves it to be the resident one."""
     monkeypatch.setenv("TRANCHE_ENGINE", variable)
-    assert isinstance(engine_for_imports(1), engine)
+    assert isinstance(open_engine(1), engine)
 
 
 def test_a_misspelled_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another name is refused with the nearest one that there is."""
     monkeypatch.setenv("TRANCHE_ENGINE", "panda")
     with pytest.raises(Misconfigured, match="Unknown engine 'panda'; did you mean 'pandas'"):
-        engine_for_imports(1)
+        open_engine(1)
 
 
 def test_the_engine_is_no_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

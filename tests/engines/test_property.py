@@ -17,12 +17,12 @@ from needs import draws
 from random_slicers import RandomSlicer, questions, slicers
 
 from lib.engines import ENGINES
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.engines.sums import Engine
 from lib.people import Person
 from lib.people.tokens.access import Access
 from lib.reporting.answers import Audience
 from lib.reporting.answers.records import RecordTable
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse

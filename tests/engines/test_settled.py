@@ -14,10 +14,10 @@ import pytest
 from connected import CONNECTION, connected, publish
 
 from lib.engines import ENGINES
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
 from lib.people.tokens.access import Access
 from lib.reporting.answers import Audience
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.slicers.definition import Definition

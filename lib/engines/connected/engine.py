@@ -17,8 +17,8 @@ from lib.engines.connected.live import LiveSlicers
 from lib.engines.connected.records import fetch_records
 from lib.engines.connected.statements import Cells, Statements
 from lib.engines.records import RecordsQuestion
-from lib.engines.sums import Aggregate, Numbers, Question, Sums
-from lib.slicers.measures import RECORDS, is_additive
+from lib.engines.sums import Aggregate, Question, Sums
+from lib.slicers.measures import RECORDS, Numbers, is_additive
 from lib.slicers.models import TIME_KEY_FIELDS
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
@@ -53,7 +53,7 @@ class IbisEngine:
         )
 
     def records(self, slicer: StoredSlicer, request: RecordsQuestion, deadline: Deadline) -> pd.DataFrame:
-        """The records of a question, as `stored_records` has them; errors are those of `audience`."""
+        """The records of a question, as `RecordsQuestion.read` has them; errors are those of `audience`."""
         times = tuple(name for name in request.names if name in TIME_KEY_FIELDS)
         with about(slicer):
             question = replace(request.question, split_by=times)

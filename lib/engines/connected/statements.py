@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from lib.engines.connected.columns import DAY_HOURS, Columns, any_of
 from lib.engines.connected.live import Live, LiveSlicers
-from lib.engines.sums import Groups, Question, check_groups
+from lib.engines.sums import Question, check_groups
 from lib.slicers.dates import format_time
 from lib.slicers.models import TIME_KEY_FIELDS, Granularity
 from lib.slicers.warehouse import StoredSlicer
@@ -115,15 +115,15 @@ class Conditions:
             ]
         )
 
-    def _within(self, groups: Groups) -> ir.BooleanValue:
+    def _within(self, groups: pd.DataFrame) -> ir.BooleanValue:
         """Whether a record belongs to one of the groups: a tree of their values, field by field."""
-        if len(groups.names) > MOST_GROUPS_WITHIN:
+        if len(groups) > MOST_GROUPS_WITHIN:
             raise BadRequest(
-                f"The total of {len(groups.names):,} rows is more than can be asked of a database; leave out "
+                f"The total of {len(groups):,} rows is more than can be asked of a database; leave out "
                 f"the total, or filter down to {MOST_GROUPS_WITHIN:,} rows"
             )
-        names = [str(name) for name in groups.names]
-        return self._member(names, [tuple(row) for row in groups.names.astype("str").itertuples(index=False)])
+        names = [str(name) for name in groups]
+        return self._member(names, [tuple(row) for row in groups.astype("str").itertuples(index=False)])
 
     def _member(self, names: list[str], rows: list[tuple[str, ...]]) -> ir.BooleanValue:
         if len(names) == 1:

@@ -1,5 +1,5 @@
 """The resident engine: memory-mapped codes and measures, a sparse product, an honest sample."""
 
-from lib.engines.resident.engine import ResidentEngine, prepare
+from lib.engines.resident.engine import ResidentEngine, prepare, repair
 
-__all__ = ["ResidentEngine", "prepare"]
+__all__ = ["ResidentEngine", "prepare", "repair"]

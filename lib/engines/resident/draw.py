@@ -10,8 +10,8 @@ import numpy as np
 from lib.engines.resident import sampling
 from lib.engines.resident.accumulate import ranges
 from lib.engines.resident.layout import Floats, Ints, Layout
-from lib.engines.sums import Aggregate, Numbers, Pair, Sample
-from lib.slicers.measures import RECORDS
+from lib.engines.sums import Aggregate, Pair, Sample
+from lib.slicers.measures import RECORDS, Numbers
 
 REFERENCE_RECORDS = 4_000
 

@@ -126,6 +126,18 @@ def prepare(slicer: StoredSlicer, progress: Callable[[float], None] | None = Non
     build(slicer, progress)
 
 
+def repair(slicer: StoredSlicer) -> str | None:
+    """What is damaged in a slicer's layout, which is rebuilt from the rows then; None where it is intact."""
+    try:
+        damage = Layout(slicer.layout_folder).damage()
+    except DamagedLayout as error:
+        damage = error.reason
+    if damage is not None:
+        put_aside(slicer.layout_folder)
+        build(slicer)
+    return damage
+
+
 def _answer(query: Query) -> Sums:
     check_bytes(needed_bytes(query), query.question.max_bytes)
     place = None if query.is_timed else query.grid_place

@@ -305,7 +305,7 @@ class Query:
         if within is None:
             return []
         split = Split(self.layout, tuple(map(str, within.names)), self.period.local)
-        return [InGroups(split, split.keys_of(within.names))]
+        return [InGroups(split, split.keys_of(within))]
 
     def _clause(self, clause: Sequence[Filter]) -> Condition | AnyOf:
         """Whether any of the filters holds; those on one thing alone are one table (time: sums per hour)."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from lib.reporting.connected import ConnectedSlicers
+from lib.engines import ConnectedSlicers
 from lib.serving.check import deals, reporting
 from lib.serving.check.step import Step, timer
 from lib.serving.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, ConnectionChecks, address_checks

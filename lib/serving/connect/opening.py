@@ -21,6 +21,7 @@ from lib.deals.proposals.store import Proposals
 from lib.deals.service import DealsService
 from lib.deals.sync.documents import selling_side
 from lib.deals.sync.service import DealSync
+from lib.engines import ConnectedSlicers
 from lib.people import People, Person
 from lib.people.company import Company
 from lib.people.cookies import Cookies
@@ -33,7 +34,6 @@ from lib.people.tokens.company import company_of, streamlit_secrets
 from lib.people.tokens.desk_tokens import DeskTokens
 from lib.people.tokens.store import Caller
 from lib.reporting import routes as reporting_routes
-from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.serving import operations, remote
 from lib.serving.connect import dependents

@@ -19,8 +19,8 @@ from test_desk import DESK, sign_in
 
 from lib.cli import main
 from lib.deals.models import SupplyPackage
+from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
-from lib.reporting.connected import ConnectedSlicers
 from lib.serving import connect
 from lib.serving.check import Step, check
 from lib.serving.front import server
