@@ -178,7 +178,11 @@ def recognize(request: ImportRequest, definition: Definition | None = None) -> l
 
 
 def _open(request: ImportRequest, definition: Definition | None) -> list[Reader]:
-    text = request.format, request.encoding, request.delimiter, request.header
+    try:
+        delimiter = Hints.delimiter(request.delimiter) if request.delimiter else None
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--delimiter") from None
+    text = request.format, request.encoding, delimiter, request.header
     tables = definition, request.sheets, request.unpivot
     return [reader for path in request.files for reader in readers(path, *text, *tables)]
 

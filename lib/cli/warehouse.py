@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from lib.cli.options import caller, table
-from lib.engines import ConnectedSlicers
 from lib.settings import Settings
 from lib.slicers.definition import RowSource
 from lib.slicers.warehouse import Warehouse
@@ -27,7 +26,13 @@ def slicers() -> None:
     A slicer whose database does not answer is listed too, and what is wrong with it below. Exit code 1 then.
     """
     settings = Settings.load()
-    warehouse = Warehouse(settings.warehouse, ConnectedSlicers(settings.connection_urls).current)
+
+    def current(slicer: StoredSlicer) -> StoredSlicer:
+        from lib.engines import ConnectedSlicers  # engines take a second to load: only where a table is asked
+
+        return ConnectedSlicers(settings.connection_urls).current(slicer)
+
+    warehouse = Warehouse(settings.warehouse, current)
     lines, problems = [], []
     for project, name in warehouse.slicers():
         try:

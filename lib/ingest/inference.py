@@ -14,6 +14,7 @@ from lib.ingest.column_guess import ColumnGuess, find_rates, guess_column, numbe
 from lib.ingest.files import Reader
 from lib.ingest.layout import are_days
 from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
+from lib.ingest.text import DELIMITERS
 from lib.ingest.time_formats import ORDERS
 from lib.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
 from lib.ingest.times import is_hourly, stored_times
@@ -45,6 +46,14 @@ class Hints:
     year: int | None = None
     dates: str | None = None
     is_database: bool = False
+
+    @staticmethod
+    def delimiter(name: str) -> str:
+        r"""The delimiter that is meant by `tab`, `\t` or the character itself. ValueError for others."""
+        mark = DELIMITERS.get(name.lower(), "\t" if name == "\\t" else name)
+        if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
+            raise ValueError(f"a delimiter is one character, or one of {', '.join(DELIMITERS)}; not '{name}'")
+        return mark
 
 
 _NO_HINTS = Hints()

@@ -157,23 +157,11 @@ def delimited_text(
     has_escapes = _ESCAPED_QUOTE.search(sample) is not None
     sample = b"".join(_without_escapes([sample])) if has_escapes else sample
     sep_delimiter = _sep_delimiter(sample)
-    delimiter = (
-        find_delimiter(delimiter) if delimiter else sep_delimiter or _recognize_delimiter(sample, file)
-    )
+    delimiter = delimiter or sep_delimiter or _recognize_delimiter(sample, file)
     rows = _first_records(sample, delimiter)[1 if sep_delimiter else 0 :]
     layout = table_layout(rows, file.name, delimiter, columns, header)
     check_width(file.name, layout.names)
     return DelimitedText(file, encoding, layout.with_names(names, file.name), has_escapes)
-
-
-def find_delimiter(name: str) -> str:
-    r"""The delimiter that a person means by `tab`, `\t` or the character itself. ImportRefused for others."""
-    mark = DELIMITERS.get(name.lower(), "\t" if name == "\\t" else name)
-    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
-        raise ImportRefused(
-            f"--delimiter: a delimiter is one character, or one of {', '.join(DELIMITERS)}; not '{name}'"
-        )
-    return mark
 
 
 def _beginning(file: DataFile) -> bytes:

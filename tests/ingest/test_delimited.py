@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ingesting import Place, cells, refused
 
+from lib.ingest.inference import Hints
 from lib.ingest.reader_choice import reader
-from lib.ingest.text import find_delimiter
 from lib.wire.errors import ImportRefused
 
 
@@ -35,7 +35,7 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
     """A delimiter that is given is used, whatever the text looks like."""
     path = place.file("a.csv", "a,b;c\n1,2;3\n")
     assert cells(path, delimiter=";") == {"a,b": ["1,2"], "c": ["3"]}
-    assert [find_delimiter(name) for name in ("tab", "\\t", "\t", "semicolon", "^")] == [
+    assert [Hints.delimiter(name) for name in ("tab", "\\t", "\t", "semicolon", "^")] == [
         "\t",
         "\t",
         "\t",
@@ -43,8 +43,8 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
         "^",
     ]
     for wrong in ("", "ab", '"', "\n", "ä"):
-        with pytest.raises(ImportRefused, match="one character"):
-            find_delimiter(wrong)
+        with pytest.raises(ValueError, match="one character"):
+            Hints.delimiter(wrong)
 
 
 @pytest.mark.parametrize(
