@@ -26,7 +26,7 @@ def test_what_was_shown_is_no_choice(name: str, home: Path, monkeypatch: pytest.
     desk = of_delivery(start="2026-11-19", end="2026-11-20")
     apply, rest, value = GUARDS[name]
     pushed: list[Any] = []
-    monkeypatch.setattr(history, "push", pushed.append)
+    monkeypatch.setattr(history, "change", pushed.append)
     monkeypatch.setattr(dates_picker.st, "session_state", {"picker": value})
     apply(desk.session_state[CONTEXT], *rest)
     assert pushed == []

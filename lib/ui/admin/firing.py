@@ -89,7 +89,7 @@ def _open(alert: Alert) -> None:
     forget()
     st.session_state[MARK], st.session_state[GOING] = False, True
     slicer_info.pick(alert.project, alert.slicer)
-    history.go(alert.params, (alert.project, alert.slicer))
+    history.change(alert.params, about=(alert.project, alert.slicer))
 
 
 def _remove(clients: connect.Clients, alert: Alert) -> None:

@@ -26,7 +26,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import Forbidden, TrancheError
 
-PROBLEM, CONFIRMATION = "person_problem", "person_added"
+PROBLEM = "person_problem"
 DOES: dict[Role, str] = {
     "viewer": "sees what is granted, and changes nothing",
     "manager": "sees what is granted, and can be granted changes of deals",
@@ -73,9 +73,6 @@ def change(context: PageContext, access: Access, person: Person, close: OnClose)
 
 
 def _add(context: PageContext, access: Access, close: OnClose) -> None:
-    if confirmation := st.session_state.pop(CONFIRMATION, None):
-        notes.say(confirmation)
-        st.rerun()
     wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
     grants = _grants(context, "new", role, ())
@@ -113,7 +110,8 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
 
     if _attempt(add):
         close()
-        st.session_state[CONFIRMATION] = f"{entry.username} is added"
+        notes.say(f"{entry.username} is added")
+        st.rerun()
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def draw(context: PageContext) -> None:
                 card.cards_text(card.own_cards(context) or ()),
             ],
         },
-        on_acts_change=partial(clicks.follow, context),
+        on_acts_change=partial(clicks.catch_up, context),
     )
 
 

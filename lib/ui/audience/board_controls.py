@@ -65,9 +65,7 @@ def draw_compared_columns(focus: Focus) -> None:
 
 
 def _ask_compared_columns(context: PageContext, key: str) -> None:
-    history.show(
-        history.current(context).with_view(compared_columns=state.compared_columns(st.session_state[key]))
-    )
+    history.change_view(context, compared_columns=state.compared_columns(st.session_state[key]))
 
 
 def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
@@ -88,13 +86,13 @@ def _ask_fields(context: PageContext, key: str) -> None:
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
     card.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
-    history.show(page_state.with_view(cards=new_cards))
+    history.change(page_state.with_view(cards=new_cards))
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
     value = st.session_state[key]
     changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
-    history.show(history.current(context).with_view(**changes))
+    history.change_view(context, **changes)
 
 
 def draw_leaderboard_csv(focus: Focus) -> None:
@@ -185,4 +183,4 @@ def _metrics(focus: Focus) -> None:
 
 def _ask_metrics(context: PageContext, key: str) -> None:
     names = tuple(st.session_state[key])
-    history.show(history.current(context).with_query(data_fields=names or None))
+    history.change(history.current(context).with_query(data_fields=names or None))

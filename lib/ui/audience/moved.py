@@ -252,7 +252,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
             clicks.MOVERS,
             [mover_table],
             history.receipt(clicks.MOVERS),
-            partial(clicks.follow, focus.context),
+            partial(clicks.catch_up, focus.context),
         )
     st.caption(plain(notes(focus, movers)))
 

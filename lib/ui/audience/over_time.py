@@ -188,7 +188,7 @@ def _draw_choice(focus: Focus, name: str, label: str, labels: Mapping[str, str])
 
 
 def _choose(context: PageContext, name: str, key: str) -> None:
-    history.show(history.current(context).with_view(**{name: st.session_state[key]}))
+    history.change_view(context, **{name: st.session_state[key]})
 
 
 def draw_values(focus: Focus) -> None:

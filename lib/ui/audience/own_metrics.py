@@ -153,6 +153,7 @@ def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str
         store.change(metric.id, *values)
     else:
         new_metric = store.save(context.project, context.slicer_name, *values)
+        _close()
         history.change_view(context, field=own_metrics.name(new_metric))
 
 

@@ -34,7 +34,7 @@ def draw_rows(context: PageContext) -> None:
         "part": "split",
     }
     edition = [context.slicer.as_of, [field.model_dump() for field in context.slicer.own_fields]]
-    rows.draw_from_route(clicks.BOARD, request, edition, receipt, partial(clicks.follow, context))
+    rows.draw_from_route(clicks.BOARD, request, edition, receipt, partial(clicks.catch_up, context))
 
 
 def table(focus: Focus, split: SplitRows) -> Table:

@@ -41,7 +41,7 @@ def catch_up(context: PageContext, fields: Exploration) -> tuple[ActReceipt, Exp
             page_state = clicks.apply(page_state, choice, context.slicer)
         carry(page_state, fields.data, receipt)
     elif acts:
-        history.push(history.current(context).with_view(exploration=fields), {BOARD: receipt})
+        history.change(history.current(context).with_view(exploration=fields), {BOARD: receipt})
     return receipt, fields
 
 
@@ -54,8 +54,7 @@ def carry(
 ) -> None:
     """Open Audience in that state, with that data field and tab; `receipt` is the click that led there."""
     page_state = page_state.with_view(field=data_field, tab=tab)
-    history.push(page_state, {BOARD: receipt} if receipt else {})
-    st.switch_page(screens.AUDIENCE, query_params=history.params())
+    history.change(page_state, {BOARD: receipt} if receipt else {}, page=screens.AUDIENCE)
 
 
 def board(top: TopValues, numbers: Numbers) -> Table:
@@ -210,10 +209,10 @@ def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[Fiel
     order = old.order if (key, data) == (old.key, old.data) else None
     fields = Exploration(key, data, order)
     is_usual = all(name == field_list.usual for field_list, name in names)
-    if fields != old and not (old == Exploration() and is_usual):
-        history.change_view(context, exploration=fields)
     for field_list, name in names:
         st.session_state[field_list.key] = name
+    if fields != old and not (old == Exploration() and is_usual):
+        history.change_view(context, exploration=fields)
     return fields
 
 

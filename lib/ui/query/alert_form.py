@@ -135,3 +135,4 @@ def _attempt(view: SavedView, act: Callable[..., None], *args: object) -> None:
     """Do it; a failure is shown until something else is done. A callback."""
     _, problem = problems.attempt(lambda: act(*args))
     st.session_state[PROBLEM] = (view.id, problem)
+    st.rerun()  # the list of alerts that fire, and the cards of views

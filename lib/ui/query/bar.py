@@ -225,11 +225,11 @@ def _ask(context: PageContext, old: Filter | DataFilter | None, new: Filter | Da
         page_state = page_state.with_view(data_filters=(*dict.fromkeys(filters),)[: state.MOST_DATA_FILTERS])
     else:
         page_state = page_state.with_query(filters=filters)
-    history.show(page_state)
+    history.change(page_state)
 
 
 def _clear(context: PageContext) -> None:
-    history.show(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
+    history.change(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
 
 
 def _draw_left_out() -> None:
@@ -244,8 +244,8 @@ def _draw_left_out() -> None:
 def draw_history(context: PageContext) -> None:
     """Two buttons; each is disabled while there is nothing for it to do, both are hidden while both are."""
     steps = history.steps()
-    _button(context, "Undo", "undo", partial(history.step, "undo"), bool(steps.undo))
-    _button(context, "Redo", "redo", partial(history.step, "redo"), bool(steps.redo))
+    _button(context, "Undo", "undo", bool(steps.undo))
+    _button(context, "Redo", "redo", bool(steps.redo))
 
 
 def _draw_menu(context: PageContext, parts: Mapping[str, MenuPart]) -> None:
@@ -263,20 +263,14 @@ def _draw_menu(context: PageContext, parts: Mapping[str, MenuPart]) -> None:
 
 
 def _draw_reset(context: PageContext) -> None:
-    reset = partial(history.reset, context)
-    _button(context, "Reset", "restart_alt", reset, not history.is_default(context))
+    _button(context, "Reset", "restart_alt", not history.is_default(context))
 
 
-def _button(context: PageContext, label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
-    act = partial(_step, context, act)
-    widgets.icon_button(label, icon, f"question_{label.lower()}", act, help=label, disabled=not is_possible)
-
-
-def _step(context: PageContext, act: Callable[[], None]) -> None:
-    """Go a step from where the person is, who may just have clicked on a row."""
-    clicks.catch_up(context)
-    act()
-    st.rerun()
+def _button(context: PageContext, label: str, icon: str, is_possible: bool) -> None:
+    name = label.lower()
+    # From where the person is, who may just have clicked on a row.
+    act = partial(clicks.catch_up, context, [name])
+    widgets.icon_button(label, icon, f"question_{name}", act, help=label, disabled=not is_possible)
 
 
 def draw(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import orjson
@@ -38,14 +38,15 @@ LINE_CHANGES = {"draw": with_line, "undraw": without_line}
 EXPANSIONS = {"expand": True, "collapse": False}
 
 
-def catch_up(context: PageContext) -> None:
-    """Apply the clicks on rows that are not applied yet.
+def catch_up(context: PageContext, *more: Act) -> None:
+    """Apply the clicks on rows that are not applied yet, then these acts; where there are any, the page is
+    drawn anew by them.
 
-    To be called before a screen reads the state.
+    To be called before a screen reads the state, and as the callback of a component.
     """
     # The callback that followed a click may have broken off, as any run that a newer click overtakes.
     clicks = {name: rows.new_acts(_message_of(name), history.receipt(name)) for name in COMPONENTS}
-    acts = [act for new_acts, _ in clicks.values() for act in new_acts]
+    acts = [*(act for new_acts, _ in clicks.values() for act in new_acts), *more]
     if acts:
         take(context, acts, {name: last for name, (_, last) in clicks.items()})
 
@@ -65,8 +66,9 @@ def _message_of(component: str) -> Mapping[str, Any]:
     return {"acts": address.get(component)} if isinstance(address, dict) else {}
 
 
-def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActReceipt]) -> None:
-    """Go through these clicks, all or none. Each is a step of its own to undo, or undoes or redoes one.
+def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActReceipt]) -> NoReturn:
+    """Go through these clicks, all or none. Each is a step of its own to undo, or undoes or redoes one;
+    `reset` leads to the slicer's default state.
 
     `last_acts` is the last act of each component that they come from.
     """
@@ -79,17 +81,13 @@ def take(context: PageContext, acts: Iterable[Act], last_acts: Mapping[str, ActR
             case ["undo" | "redo" as direction, *targets]:
                 params, steps = steps.go(direction, params, *targets[:1])
                 page_state = state.from_params(params, *about)
+                continue
+            case ["reset"]:
+                page_state = state.from_params({}, *about)
             case _:
                 page_state = apply(page_state, act, context.slicer, default_cards)
-                params, steps = page_state.params, steps.change(params, page_state.params)
-    history.move(params, steps, last_acts)
-
-
-def follow(context: PageContext) -> None:
-    """The same, as the callback of the component."""
-    catch_up(context)
-    # Without it a component within a fragment would redraw that fragment alone.
-    st.rerun()
+        params, steps = page_state.params, steps.change(params, page_state.params)
+    history.change(params, last_acts, steps)
 
 
 def is_filtering(act: Act) -> bool:
@@ -234,13 +232,12 @@ def key(name: str) -> str:
     return f"{name}_{st.session_state.get(COUNT, 0)}"
 
 
-def into(context: PageContext, values: Iterable[tuple[str, str]]) -> None:
+def into(context: PageContext, values: Iterable[tuple[str, str]]) -> NoReturn:
     """Keep or leave out these values of key fields. A callback of a chart."""
     change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
     page_state = history.current(context)
     query = page_state.query
     for name, value in values:
         query = change(query, name, value)
-    history.push(replace(page_state, query=query))
     st.session_state[COUNT] = st.session_state.get(COUNT, 0) + 1
-    st.rerun()
+    history.change(replace(page_state, query=query))

@@ -209,14 +209,14 @@ def _ask_zone(context: PageContext, key: str, current: Zone) -> None:
         return
     # The slicer's own is named where a question without a zone would be in the reader's.
     timezone = None if zone == context.slicer.timezone and not context.own_zone else zone
-    history.show(history.current(context).with_query(timezone=timezone))
+    history.change(history.current(context).with_query(timezone=timezone))
 
 
 def _ask_dates(context: PageContext, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     st.session_state.pop(UNREAD, None)
     page_state = history.current(context).with_query(start_date=start, end_date=end)
-    history.show(page_state.with_view(zoom=None))
+    history.change(page_state.with_view(zoom=None))
 
 
 def _compare_kind(context: PageContext, name: str, key: str, current: str) -> None:
@@ -249,4 +249,4 @@ def _texts(days: Days) -> tuple[str, ...]:
 
 def _compare(page_state: PageState, name: str, compare: tuple[str, ...]) -> None:
     changes: dict[str, Any] = {name: compare}
-    history.show(page_state.with_view(**changes))
+    history.change(page_state.with_view(**changes))

@@ -6,7 +6,7 @@ Saved views are such entries, and what other screens keep under names.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -20,7 +20,6 @@ LONGEST_LABEL = 28
 REMOTE = "Kept by Tranche; the deals service does not have them."
 SavedEntry = SavedView | DealEntry | Board
 Action = tuple[str, str, str, Callable[[], None]]
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,10 @@ class EntryShelf:
             (entry for entry in entries if entry.id == st.session_state.get(self.state("chosen"))), None
         )
 
-    def attempt(self, work: Callable[[], Result]) -> Result | None:
-        """The result of `work`; if it fails, None, and the error is shown until the next action."""
-        result, st.session_state[self.state("problem")] = problems.attempt(work)
-        return result
+    def attempt(self, work: Callable[[], object]) -> NoReturn:
+        """Run `work` and draw the whole page; an error is shown until the next action. For callbacks."""
+        _, st.session_state[self.state("problem")] = problems.attempt(work)
+        st.rerun()  # a list in a fragment is not the only place with these entries
 
     def show(self, entry: SavedEntry, panel: str) -> None:
         """Open a panel of an entry. A callback."""
@@ -166,8 +165,8 @@ def deletion(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None
     """Draw the question before a deletion: the icon asks, a second click deletes."""
 
     def delete() -> None:
-        shelf.attempt(lambda: shelf.store(context).delete(entry.id))
         st.session_state[shelf.state("chosen")] = None
+        shelf.attempt(lambda: shelf.store(context).delete(entry.id))
 
     consequence = shelf.loss if entry.is_shared else "This can't be undone."
     st.warning(f"Delete {plain(entry.name)}? {plain(consequence)}", icon=":material/delete:")

@@ -54,10 +54,9 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
             case ["find", _, str(text)]:
                 st.session_state[_found_by(key, name)] = text
     if acts:
-        choices = [act for act in acts if clicks.is_filtering(act)]
-        clicks.take(context, choices, {key: latest})
-        if choices:
-            st.rerun()
+        if choices := [act for act in acts if clicks.is_filtering(act)]:
+            clicks.take(context, choices, {key: latest})
+        history.receive({key: latest})
 
 
 def _found_by(key: str, name: str) -> str:
@@ -192,7 +191,7 @@ def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Fi
 
 def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
     page_state = history.current(context)
-    history.show(replace(page_state, query=work(page_state.query, name)))
+    history.change(replace(page_state, query=work(page_state.query, name)))
 
 
 def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
@@ -351,7 +350,7 @@ def _take(
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in new_values]
     page_state = history.current(context)
-    history.show(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
+    history.change(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
 
 
 def _quote(text: str) -> str:

@@ -82,7 +82,7 @@ def _begin(context: PageContext, key: str, filter_: Filter) -> None:
     """Begin a group with this filter, close the popover `key`, and open that of the group."""
     _open_next(context, key)
     query = history.current(context).query
-    history.push(history.current(context).with_query(any_of=(*query.any_of, (filter_,))))
+    history.change(history.current(context).with_query(any_of=(*query.any_of, (filter_,))))
 
 
 def _join(context: PageContext, key: str, filter_: Filter) -> None:
@@ -90,7 +90,7 @@ def _join(context: PageContext, key: str, filter_: Filter) -> None:
     _open_next(context, key)
     query = history.current(context).query
     others = tuple(other for other in query.filters if other != filter_)
-    history.push(history.current(context).with_query(filters=others, any_of=(*query.any_of, (filter_,))))
+    history.change(history.current(context).with_query(filters=others, any_of=(*query.any_of, (filter_,))))
 
 
 def _open_next(context: PageContext, key: str) -> None:
@@ -108,7 +108,7 @@ def _change(context: PageContext, group: Group, new_group: Group) -> None:
     """Put the new group in the place of the other; an empty one is dropped. A callback."""
     page_state = history.current(context)
     groups = (new_group if other == group else other for other in page_state.query.any_of)
-    history.push(page_state.with_query(any_of=tuple(filter(None, groups))))
+    history.change(page_state.with_query(any_of=tuple(filter(None, groups))))
 
 
 def draw_filter_form(

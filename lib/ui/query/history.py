@@ -5,7 +5,8 @@ Audience, Export and Slicers share them. They are kept in the session, and the c
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NoReturn
 
 import streamlit as st
 
@@ -120,32 +121,40 @@ def current(context: PageContext) -> PageState:
     return page_state
 
 
-def push(new_state: PageState, last_acts: Mapping[str, ActReceipt] = NO_ACTS) -> None:
-    """Change the state, for the last act of each of these components.
+def change(
+    new: PageState | Params,
+    last_acts: Mapping[str, ActReceipt] = NO_ACTS,
+    new_steps: Steps | None = None,
+    page: Path | None = None,
+    about: tuple[str, str] | None = None,
+) -> NoReturn:
+    """Go to another state, and draw the whole page by it; on another `page`, where one is given.
 
-    Call it from a callback of the whole page; elsewhere `show`.
+    The only way to change the state: from a callback, a fragment, a dialog or the page's own script, of which
+    nothing runs after this. `new` is a state, or URL parameters as a link has them: parts that don't fit are
+    reported and left out. `last_acts` is the last act of each component that led to it. Without `new_steps`
+    it is one more step. `about` are project and slicer, where the pickers change too.
     """
-    move(new_state.params, steps().change(_entry().params, new_state.params), last_acts)
-
-
-def show(new_state: PageState) -> None:
-    """Change the state, and draw the whole page by it at once."""
-    push(new_state)
+    if about is not None:
+        st.session_state[ABOUT] = about
+    params = new.params if isinstance(new, PageState) else _state_params(new)
+    if _query_part(params) != _query_part(_entry().params):
+        st.session_state.pop(LEFT_OUT, None)
+    _write(params, last_acts, new_steps)
+    if page is not None:
+        st.switch_page(page, query_params=params)
     # A fragment's callback would draw that fragment alone: what shows figures beside it would stay behind.
     st.rerun()
 
 
-def move(params: Params, new_steps: Steps, last_acts: Mapping[str, ActReceipt]) -> None:
-    """Go to a state with these steps around it, after the last act of each of these components."""
-    is_other_query = _query_part(params) != _query_part(_entry().params)
-    _write(params, last_acts, new_steps)
-    if is_other_query:
-        st.session_state.pop(LEFT_OUT, None)
+def change_view(context: PageContext, **changes: object) -> NoReturn:
+    """Change these fields of the view, and draw the whole page."""
+    change(current(context).with_view(**changes))
 
 
-def change_view(context: PageContext, **changes: object) -> None:
-    """Change these fields of the view, as `push` does."""
-    push(current(context).with_view(**changes))
+def receive(last_acts: Mapping[str, ActReceipt]) -> None:
+    """Note the last act of these components where none of them changes the state."""
+    _write(_entry().params, last_acts)
 
 
 def steps() -> Steps:
@@ -153,37 +162,10 @@ def steps() -> Steps:
     return _entry().steps
 
 
-def step(direction: HistoryDirection) -> None:
-    """Go one step back, or repeat the one that was undone last. From a callback, followed by `st.rerun`."""
-    entry = _entry()
-    params, new_steps = entry.steps.go(direction, entry.params)
-    _write(params, steps=new_steps)
-
-
-def reset(context: PageContext) -> None:
-    """Go to the slicer's default state; this is a step that can be undone."""
-    _write(_default(context))
-
-
 def is_default(context: PageContext) -> bool:
-    """Whether the state is the default one."""
-    return current(context).params == _default(context)
-
-
-def _default(context: PageContext) -> Params:
+    """Whether the state is the slicer's default one."""
     about = context.slicer, context.project, context.slicer_name
-    return state.from_params({}, *about, context.own_zone).params
-
-
-def go(params: Params, about: tuple[str, str] | None = None) -> None:
-    """Go to a saved state, as a link does: parts that no longer fit are reported and left out.
-
-    From a callback, followed by `st.rerun`. `about` are project and slicer, where the pickers change too.
-    """
-    if about is not None:
-        st.session_state[ABOUT] = about
-    st.session_state.pop(LEFT_OUT, None)
-    _write({name: text for name, text in params.items() if state.is_state_param(name)})
+    return current(context).params == state.from_params({}, *about, context.own_zone).params
 
 
 def receipt(component: str) -> ActReceipt:
@@ -234,11 +216,12 @@ def _params() -> Params:
 
 def _in_url() -> dict[str, str]:
     # Streamlit keeps a removed parameter, without values, until the next run.
-    return {
-        name: text
-        for name, text in st.query_params.to_dict().items()
-        if state.is_state_param(name) and (text or st.query_params.get_all(name))
-    }
+    url = st.query_params
+    return _state_params({name: url[name] for name in url if url[name] or url.get_all(name)})
+
+
+def _state_params(params: Params) -> dict[str, str]:
+    return {name: text for name, text in params.items() if state.is_state_param(name)}
 
 
 def _write(

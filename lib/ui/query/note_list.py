@@ -149,8 +149,10 @@ def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: 
         place.close(text_key, *keys)
         st.session_state[place.state("said")] = place.confirmation(day)
         place.attempt(lambda: mail.send_mentions(context, new, place.noun, "" if note is None else note.text))
+    st.rerun()  # the whole page: the chart has a mark for each note, and this form stands in a fragment
 
 
 def _delete(context: PageContext, place: NotePlace, note: Note) -> None:
     place.attempt(lambda: context.clients.view_store.notes.delete(note.id))
     st.session_state[place.state("deleted")] = None
+    st.rerun()

@@ -58,8 +58,8 @@ def draw_saved_details(
 
 def update(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     """Update the view to the question on the screen. A callback."""
-    VIEWS.attempt(lambda: context.clients.view_store.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
+    VIEWS.attempt(lambda: context.clients.view_store.views.change(view.id, params=whole))
 
 
 def set_start(context: PageContext, view: SavedView | None) -> None:
@@ -205,9 +205,8 @@ def _draw_change(context: PageContext, view: SavedView, whole: dict[str, str], o
 def go(is_elsewhere: bool, view: SavedView) -> None:
     """Ask the view's question; on Audience, where that is elsewhere. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
-    history.go(view.params)
     st.session_state[LEAVING] = is_elsewhere
-    st.rerun()
+    history.change(view.params)
 
 
 def _save(context: PageContext, name: str, is_shared: bool) -> None:

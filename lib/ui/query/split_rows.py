@@ -52,7 +52,7 @@ def _ask(context: PageContext) -> None:
     split = tuple(st.session_state[SPLIT])
     old_names = set(query.split_by) - set(split)
     orders = tuple(order for order in query.order_by if order.name not in old_names)
-    history.show(page_state.with_query(split_by=split, order_by=orders))
+    history.change(page_state.with_query(split_by=split, order_by=orders))
 
 
 @dataclass(frozen=True)

@@ -99,4 +99,4 @@ def _ask(context: PageContext, number: int) -> None:
     best = _read(context, st.session_state[TEXT]).best
     if number < len(best):
         st.session_state[POPOVER] = False
-        history.push(under(history.current(context), best[number]))
+        history.change(under(history.current(context), best[number]))
