@@ -104,6 +104,7 @@ def _board_limits(settings: Settings) -> RouteLimits:
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     installation = connect.installation(settings)
+    access = installation.access
     streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
     apis, tabs = Middleware(Apis, api=installation.api), Middleware(OpenTabs, meter=installation.meter)
     provider = _company(installation)
@@ -120,10 +121,12 @@ def application(settings: Settings) -> ASGIApp:
         answers=BoardAnswers(settings),
         limits=_board_limits(settings),
         origins=settings.origins,
+        tally=access.desk_tally,
     )
-    shares = Middleware(SharedRoute, pages=SnapshotPages(settings, DossierPages(settings)))
-    access = installation.access
-    mail = Middleware(MailRoute, Unsubscriber.of(access.store.engine, access.audit, settings.address).stop)
+    pages = SnapshotPages(settings, DossierPages(settings))
+    shares = Middleware(SharedRoute, pages, tally=access.desk_tally)
+    stop = Unsubscriber.of(access.store.engine, access.audit, settings.address).stop
+    mail = Middleware(MailRoute, stop, access.desk_tally)
     modules = {audience_board.FILE: audience_board.SCRIPT}
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
@@ -133,9 +136,11 @@ def application(settings: Settings) -> ASGIApp:
         installation.has_session,
         settings.visitors,
         streamlit_compat.knows_session,
+        hold=visitors.hold if (visitors := access.desk_tally("visitors")) else None,
     )
     agents = Middleware(AgentRoute, settings=settings)
-    pace = Middleware(RequestPace, installation.cookies.has_signed)
+    use = rates.use if (rates := access.desk_tally("rate")) else None
+    pace = Middleware(RequestPace, installation.cookies.has_signed, use=use)
     apart = [pace, apis, agents, shares, signing_in, board, mail]
     middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)

@@ -21,10 +21,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect as connect_socket
 
 from lib.people.attempts import FREE
 from lib.people.cookies import SignIn
 from lib.serving import connect
+from lib.serving.front import board_route, shared_route
 from lib.settings import Settings
 from lib.share.alerts.watch import work_of
 
@@ -127,6 +130,55 @@ def test_a_throttle_counts_requests_to_both(desks: Desks) -> None:
     headers = {"Authorization": f"Bearer {desks.token('deals')}"}
     admitted = desks.admitted(lambda http: http.get("/api/seats/", headers=headers), 2 * READS, "203.0.113.2")
     assert admitted in at_most(READS)
+
+
+def test_share_links_are_opened_so_often_at_both(desks: Desks) -> None:
+    """A client opens share links 60 times a minute, and 3 times more at most, whatever desk answers."""
+    key = f"{shared_route.PREFIX}1.{'e' * 32}"
+    opens = desks.admitted(lambda http: http.get(key), 2 * shared_route.A_MINUTE, "203.0.113.3")
+    forms = desks.admitted(lambda http: http.post(key), 2 * shared_route.FORMS_A_MINUTE, "203.0.113.3")
+    assert opens in at_most(shared_route.A_MINUTE)
+    assert forms in at_most(shared_route.FORMS_A_MINUTE)
+
+
+def test_mails_are_stopped_so_often_at_both(desks: Desks) -> None:
+    """As share links, for the route that ends mails."""
+    stop = f"{shared_route.PATH}?token=1-x"
+    count = 2 * shared_route.STOPS_A_MINUTE
+    admitted = desks.admitted(lambda http: http.post(stop), count, "203.0.113.4")
+    assert admitted in at_most(shared_route.STOPS_A_MINUTE)
+
+
+def test_clicks_on_the_board_count_at_both(desks: Desks) -> None:
+    """A person clicks 600 times a minute, and 30 times more at most."""
+    cookies, count = desks.session("viewer", time() + 3600), board_route.A_MINUTE + 60
+    header = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+    admitted = desks.admitted(
+        lambda http: http.post(board_route.PATH, content=b"unreadable", headers=header), count, "203.0.113.5"
+    )
+    assert admitted in at_most(board_route.A_MINUTE)
+
+
+def test_visitors_sockets_count_at_both(desks: Desks) -> None:
+    """From one address a third of `visitors` may be open without a sign-in, and a twentieth more at most;
+    once they are closed others may be opened."""
+    headers = {"X-Forwarded-For": "203.0.113.6"}
+    address = f"{desks.address.replace('http', 'ws')}/_stcore/stream"
+
+    def sockets(stack: ExitStack) -> int:
+        admitted = 0
+        for _ in range(VISITORS):
+            try:
+                stack.enter_context(connect_socket(address, additional_headers=headers, proxy=None))
+                admitted += 1
+            except InvalidStatus as refused:
+                assert refused.response.status_code == 429
+        return admitted
+
+    with ExitStack() as stack:
+        assert sockets(stack) in at_most(VISITORS // 3)
+    with ExitStack() as stack:
+        assert sockets(stack) > 0
 
 
 def test_killing_the_desk_that_does_background_work(desks: Desks) -> None:

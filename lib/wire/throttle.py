@@ -16,6 +16,12 @@ SHARED_AFTER = 20  # a process sends its count to others when it is this part of
 OtherCounts = tuple[tuple[float, int], ...]
 Share = Callable[[Hashable, int], OtherCounts | None]
 """Sends other processes a caller's count of new requests; returns theirs as (seconds ago, requests)."""
+Tallies = Callable[[str], Share | None]
+"""What the throttle of a name shares; None if it counts alone."""
+
+
+def no_tally(name: str) -> None:
+    """No throttle shares anything."""
 
 
 @dataclass
@@ -64,8 +70,8 @@ class Throttle:
         """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
             state = self._callers.setdefault(caller, _Caller())
-            is_due = state.other_counts is None or self._wait(state) > 0
-        if is_due:
+            is_unknown = state.other_counts is None
+        if is_unknown:
             self._exchange(caller, state)
         with self._lock:
             if wait := self._wait(state):

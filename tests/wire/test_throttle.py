@@ -6,7 +6,7 @@ import pytest
 from clocks import Stopwatch
 
 from lib import database
-from lib.people.tokens.access import Tally
+from lib.people.tokens.tally import Tally
 from lib.wire.errors import Throttled
 from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, OtherCounts, Throttle
 
@@ -148,5 +148,5 @@ def test_counting_goes_on_without_the_database(
     throttle.admit("ada")
     with pytest.raises(Throttled):
         throttle.admit("ada")
-    assert "could not be counted" in caplog.text
+    assert "could not be shared" in caplog.text
     engine.dispose()

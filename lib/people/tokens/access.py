@@ -1,73 +1,22 @@
-"""Authentication and permissions: combines tokens and people, audit log, counts shared by processes."""
+"""Authentication and permissions: combines tokens and people, audit log."""
 
-import logging
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Self
-from uuid import uuid4
-
-from sqlalchemy import Column, Connection, Double, Engine, Index, Integer, String, delete, insert, select
 
 from lib import database
-from lib.database import DatabaseScope, numbered_table, required
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
 from lib.people.people_file import carry_over
 from lib.people.person import labels, person_of
 from lib.people.tokens.audit import Audit
 from lib.people.tokens.store import Caller, Kind, Token, TokenStore
+from lib.people.tokens.tally import Tally
 from lib.settings import Settings
-from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts, TrancheError
-from lib.wire.throttle import WINDOW_SECONDS, OtherCounts
+from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts
 
-log = logging.getLogger(__name__)
-SECONDS = 1
-
-admissions = numbered_table(
-    "admissions",
-    Column("caller", String(100), nullable=False, index=True),
-    *required(process=String(32), at=Double, count=Integer),
-    Index(None, "at"),
-)
 UNKNOWN, BY_RULE = "unknown name", "company sign-in"
 DEMO_LOCK = "'{}' still has the password of the demo; give them another: tranche user password {}"
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What one throttle of this process shares with those of the same name in others."""
-
-    engine: Engine
-    name: str
-    clock: Callable[[], float] = time.time
-    process: str = field(default_factory=lambda: uuid4().hex)
-
-    def __call__(self, caller: object, count: int) -> OtherCounts | None:
-        """Add requests that were admitted here; returns those of other processes in the last minute.
-
-        As (seconds ago, requests). None where the database does not answer: nothing was added.
-        """
-        now, who = self.clock(), f"{self.name} {caller}"
-
-        def others(connection: Connection) -> OtherCounts:
-            mine = admissions.c.process == self.process
-            query = select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
-            recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
-            return tuple((max(0.0, now - at), times) for at, times in recent)
-
-        scope, row = DatabaseScope(self.engine), {"caller": who, "process": self.process, "at": now}
-        try:
-            if not count:
-                return scope.read(others, SECONDS)
-            with scope.write(SECONDS) as connection:
-                connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
-                connection.execute(insert(admissions).values({**row, "count": count}))
-                return others(connection)
-        except TrancheError as error:
-            log.warning("Requests could not be counted with those of other processes: %s", error.reason)
-            return None
 
 
 class Access:
@@ -95,6 +44,10 @@ class Access:
     def tally(self, throttle: str) -> Tally:
         """What the throttle of this name shares with those of other processes over the database."""
         return Tally(self.store.engine, throttle)
+
+    def desk_tally(self, name: str) -> Tally | None:
+        """As `tally`, for what desks alone count; None over SQLite, which has one desk."""
+        return None if self.store.engine.dialect.name == "sqlite" else self.tally(name)
 
     def sign_in(
         self, username: str, password: str, address: str | None = None, device: str | None = None

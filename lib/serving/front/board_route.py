@@ -82,10 +82,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lib.serving.front.hosts import is_from_own_page
 from lib.wire.apis import LOOPBACK
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, BadRequest, InternalError, TrancheError, Unauthorized
+from lib.wire.errors import AccessError, BadRequest, InternalError, Throttled, TrancheError, Unauthorized
 from lib.wire.fair import Ahead, FairPool, wait_for_disconnect
 from lib.wire.problems import problem
-from lib.wire.throttle import Throttle
+from lib.wire.throttle import Tallies, Throttle, no_tally
 
 PATH = "/board/answer"
 PARTS = ("head", "cards", "split")
@@ -152,7 +152,8 @@ class BoardRoute:
     """ASGI middleware: answers `POST /board/answer`, and nothing else.
 
     `person_of` gives the person of a `Cookie` header, None if nobody is signed in; `origins` are the
-    addresses of the desk besides the host that is asked.
+    addresses of the desk besides the host that is asked. `tally` gives what the throttle of a name shares
+    with those of other desks.
     """
 
     def __init__(
@@ -162,12 +163,14 @@ class BoardRoute:
         answers: AnswerSource[Any],
         limits: RouteLimits,
         origins: Collection[str] = (),
+        tally: Tallies = no_tally,
     ) -> None:
         self._app, self._person_of, self._answers, self._origins = app, person_of, answers, origins
         self._limits = limits
         self._sessions = FairPool(SESSION_THREADS, SESSION_THREADS, "board-session")
         self._pool = FairPool(limits.threads, limits.share, "board")
-        self._clicks, self._ahead = Throttle(A_MINUTE), Throttle(AHEAD_A_MINUTE)
+        self._clicks = Throttle(A_MINUTE, share=tally("clicks"))
+        self._ahead = Throttle(AHEAD_A_MINUTE, share=tally("clicks ahead"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != PATH:
@@ -187,7 +190,7 @@ class BoardRoute:
             raise AccessError(FOREIGN_PAGE)
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))
-        person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._person_of(cookie)))
+        person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._admit(cookie)))
         if person is None:
             raise Unauthorized(SIGNED_OUT, "Cookie")
         body = await _body(request)
@@ -203,11 +206,17 @@ class BoardRoute:
             deadline,
         )
 
+    def _admit(self, cookie: str) -> Any:
+        """Whoever is signed in; raises Throttled beyond their clicks of a minute."""
+        person = self._person_of(cookie)
+        if person is not None:
+            self._clicks.admit(person.username)
+        return person
+
     async def _start(
         self, request: Request, board_request: BoardRequest, person: SignedIn, deadline: Deadline
     ) -> "Response | _Stream":
         """The answer with its first line ready. Raises why there is none."""
-        self._clicks.admit(person.username)
         if board_request.ahead and not await self._is_worth_it(board_request, person):
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
         work = _Work(self._answers.lines(board_request, person, deadline), deadline)
@@ -220,12 +229,15 @@ class BoardRoute:
 
     async def _is_worth_it(self, board_request: BoardRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""
-        try:
-            self._ahead.admit(person.username)
-        except TrancheError:
-            return False
-        future = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(board_request, person))
-        return await asyncio.wrap_future(future)
+
+        def may_ask_ahead() -> bool:
+            try:
+                self._ahead.admit(person.username)
+            except Throttled:
+                return False
+            return self._answers.may_ask_ahead(board_request, person)
+
+        return await asyncio.wrap_future(self._sessions.submit(None, may_ask_ahead))
 
 
 def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKIES) -> BoardRequest:

@@ -9,7 +9,7 @@ that nobody has: its socket is closed with `UNKNOWN_SESSION`, and the page loads
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -53,11 +53,13 @@ TRY_LATER, NO_CODE, UNKNOWN_SESSION = 1013, 1005, 4404
 RETRY_SECONDS = 30
 MOST_WAITING, LONGEST_WAIT = 16, 2.0
 SIGN_IN_THREADS = 4
+REPEAT_SECONDS, OLD_SECONDS = 20.0, 1.0  # of counts that desks exchange; each counts for a minute
 PROTOCOLS = "sec-websocket-protocol"
 FULL = {
     TOO_MANY_REQUESTS: "Too many pages without a sign-in are open at this address; close some of them",
     503: "Too many pages without a sign-in are open; try again later",
 }
+Hold = Callable[[Counter[str]], Counter[str] | None]
 log = logging.getLogger(__name__)
 
 
@@ -99,7 +101,9 @@ class DeskSocket:
 
     `has_session` says, from the handshake's `Cookie` header, whether it belongs to somebody signed in; it may
     read a database. `visitors` is how many sockets may be open without a sign-in. `is_known` says of a
-    session of Streamlit's, by its identifier, whether a tab can go on with it.
+    session of Streamlit's, by its identifier, whether a tab can go on with it. `hold` tells other desks how
+    many are open here without a sign-in, by address, and returns theirs, None where the database does not
+    answer.
     """
 
     def __init__(
@@ -109,9 +113,13 @@ class DeskSocket:
         has_session: Callable[[str], bool],
         visitors: int,
         is_known: Callable[[str], bool] = lambda session: True,
+        hold: Hold | None = None,
     ) -> None:
         self._app, self._protocol, self._has_session = app, protocol, has_session
-        self._is_known = is_known
+        self._is_known, self._hold = is_known, hold
+        self._exchanging: asyncio.Task[None] | None = None
+        self._repeating: asyncio.TimerHandle | None = None
+        self._last_exchange = float("-inf")
         self._threads = ThreadPoolExecutor(SIGN_IN_THREADS, "sign-in")
         self._open, self.runs = OpenSockets(visitors), RunQueue()
         self._visitor_limiter = Limiter(VISITOR_MESSAGES, VISITOR_MESSAGES_PER_ADDRESS)
@@ -127,7 +135,7 @@ class DeskSocket:
             loop = asyncio.get_running_loop()
             is_signed_in = await loop.run_in_executor(self._threads, self._has_session, cookie)
         connection = _Connection(self, scope, receive, send, is_signed_in=is_signed_in)
-        if status := self._open.add(connection.socket):
+        if status := await self._add(connection.socket):
             log.info("A WebSocket from %s was refused: %s", connection.socket.address, FULL[status])
             answer = PlainTextResponse(FULL[status], status, {"Retry-After": str(RETRY_SECONDS)})
             await answer(scope, receive, send)
@@ -140,6 +148,40 @@ class DeskSocket:
         finally:
             self._open.remove(connection.socket)
             self.runs.leave(connection.socket)
+            if self._hold and self._open.is_due:
+                self._repeat(self._hold)
+
+    async def _add(self, socket: OpenSocket) -> int:
+        """As `OpenSockets.add`, of what is open at all desks."""
+        while self._hold and not socket.is_signed_in and self._open.is_due:
+            await self._exchange(self._hold)
+        status = self._open.add(socket)
+        is_old = asyncio.get_running_loop().time() - self._last_exchange > OLD_SECONDS
+        if status and self._hold and self._open.others and is_old:  # some may be closed there by now
+            await self._exchange(self._hold)
+            status = self._open.add(socket)
+        return status
+
+    async def _exchange(self, hold: Hold) -> None:
+        """Tell other desks what is open here, and learn what is there; again before that is forgotten."""
+        if self._exchanging is None:
+            self._exchanging = asyncio.create_task(self._exchange_once(hold))
+        await asyncio.shield(self._exchanging)
+
+    async def _exchange_once(self, hold: Hold) -> None:
+        loop, visitors = asyncio.get_running_loop(), self._open.visitors
+        try:
+            others = await loop.run_in_executor(self._threads, hold, visitors)
+            self._open.exchange(visitors, others or Counter())
+        finally:
+            self._last_exchange, self._exchanging = loop.time(), None
+        if self._repeating is not None:
+            self._repeating.cancel()
+        if visitors:
+            self._repeating = loop.call_later(REPEAT_SECONDS, self._repeat, hold)
+
+    def _repeat(self, hold: Hold) -> None:
+        self._exchanging = self._exchanging or asyncio.create_task(self._exchange_once(hold))
 
     def messages(self) -> Messages:
         """The messages of a new socket."""

@@ -6,6 +6,7 @@ neither signed in nor accepted by an API wait for their turn, as visitors do at 
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -14,10 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lib.serving.front.socket_pace import ADDRESSES_BEFORE_A_SWEEP, Pace, Rate
 from lib.wire.network import client_network
 
+Use = Callable[[str, float], float | None]
 ANONYMOUS = Rate(300, 0.01)
 """A sign-in page and all that it loads are less than a hundred; a flood gets a tenth of a processor."""
 COSTS = {"http": 1, "websocket": 3}
 LONGEST_WAIT = 2.0
+SHARED_AFTER, SHARING_THREADS = 20, 4  # other desks hear of each such part of what an address may do at once
 TOO_MANY_REQUESTS, REFUSED = 429, 400
 APIS, AGENTS = ("/API/", "/api/"), "/mcp"
 """Paths whose callers bring a token, in a header or in the body: a request counts once it is refused."""
@@ -29,11 +32,23 @@ class RequestPace:
 
     `is_signed` says of a `Cookie` header whether the desk has made its session cookie; it is asked for every
     request, so that it may read no database. Whether the session still counts, the routes check.
+
+    `use(address, seconds)` adds to what all desks have used of an address's rate, and returns how long that
+    lasts from now; None where the database does not answer. A request waits for it after each twentieth of
+    what an address may do at once, so that all desks admit at most a twentieth more for each further desk.
     """
 
-    def __init__(self, app: ASGIApp, is_signed: Callable[[str], bool], rate: Rate = ANONYMOUS) -> None:
-        self._app, self._is_signed, self._rate = app, is_signed, rate
-        self._paces: dict[str, Pace] = {}
+    def __init__(
+        self,
+        app: ASGIApp,
+        is_signed: Callable[[str], bool],
+        rate: Rate = ANONYMOUS,
+        use: Use | None = None,
+    ) -> None:
+        self._app, self._is_signed, self._rate, self._use = app, is_signed, rate, use
+        self._every = max(1, rate.at_once // SHARED_AFTER)
+        self._threads = ThreadPoolExecutor(SHARING_THREADS, "rate")
+        self._paces: dict[str, _SharedPace] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(raw=scope.get("headers", []))
@@ -42,7 +57,12 @@ class RequestPace:
             await self._app(scope, receive, send)
             return
         now = asyncio.get_running_loop().time()
-        pace = self._pace((scope.get("client") or ("",))[0], now)
+        address = client_network((scope.get("client") or ("",))[0])
+        pace = self._pace(address, now)
+        while self._use and pace.backlog >= self._every:
+            pace.exchange = pace.exchange or asyncio.create_task(self._share(self._use, address, pace))
+            await asyncio.shield(pace.exchange)
+            now = asyncio.get_running_loop().time()
         if (wait := pace.wait(now)) > LONGEST_WAIT:
             await _refuse(scope, receive, send)
             return
@@ -54,10 +74,35 @@ class RequestPace:
             await asyncio.sleep(wait)
         await self._app(scope, receive, _counting(pace, send) if to_api else send)
 
-    def _pace(self, address: str, now: float) -> Pace:
+    async def _share(self, use: Use, address: str, pace: "_SharedPace") -> None:
+        """Add to what all desks have used, and go on from there; alone while the database does not answer."""
+        loop, count = asyncio.get_running_loop(), pace.backlog
+        pace.backlog = 0
+        try:
+            lasts = await loop.run_in_executor(self._threads, use, address, count * self._rate.seconds)
+            if lasts is not None:
+                pace.go_on(loop.time() + lasts + pace.backlog * self._rate.seconds)
+        finally:
+            pace.exchange = None
+
+    def _pace(self, address: str, now: float) -> "_SharedPace":
         if len(self._paces) > ADDRESSES_BEFORE_A_SWEEP:
             self._paces = {network: pace for network, pace in self._paces.items() if pace.wait(now) > 0}
-        return self._paces.setdefault(client_network(address), Pace(self._rate))
+        return self._paces.setdefault(address, _SharedPace(self._rate))
+
+
+class _SharedPace(Pace):
+    """The pace of an address: how many other desks have not heard of, and the exchange that is under way."""
+
+    def __init__(self, rate: Rate) -> None:
+        super().__init__(rate)
+        self.backlog = 0
+        self.exchange: asyncio.Task[None] | None = None
+
+    def take(self, now: float) -> float:
+        """As of any pace."""
+        self.backlog += 1
+        return super().take(now)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

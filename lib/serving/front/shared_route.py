@@ -28,8 +28,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.wire.errors import StoreUnwritable, Throttled, TrancheError
 from lib.wire.fair import FairPool
+from lib.wire.network import client_network
 from lib.wire.problems import problem
-from lib.wire.throttle import Throttle
+from lib.wire.throttle import Tallies, Throttle, no_tally
 
 PREFIX = "/shared/"
 KEY = re.compile(r"([1-9][0-9]{0,17})\.([A-Za-z0-9_-]{32})")
@@ -85,14 +86,22 @@ class SharedPages(Protocol):
 
 
 class SharedRoute:
-    """ASGI middleware: answers everything below `/shared/`, `a_minute` times for each address."""
+    """ASGI middleware: answers everything below `/shared/`, `a_minute` times for each address.
+
+    `tally` gives what the throttle of a name shares with those of other desks.
+    """
 
     def __init__(
-        self, app: ASGIApp, pages: SharedPages, a_minute: int = A_MINUTE, forms_a_minute: int = FORMS_A_MINUTE
+        self,
+        app: ASGIApp,
+        pages: SharedPages,
+        a_minute: int = A_MINUTE,
+        forms_a_minute: int = FORMS_A_MINUTE,
+        tally: Tallies = no_tally,
     ) -> None:
-        self._app, self._pages = app, pages
-        self._pool, self._throttle = FairPool(THREADS, SHARE, "shared"), Throttle(a_minute)
-        self._forms = Throttle(forms_a_minute)
+        self._app, self._pages, self._pool = app, pages, FairPool(THREADS, SHARE, "shared")
+        self._throttle = Throttle(a_minute, share=tally("opens"))
+        self._forms = Throttle(forms_a_minute, share=tally("forms"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
@@ -104,9 +113,11 @@ class SharedRoute:
     async def _answer(self, request: Request) -> Response:
         if request.method not in WITH_FORM:
             return _wrong_method()
-        address, is_form = request.client.host if request.client else "", request.method == "POST"
+        address = client_network(request.client.host if request.client else "")
+        is_form = request.method == "POST"
+        throttle = self._forms if is_form else self._throttle
         try:
-            (self._forms if is_form else self._throttle).admit(address)
+            await asyncio.wrap_future(self._pool.submit(address, lambda: throttle.admit(address)))
         except Throttled as error:
             headers = {"Retry-After": str(error.retry_after)} | ({"Connection": "close"} if is_form else {})
             return PlainTextResponse(f"{error.reason}.", 429, HEADERS | headers)
@@ -191,9 +202,9 @@ def _response(page: SharedPage, etags: Sequence[str]) -> Response:
 class MailRoute:
     """ASGI middleware: answers `/mail/stop`, and nothing else. `stop` ends what a token is for, if it is."""
 
-    def __init__(self, app: ASGIApp, stop: Callable[[str], bool]) -> None:
+    def __init__(self, app: ASGIApp, stop: Callable[[str], bool], tally: Tallies = no_tally) -> None:
         self._app, self._stop = app, stop
-        self._requests = Throttle(STOPS_A_MINUTE)
+        self._requests = Throttle(STOPS_A_MINUTE, share=tally("stops"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != PATH:
@@ -207,7 +218,8 @@ class MailRoute:
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        self._requests.admit(request.client.host if request.client else "")
+        address = client_network(request.client.host if request.client else "")
+        await run_in_threadpool(self._requests.admit, address)
         token = request.query_params.get("token", "")[:LONGEST_TOKEN]
         if request.method in ("GET", "HEAD"):
             return _page("Stop this mail?", f'<form method="post" action="{PATH}?token={escape(token)}">'

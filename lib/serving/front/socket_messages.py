@@ -31,6 +31,7 @@ VISITOR_BYTES = 32 * 2**10
 PERSON_BYTES = 8 * 2**20
 """A signed-in person's largest message: it has the values of all widgets, a pasted list or CSV file too."""
 TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
+SHARED_AFTER = 20
 
 
 class PolicyViolation(Exception):
@@ -204,11 +205,32 @@ def note_sign_in(headers: Mapping[str, str], *, is_signed_in: bool) -> None:
 
 
 class OpenSockets:
-    """The open sockets: at most `visitors` without a sign-in, and a third of these from one address."""
+    """The open sockets: at most `visitors` without a sign-in, and a third of these from one address.
+
+    Those of other desks count too, as they were when the desks exchanged their counts last: `is_due` once as
+    many have come or gone as a twentieth of what one address may have.
+    """
 
     def __init__(self, visitors: int) -> None:
         self._visitors, self._visitors_per_address = visitors, max(1, visitors // 3)
         self._sockets: dict[OpenSocket, None] = {}
+        self._last_counts, self.others = Counter[str](), Counter[str]()
+
+    @property
+    def visitors(self) -> Counter[str]:
+        """How many of each address are open here without a sign-in."""
+        return Counter(socket.address for socket in self._sockets if not socket.is_signed_in)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to exchange counts before another one is added."""
+        visitors = self.visitors
+        change = (visitors - self._last_counts) + (self._last_counts - visitors)
+        return change.total() >= max(1, self._visitors_per_address // SHARED_AFTER)
+
+    def exchange(self, own: Counter[str], others: Counter[str]) -> None:
+        """Note our counts as other desks know them, and theirs."""
+        self._last_counts, self.others = own, others
 
     def add(self, socket: OpenSocket) -> int:
         """Add the socket; otherwise the HTTP status that says why there is no room for it.
@@ -217,12 +239,13 @@ class OpenSockets:
         opens hundreds blocks no other.
         """
         if not socket.is_signed_in:
-            addresses = Counter(other.address for other in self._sockets if not other.is_signed_in)
-            if addresses[socket.address] >= self._visitors_per_address:
+            visitors = self.visitors
+            everywhere = visitors + self.others
+            if everywhere[socket.address] >= self._visitors_per_address:
                 return TOO_MANY_REQUESTS
-            if addresses.total() >= self._visitors:
-                address, count = addresses.most_common(1)[0]
-                if count <= addresses[socket.address] + 1:
+            if everywhere.total() >= self._visitors:
+                address = max(visitors, key=lambda address: everywhere[address], default=socket.address)
+                if everywhere[address] <= everywhere[socket.address] + 1:
                     return UNAVAILABLE
                 self._oldest(address).close()
         self._sockets[socket] = None

@@ -47,6 +47,10 @@ class Pace:
         self._next = max(self._next, now) + self._seconds
         return wait
 
+    def go_on(self, end: float) -> None:
+        """Go on where what is counted elsewhere ends, if that is later."""
+        self._next = max(self._next, end)
+
 
 class Limiter:
     """A rate for each socket, and one for all sockets of an address together."""

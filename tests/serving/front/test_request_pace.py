@@ -1,6 +1,7 @@
 """Requests without an account keep to a rate; people, and callers with a token, don't notice it."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -11,6 +12,8 @@ from starlette.types import Receive, Scope, Send
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from lib import database
+from lib.people.tokens.tally import Tally
 from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.server import accepting
 from lib.serving.front.socket_pace import Rate
@@ -110,3 +113,24 @@ def test_a_short_wait_is_waited_for() -> None:
     """Callers a little beyond the rate are answered, later."""
     with serving(RequestPace(desk, lambda header: False, Rate(1, 0.01))) as address:
         assert codes(address, {}) == [200] * MANY
+
+
+def test_two_desks_admit_as_many_as_one(database_url: str) -> None:
+    """What an address uses at both desks over a database is one rate: both admit at most one more."""
+    network = Network("127.0.0.1", 0)
+    with ExitStack() as stack:
+        desks = []
+        for _ in range(2):
+            engine = database.engine(database_url)
+            database.migrate(engine)
+            stack.callback(engine.dispose)
+            app = RequestPace(desk, lambda header: False, Rate(FEW, 3600), Tally(engine, "rate").use)
+            desks.append(stack.enter_context(serving(app, **accepting(network))))
+        answers = [codes(address, {}, 1) for address in desks * MANY]
+    assert answers.count([200]) in (FEW, FEW + 1)
+
+
+def test_a_rate_without_a_database_is_the_desks_own() -> None:
+    """While the database does not answer, a desk keeps its own count."""
+    with serving(RequestPace(desk, lambda header: False, Rate(FEW, 3600), lambda *_: None)) as address:
+        assert codes(address, {}) == [200] * FEW + [429] * (MANY - FEW)

@@ -1,12 +1,15 @@
 """Whose turn it is among the desk's WebSockets, and how many of them there may be."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from lib import database
+from lib.people.tokens.tally import Tally
 from lib.serving.front.socket_messages import (
     HEADER,
     PERSON_BYTES,
@@ -144,6 +147,47 @@ def test_nobody_makes_room_for_a_crowd_of_equals() -> None:
     """Where all addresses have as many, the newcomer is asked to come later."""
     sockets = OpenSockets(3)
     assert [sockets.add(socket(f"192.0.2.{number}")) for number in range(4)] == [0, 0, 0, 503]
+
+
+def test_sockets_of_other_desks_count(database_url: str) -> None:
+    """Two desks that exchange counts when they are due admit a third of `visitors` from one address, and one
+    more at most; what another one closes makes room once it has said so."""
+    engine = database.engine(database_url)
+    database.migrate(engine)
+    desks = [(OpenSockets(30), Tally(engine, "visitors")) for _ in range(2)]
+    admitted = []
+    for turn in range(30):
+        sockets, tally = desks[turn % 2]
+        if sockets.is_due:
+            exchange(sockets, tally)
+        if not sockets.add(newcomer := socket("192.0.2.1")):
+            admitted.append((sockets, newcomer))
+    assert len(admitted) in (10, 11)
+    for sockets, leaving in admitted:
+        sockets.remove(leaving)
+    for sockets, tally in (*desks, desks[0]):
+        exchange(sockets, tally)
+    assert [desks[0][0].add(socket("192.0.2.1")) for _ in range(11)] == [0] * 10 + [429]
+    engine.dispose()
+
+
+def exchange(sockets: OpenSockets, tally: Tally) -> None:
+    """Say what is open here, and hear what is elsewhere."""
+    visitors = sockets.visitors
+    elsewhere = tally.hold(visitors)
+    assert elsewhere is not None
+    sockets.exchange(visitors, elsewhere)
+
+
+def test_a_crowd_at_another_desk_fills_this_one() -> None:
+    """With too many in all, the address with the most at all desks loses its oldest socket here."""
+    sockets = OpenSockets(6)
+    crowd, few = socket("192.0.2.1"), socket("192.0.2.2")
+    assert [sockets.add(crowd), sockets.add(few)] == [0, 0]
+    sockets.exchange(sockets.visitors, Counter({"192.0.2.1": 1, "192.0.2.3": 2, "192.0.2.4": 1}))
+    assert sockets.add(socket("192.0.2.3")) == 429
+    assert sockets.add(socket("192.0.2.5")) == 0
+    assert [len(one.closed) for one in (crowd, few)] == [1, 0]  # type: ignore[attr-defined]
 
 
 def test_a_socket_is_found_by_the_header_that_the_server_added() -> None:
