@@ -304,7 +304,7 @@ class Query:
         within = self.question.within
         if within is None:
             return []
-        split = Split(self.layout, tuple(map(str, within.names)), self.period.local)
+        split = Split(self.layout, tuple(map(str, within)), self.period.local)
         return [InGroups(split, split.keys_of(within))]
 
     def _clause(self, clause: Sequence[Filter]) -> Condition | AnyOf:
