@@ -12,7 +12,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from remote.test_remote import signed
+from certificates import signed
 from serving import free_port
 
 SENDER, PASSWORD = "desk@desk.example", "correct-horse-battery"

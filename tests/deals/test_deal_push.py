@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
+from certificates import signed
 from hypothesis import given
 from hypothesis import strategies as st
-from remote.test_remote import signed
 from serving import serving
 from starlette.applications import Starlette
 from starlette.requests import Request

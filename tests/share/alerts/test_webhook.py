@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from certificates import signed
 from keeping import keeper
-from remote.test_remote import signed
 from serving import serving
 from watched import Receiver, imported, set_up, webhook
 
