@@ -3,6 +3,7 @@
 A grant opens a project, or one slicer of it, and of the slicer maybe only the rows that pass its filters.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -324,6 +325,15 @@ class Person:
     def row_filters(self, project: str, slicer: str) -> tuple[Filter, ...]:
         """The filters that the rows of a granted slicer have to pass; an admin sees every row."""
         return () if self.role == "admin" else row_filters(self.grants, project, slicer)
+
+    def rows_key(self, project: str, slicer: str) -> str:
+        """A text that differs once the person may see other rows of a slicer; empty where they see none.
+
+        To be stored beside a figure that was computed for them, and compared when it is shown.
+        """
+        if not self.may_see(project, slicer):
+            return ""
+        return hashlib.sha256(_FILTERS.dump_json(self.row_filters(project, slicer))).hexdigest()
 
 
 def name_fault(name: str) -> str:

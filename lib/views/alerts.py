@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from lib.database import from_row
 from lib.people.tables import made_by
 from lib.views.entries import SavedViews, Scope
 from lib.views.models import ALERT_RULES, Alert, AlertRule
-from lib.views.tables import alerts, saved_views
+from lib.views.tables import alert_messages, alerts, saved_views
 from lib.wire.errors import BadRequest, UnknownName
 
 MOST_ALERTS = 100
@@ -26,6 +26,7 @@ WITH_VIEWS = (
 )
 FRESH: Mapping[str, Any] = {
     "state": "new", "since": None, "value": None, "low": None, "high": None, "problem": "", "checked": None,
+    "rows_key": None,
 }  # fmt: skip
 
 
@@ -41,7 +42,7 @@ class Alerts:
             alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
         )
         rows = [row for row in self.scope.rows(own_alerts) if self.scope.owns(row.owner, row.created)]
-        return [alert_of(row, self._sees(row)) for row in rows]
+        return [self._shown(row) for row in rows]
 
     def of_view(self, number: int) -> Alert | None:
         """The one on this view; None without."""
@@ -68,6 +69,8 @@ class Alerts:
         }  # fmt: skip
         with self.scope.write() as connection:
             mine = alerts.c.owner == values["owner"]
+            same = select(alerts.c.id).where(mine, alerts.c.view_id == number)
+            connection.execute(delete(alert_messages).where(alert_messages.c.alert_id.in_(same)))
             result = connection.execute(update(alerts).where(mine, alerts.c.view_id == number).values(values))
             if result.rowcount:
                 return
@@ -82,11 +85,18 @@ class Alerts:
         mine = (alerts.c.view_id == number, alerts.c.owner == self.scope.person.username)
         self.scope.execute(delete(alerts).where(*mine))
 
-    def _sees(self, row: Row[Any]) -> bool:
+    def _shown(self, row: Row[Any]) -> Alert:
+        """The alert without the view's name and question where that is not seen, and as not checked yet once
+        the person may see other rows than at the last check."""
+        person = self.scope.person
         is_seen = self.scope.sees_of(row.view_owner, row.view_created, row.is_shared)
-        return is_seen and self.scope.person.may_see(row.project, row.slicer)
+        is_seen = is_seen and person.may_see(row.project, row.slicer)
+        changes: dict[str, Any] = {} if is_seen else {"view_name": "", "params": {}}
+        if row.rows_key != person.rows_key(row.project, row.slicer):
+            changes |= FRESH
+        return replace(alert_of(row), **changes)
 
 
-def alert_of(row: Row[Any], is_seen: bool = True) -> Alert:
-    """The alert of a row of `WITH_VIEWS`; without the view's name and question where that is not seen."""
-    return from_row(Alert, row, **({} if is_seen else {"view_name": "", "params": {}}))
+def alert_of(row: Row[Any]) -> Alert:
+    """The alert of a row of `WITH_VIEWS`."""
+    return from_row(Alert, row)

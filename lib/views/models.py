@@ -84,6 +84,7 @@ class Alert:
     `figure` are the facts of the data field that a number of it is written by. `bound` is None for `changed`,
     whose bounds `low` and `high` the last check found. `since` is when the state began, `value` the figure of
     the last check, `problem` why that found none. A view that its owner can't see any more has no name here.
+    `rows_key` says which rows the last check was about (`Person.rows_key`).
     """
 
     id: int
@@ -105,6 +106,7 @@ class Alert:
     high: float | None
     problem: str
     checked: datetime | None
+    rows_key: str | None
 
 
 def checked_name(name: str) -> str:

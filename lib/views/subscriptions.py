@@ -100,8 +100,9 @@ class Subscription:
 
     `minute` of the day (0 to 1439) and `weekday` (0 is Monday) are in the zone of the reader. `recipient` is
     an address without an account; empty: the owner's own. `due` is when it is looked at next, `mark` what the
-    last mail was about, `failures` how often in a row it failed, and `problem` why. Where the reader of this
-    object can't see the view or board, its name is empty.
+    last mail was about, `failures` how often in a row it failed, and `problem` why. `request` is of a mail
+    that is not sent yet: its Message-ID, when it was due, and its questions. Where the reader of this object
+    can't see the view or board, its name is empty.
     """
 
     id: int
@@ -125,6 +126,7 @@ class Subscription:
     sent: datetime | None
     board_id: int | None
     board_name: str
+    request: Mapping[str, Any]
 
     @property
     def is_of_alerts(self) -> bool:
@@ -187,6 +189,7 @@ class Subscriptions:
         values = {
             **about, **asdict(schedule), "only_new": only_new, "with_snapshot": with_snapshot, "created": now,
             "due": schedule.next_after(now), "mark": {}, "failures": 0, "problem": "",
+            "request": {},
         }  # fmt: skip
         with self.scope.write() as connection:
             connection.execute(delete(mail_subscriptions).where(*same))

@@ -78,13 +78,10 @@ link_visits = Table(
 chosen_cards = Table(
     "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)
 )
-alert_messages = numbered_table("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
 mail_messages = numbered_table(
     "mail_messages",
-    _reference("subscription_id", "mail_subscriptions", nullable=True),
     *required(owner=USER, recipient=String(254), **REPORT),
     *required(body=Text, created=Instant, attempts=Integer, due=Instant),
-    Index(None, "subscription_id"),
 )
 
 
@@ -108,9 +105,15 @@ alerts = numbered_table(
     *required(state=String(20)),
     *optional(since=Instant, value=Double, low=Double, high=Double),
     *required(problem=Text),
-    *optional(checked=Instant),
+    *optional(checked=Instant, rows_key=String(64)),
     UniqueConstraint("view_id", "owner"),
     Index(None, "owner"),
+)
+alert_messages = numbered_table(
+    "alert_messages",
+    _reference("alert_id", "alerts", nullable=False),
+    *required(event=Document, attempts=Integer, due=Instant),
+    Index(None, "alert_id"),
 )
 
 
@@ -123,6 +126,7 @@ mail_subscriptions = numbered_table(
     *required(due=Instant, mark=Document, failures=Integer, problem=Text),
     *optional(sent=Instant),
     _reference("board_id", "boards", nullable=True),
+    *required(request=Document),
     Index(None, "owner"),
     Index(None, "view_id"),
     Index(None, "board_id"),

@@ -18,7 +18,7 @@ from lib.people.tokens.access import Access
 from lib.people.tokens.store import tokens
 from lib.slicers.warehouse import Warehouse
 from lib.views.board_copies import BoardCopy
-from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views, share_links
+from lib.views.tables import alerts, chosen_cards, mail_messages, notes, own_metrics, saved_views, share_links
 from lib.wire.errors import BadRequest, TrancheError
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,8 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
             for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
                 connection.execute(delete(table).where(*_about(table, pair)))
             connection.execute(delete(package_questions).where(*_question_of(pair)))
-            connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
+            for table in (health_reports, mail_messages):
+                connection.execute(delete(table).where(*_is_of(table, pair)))
             changes = _regrant(connection, pair, lambda grants: without_slicer(grants, pair))
         _note(access, changes, by)
 
@@ -166,7 +167,8 @@ def _follow(connection: Connection, pair: Pair, to: Pair) -> None:
         connection.execute(update(table).where(*_about(table, pair)).values(values))
     _rename_in_boards(connection, pair, to)
     connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
-    connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
+    for table in (health_reports, mail_messages):
+        connection.execute(update(table).where(*_is_of(table, pair)).values(values))
 
 
 def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Grant]], list[Grant]]) -> Changes:

@@ -1,7 +1,8 @@
 """One alert, checked: its view's query in its owner's name, judged by lib/reporting/watched.py."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from lib.people import Person
 from lib.reporting import links, watched
 from lib.reporting.models import InfoQuery
 from lib.reporting.watched import FigureUnavailable
@@ -15,7 +16,8 @@ from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, Tran
 class Verdict:
     """`state` is None where it is unknown, and `problem` says why; the alert's state then stays.
 
-    `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`.
+    `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`. All of it
+    is about the rows of `rows_key`.
     """
 
     state: AlertState | None = None
@@ -23,13 +25,17 @@ class Verdict:
     low: float | None = None
     high: float | None = None
     problem: str = ""
+    rows_key: str = ""
 
 
-def check(alert: Alert, settings: Settings) -> Verdict:
-    """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
-    person = connect.installation(settings).people.still(alert.owner, alert.created)
+def check(alert: Alert, person: Person | None, settings: Settings) -> Verdict:
+    """The alert's verdict for its owner, None where they can't sign in any more. Failures become verdicts."""
     if person is None:
         return Verdict("lost", problem="Its owner can't sign in any more.")
+    return replace(_verdict(alert, person, settings), rows_key=person.rows_key(alert.project, alert.slicer))
+
+
+def _verdict(alert: Alert, person: Person, settings: Settings) -> Verdict:
     try:
         clients = connect.connect(person, settings)
         view = clients.view_store.views.get(alert.view_id)

@@ -6,13 +6,13 @@ Messages go to the webhook of the settings. Its address may have a token in its 
 password: neither it nor the secret reach a log.
 """
 
-import json
 import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
@@ -20,14 +20,16 @@ import httpx
 from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
 
 from lib import database
-from lib.database import DatabaseScope
+from lib.database import DatabaseScope, from_row
+from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share.alerts.check import Verdict, check
 from lib.views import Alert
-from lib.views.alerts import CHECK_MINUTES, WITH_VIEWS, alert_of
+from lib.views.alerts import CHECK_MINUTES, WITH_VIEWS, Alerts, alert_of
+from lib.views.entries import Scope
 from lib.views.tables import alert_messages, alerts, saved_views
-from lib.wire import call
+from lib.wire import call, exact
 from lib.wire.call import Call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import ServiceProblem, TrancheError
@@ -47,54 +49,72 @@ PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PA
 
 @dataclass(frozen=True, slots=True)
 class AlertMessage:
-    """A message that is to be sent, and how often that was tried."""
+    """What a message is to say, and how often it was tried: it is written when it is sent, see `body`."""
 
     id: int
-    body: str
+    alert_id: int
+    event: Mapping[str, Any]
     attempts: int
 
 
 @dataclass(frozen=True)
 class AlertStore(DatabaseScope):
-    """Alerts on views of one reporting service; `origin` is the desk's address, for links."""
+    """Alerts on views of one reporting service."""
 
     service: str
-    origin: str
 
     def everything(self) -> list[Alert]:
         """All alerts, of everybody."""
         return [alert_of(row) for row in self.rows(WITH_VIEWS.where(saved_views.c.service == self.service))]
+
+    def alert(self, number: int) -> Alert:
+        """The alert of this number, which is there."""
+        (row,) = self.rows(WITH_VIEWS.where(alerts.c.id == number))
+        return alert_of(row)
+
+    def alert_for(self, owner: Person | None, number: int) -> Alert | None:
+        """An alert as its owner may see it; None if it is not theirs."""
+        if owner is None:
+            return None
+        mine = Alerts(Scope(self.engine, self.service, owner)).mine()
+        return next((alert for alert in mine if alert.id == number), None)
 
     def settle(self, alert: Alert, verdict: Verdict, now: datetime, is_sent: bool) -> bool:
         """Write down what a check found; whether the alert began or ceased to fire.
 
         With the change, in one transaction, goes the message about it, where these are sent: once, however
         often it is checked and by whomever. An alert that was removed or replaced meanwhile is left alone.
+        Where there is no verdict what is known stays, unless it is about other rows.
         """
-        number = uuid4().hex
         with self.write() as connection:
             row = connection.execute(WITH_VIEWS.where(alerts.c.id == alert.id)).one_or_none()
             if row is None or any(row._mapping[name] != getattr(alert, name) for name in RULE_FIELDS):
                 return False
             before = alert_of(row)
-            state = verdict.state or before.state
+            stays = verdict.state is None and before.rows_key == verdict.rows_key
+            state = before.state if stays else verdict.state or "new"
             since = before.since if state == before.state else now
             figures = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
-            values = {
+            values: dict[str, Any] = {
                 "state": state, "since": since, "checked": now, "problem": verdict.problem,
-                **({} if verdict.state is None else figures),
+                "rows_key": verdict.rows_key, **({} if stays else figures),
             }  # fmt: skip
             connection.execute(update(alerts).where(alerts.c.id == alert.id).values(values))
             has_turned = (state == "firing") != (before.state == "firing")
             if has_turned and is_sent:
-                text = body(before, verdict, number, now, self.origin)
-                connection.execute(insert(alert_messages).values(body=text, attempts=0, due=now))
+                event = {
+                    "id": uuid4().hex, "event": "fired" if state == "firing" else "cleared",
+                    "at": now.isoformat(timespec="seconds"), "reason": verdict.problem or None,
+                    "rows_key": verdict.rows_key, **figures,
+                }  # fmt: skip
+                values = {"alert_id": alert.id, "event": event, "attempts": 0, "due": now}
+                connection.execute(insert(alert_messages).values(values))
             return has_turned
 
     def waiting(self, now: datetime) -> list[AlertMessage]:
         """Messages that are due, the oldest first; twenty at most."""
         due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
-        return [AlertMessage(row.id, row.body, row.attempts) for row in self.rows(due.limit(AT_ONCE))]
+        return [from_row(AlertMessage, row) for row in self.rows(due.limit(AT_ONCE))]
 
     def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
         """Claim a due message, so that no other process over this database sends it until then.
@@ -115,35 +135,31 @@ class AlertStore(DatabaseScope):
         self.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
 
 
-def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:
-    """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
+def body(alert: Alert, sight: Alert | None, event: Mapping[str, Any], rows_key: str, origin: str) -> str:
+    """The message as JSON, about an event of this alert. `origin` is the desk's address, for the link.
 
-    An owner who lost access gets no figure.
+    `sight` is the alert as its owner may see it now, and `rows_key` says which rows they may: figures of the
+    event are left out where these are others, and those of the last check stand instead if it found the same.
+    Whoever can't see the view any more gets no word of it. Where a message arrives twice, `id` is the same.
     """
-    link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
-    message = {
-        "id": number,
-        "event": "fired" if verdict.state == "firing" else "cleared",
-        "at": now.isoformat(timespec="seconds"),
-        "reason": verdict.problem or None,
-        "alert": {
-            "id": alert.id,
-            "owner": alert.owner,
-            "project": alert.project,
-            "slicer": alert.slicer,
+    message = {name: event[name] for name in ("id", "event", "at", "reason")}
+    message["alert"] = {name: getattr(alert, name) for name in ("id", "owner", "project", "slicer")}
+    if sight is not None and sight.view_name:
+        is_same = (sight.state == "firing") == (event["event"] == "fired")
+        last = {"value": sight.value, "low": sight.low, "high": sight.high} if is_same else {}
+        figures = event if event["rows_key"] == rows_key else last
+        link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
+        message["alert"] |= {
             "view": alert.view_name,
             "field": alert.field,
             "rule": alert.rule,
             "bound": alert.bound,
-            "value": verdict.value,
-            "usual_low": verdict.low,
-            "usual_high": verdict.high,
+            "value": figures.get("value"),
+            "usual_low": figures.get("low"),
+            "usual_high": figures.get("high"),
             "link": f"{origin}/audience?{link}",
-        },
-    }
-    if verdict.state == "lost":
-        message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
-    return json.dumps(message, ensure_ascii=False)
+        }
+    return exact.dumps(message).decode()
 
 
 def _is_due(now: datetime) -> ColumnElement[bool]:
@@ -159,8 +175,9 @@ class Watch:
         self._settings = settings
         self._webhook = Webhook(settings)
         installation = connect.installation(settings)
+        self._people = installation.people
         self._warehouse = None if settings.base_url else installation.warehouse
-        self.store = AlertStore(installation.access.store.engine, settings.base_url, settings.address)
+        self.store = AlertStore(installation.access.store.engine, settings.base_url)
         self._versions: dict[Slicer, str] = {}
 
     def look(self, now: datetime) -> list[Alert]:
@@ -169,24 +186,40 @@ class Watch:
         versions = {
             pair: self._version(*pair) for pair in {(alert.project, alert.slicer) for alert in alerts}
         }
-        due = [alert for alert in alerts if self._is_due(alert, versions, now)]
+        everyone = self._people.everyone()
+        owners = {person.username: person for person in everyone if not self._people.is_locked(person)}
+        due = [alert for alert in alerts if self._is_due(alert, owners, versions, now)]
         for alert in due:
-            verdict = check(alert, self._settings)
+            verdict = check(alert, _owner(alert, owners), self._settings)
             if self.store.settle(alert, verdict, now, self._webhook.is_set):
                 log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
         self._versions = versions
-        self._webhook.deliver(self.store, now)
+        self._webhook.deliver(self.store, self._body, now)
         return due
 
     def close(self) -> None:
         """Close the connections of the webhook."""
         self._webhook.close()
 
-    def _is_due(self, alert: Alert, versions: dict[Slicer, str], now: datetime) -> bool:
-        """Whether it was not checked lately. A check in the future was made before the clock was set back."""
-        pair = alert.project, alert.slicer
+    def _is_due(
+        self, alert: Alert, owners: Mapping[str, Person], versions: dict[Slicer, str], now: datetime
+    ) -> bool:
+        """Whether it was not checked lately, or its owner may see other rows since.
+
+        A check in the future was made before the clock was set back.
+        """
+        pair, owner = (alert.project, alert.slicer), _owner(alert, owners)
         is_new = alert.checked is None or abs(now - alert.checked) >= EVERY
-        return is_new or self._versions.get(pair) != versions[pair]
+        has_changed = alert.rows_key != ("" if owner is None else owner.rows_key(*pair))
+        return is_new or has_changed or self._versions.get(pair) != versions[pair]
+
+    def _body(self, message: AlertMessage) -> str:
+        """A message for who its owner is now; see `body`. An alert takes its messages along."""
+        alert = self.store.alert(message.alert_id)
+        owner = self._people.still(alert.owner, alert.created)
+        rows_key = "" if owner is None else owner.rows_key(alert.project, alert.slicer)
+        sight = self.store.alert_for(owner, alert.id)
+        return body(alert, sight, message.event, rows_key, self._settings.address)
 
     def _version(self, project: str, slicer: str) -> str:
         """A version that changes with each import; empty for a remote service, whose imports are unknown."""
@@ -196,6 +229,12 @@ class Watch:
             return self._warehouse.open(project, slicer).version
         except TrancheError:
             return ""
+
+
+def _owner(alert: Alert, owners: Mapping[str, Person]) -> Person | None:
+    """The owner of an alert among these people; None where they are gone, or a namesake came instead."""
+    owner = owners.get(alert.owner)
+    return owner if owner is not None and owner.had_name(alert.created) else None
 
 
 def watching(settings: Settings) -> AbstractContextManager[None]:
@@ -237,17 +276,18 @@ class Webhook:
         """Whether there is one."""
         return bool(self._address)
 
-    def deliver(self, store: AlertStore, now: datetime) -> None:
-        """Send what is due, each message once; what fails waits, longer each time, and at last is given up.
+    def deliver(self, store: AlertStore, write: Callable[[AlertMessage], str], now: datetime) -> None:
+        """Send what is due, each message once, as `write` has it now.
 
-        A receiver that can't be reached is tried once a round: the other messages wait too.
+        What fails waits, longer each time, and at last is given up. A receiver that can't be reached is
+        tried once a round: the other messages wait too.
         """
         if not self.is_set:
             return
         for message in store.waiting(now):
             if not store.claim(message, now, now + CLAIM):
                 continue
-            trouble, is_reached = self._send(message)
+            trouble, is_reached = self._send(write(message).encode())
             if not trouble:
                 store.forget(message)
             elif message.attempts >= len(PAUSES):
@@ -266,12 +306,11 @@ class Webhook:
     def _host(self) -> str:
         return urlsplit(self._address).hostname or ""
 
-    def _send(self, message: AlertMessage) -> tuple[str, bool]:
+    def _send(self, body: bytes) -> tuple[str, bool]:
         """Why the message was not taken, empty if it was; and whether somebody was there.
 
         The status is all that counts: no body is read.
         """
-        body = message.body.encode()
         headers = signed_headers(self._secret, body)
         request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
         try:

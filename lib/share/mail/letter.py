@@ -97,13 +97,18 @@ class Letter:
     files: Sequence[Attachment] = ()
 
 
-def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> EmailMessage:
-    """The mail. `stop` is the address that ends such mails (https for the one-click header of RFC 8058)."""
+def message(
+    letter: Letter, sender: str, recipient: str, stop: str = "", message_id: str = ""
+) -> EmailMessage:
+    """The mail. `stop` is the address that ends such mails (https for the one-click header of RFC 8058).
+
+    `message_id` is that of an earlier try, the same of which is another copy (RFC 5322, 3.6.4).
+    """
     mail = EmailMessage(policy=SMTP)
     mail["Subject"] = _in_header(letter.subject)[:LONGEST_SUBJECT]
     mail["From"], mail["To"] = sender, recipient
     mail["Date"] = format_datetime(datetime.now(UTC))
-    mail["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
+    mail["Message-ID"] = message_id or new_message_id(sender)
     mail["Auto-Submitted"] = "auto-generated"
     if stop:
         mail["List-Unsubscribe"] = f"<{stop}>"
@@ -120,6 +125,11 @@ def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> Emai
         main, _, sub = file.kind.partition("/")
         mail.add_attachment(file.content, maintype=main, subtype=sub, filename=_in_header(file.name))
     return mail
+
+
+def new_message_id(sender: str) -> str:
+    """A Message-ID of the sender's domain, which no other mail has."""
+    return make_msgid(domain=sender.rpartition("@")[2])
 
 
 def one_line(text: str) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
 
-from lib.database import DatabaseScope
+from lib.database import DatabaseScope, from_row
 from lib.people import Person
 from lib.settings import Settings
 from lib.share.mail.letter import Letter, Part, message
@@ -23,13 +23,12 @@ LONGEST_PAUSE = PAUSES[-1]
 
 @dataclass(frozen=True, slots=True)
 class MailMessage:
-    """A mail that is to be sent, the owner of what it says, and how often that was tried.
+    """A mail that is to be sent as it is, in whose name, and how often that was tried.
 
-    `project` and `slicer` are what it shows figures of, empty where it shows none.
+    It is about a slicer of a project, or about none (empty).
     """
 
     id: int
-    subscription_id: int | None
     owner: str
     recipient: str
     project: str
@@ -40,35 +39,41 @@ class MailMessage:
 
 
 def send(
-    engine: Engine, settings: Settings, owner: Person, recipient: str, subject: str, *parts: Part
+    engine: Engine,
+    settings: Settings,
+    owner: Person,
+    recipient: str,
+    subject: str,
+    *parts: Part,
+    about: tuple[str, str] = ("", ""),
 ) -> bool:
     """Mail this to an address, soon, in the name of a person; whether the desk can.
 
-    StoreUnavailable without the database.
+    `about` is the slicer, if it is about one: it is sent as long as the person may see that. Parts have no
+    figures of reports: what waits is sent as it is. StoreUnavailable without the database.
     """
     if not settings.smtp_host or not is_mailable(recipient):
         return False
-    mail = message(Letter(subject, parts), settings.mail_from, recipient)
-    values = waiting_mail(None, owner.username, recipient, bytes(mail), datetime.now(UTC))
+    now = datetime.now(UTC)
+    body = bytes(message(Letter(subject, parts), settings.mail_from, recipient)).decode("ascii")  # RFC 2045
+    values = {
+        "owner": owner.username, "recipient": recipient, "project": about[0], "slicer": about[1],
+        "body": body, "created": now, "attempts": 0, "due": now,
+    }  # fmt: skip
     DatabaseScope(engine).execute(insert(mail_messages).values(values))
     return True
 
 
-def tell(engine: Engine, settings: Settings, person: Person, subject: str, *parts: Part) -> bool:
+def tell(
+    engine: Engine,
+    settings: Settings,
+    person: Person,
+    subject: str,
+    *parts: Part,
+    about: tuple[str, str] = ("", ""),
+) -> bool:
     """Mail this to a person, soon; whether they have an address, and the desk a mail server."""
-    return send(engine, settings, person, person.email or "", subject, *parts)
-
-
-def waiting_mail(
-    subscription: Subscription | None, owner: str, recipient: str, body: bytes, now: datetime
-) -> dict[str, Any]:
-    """The row of a mail that is due now. Mails are ASCII: texts in them are encoded (RFC 2045)."""
-    return {
-        "subscription_id": None if subscription is None else subscription.id, "owner": owner,
-        "recipient": recipient, "project": "" if subscription is None else subscription.project,
-        "slicer": "" if subscription is None else subscription.slicer, "body": body.decode("ascii"),
-        "created": now, "attempts": 0, "due": now,
-    }  # fmt: skip
+    return send(engine, settings, person, person.email or "", subject, *parts, about=about)
 
 
 @dataclass(frozen=True)
@@ -83,38 +88,25 @@ class Outbox(DatabaseScope):
         query = WITH_VIEWS.where(mine, mail_subscriptions.c.due <= now)
         return [subscription_of(row) for row in self.rows(query)]
 
-    def board_slicers(self, mail: MailMessage) -> list[list[str]]:
-        """The slicers, each a project and a name, that a mail of a board shows figures of; else none."""
-        mine = mail_subscriptions.c.id == mail.subscription_id
-        row = self.row(select(mail_subscriptions.c.mark).where(mine))
-        return [] if row is None else [*row.mark.get("slicers", ())]
+    def settle(self, before: Subscription, changes: Mapping[str, Any]) -> bool:
+        """Write down what came, or comes, of a subscription that was due.
 
-    def settle(
-        self, before: Subscription, changes: Mapping[str, Any], message: Mapping[str, Any] | None = None
-    ) -> bool:
-        """Write down what came of a subscription that was due, with its mail, in one transaction.
-
-        False, and nothing is written, where another desk was first or it was stopped meanwhile: `due` and
-        `mark` are then others. So a mail is made once, however many desks look at the same moment.
+        False, and nothing is written, where another desk was first or it was stopped meanwhile: `due` is
+        then another. So a mail is sent once, however many desks look at the same moment.
         """
         same = (
             mail_subscriptions.c.id == before.id,
             mail_subscriptions.c.due == before.due,
             mail_subscriptions.c.created == before.created,
         )
-        change = update(mail_subscriptions).where(*same).values(**changes)
         with self.write() as connection:
-            if connection.execute(change).rowcount != 1:
-                return False
-            if message is not None:
-                connection.execute(insert(mail_messages).values(**message))
-            return True
+            change = update(mail_subscriptions).where(*same).values(**changes)
+            return connection.execute(change).rowcount == 1
 
     def waiting(self, now: datetime) -> list[MailMessage]:
         """Messages that are due, the oldest first; fifty at most."""
         query = select(mail_messages).where(_is_due(now)).order_by(mail_messages.c.id).limit(AT_ONCE)
-        rows = (row._mapping for row in self.rows(query))
-        return [MailMessage(**{name: value for name, value in row.items() if name != "due"}) for row in rows]
+        return [from_row(MailMessage, row) for row in self.rows(query)]
 
     def claim(self, message: MailMessage, now: datetime) -> bool:
         """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.
@@ -126,30 +118,14 @@ class Outbox(DatabaseScope):
             change = update(mail_messages).where(*mine).values(due=now + CLAIM)
             return connection.execute(change).rowcount == 1
 
-    def finish(self, message: MailMessage, now: datetime) -> None:
-        """It arrived at the mail server."""
-        self._end(message, {"sent": now, "problem": ""})
+    def forget(self, message: MailMessage) -> None:
+        """Forget a message: it arrived, or is given up."""
+        self.execute(delete(mail_messages).where(mail_messages.c.id == message.id))
 
-    def give_up(self, message: MailMessage, problem: str) -> None:
-        """Forget a message that can't be sent; its subscription says why."""
-        self._end(message, {"problem": problem})
-
-    def postpone(self, message: MailMessage, due: datetime, problem: str) -> None:
-        """Try again then; its subscription says why."""
+    def postpone(self, message: MailMessage, due: datetime) -> None:
+        """Try again then."""
         values = {"attempts": message.attempts + 1, "due": due}
-        with self.write() as connection:
-            connection.execute(update(mail_messages).where(mail_messages.c.id == message.id).values(values))
-            self._note(connection, message, {"problem": problem})
-
-    def _end(self, message: MailMessage, values: Mapping[str, Any]) -> None:
-        with self.write() as connection:
-            connection.execute(delete(mail_messages).where(mail_messages.c.id == message.id))
-            self._note(connection, message, values)
-
-    def _note(self, connection: Connection, message: MailMessage, values: Mapping[str, Any]) -> None:
-        if message.subscription_id is not None:
-            mine = mail_subscriptions.c.id == message.subscription_id
-            connection.execute(update(mail_subscriptions).where(mine).values(**values))
+        self.execute(update(mail_messages).where(mail_messages.c.id == message.id).values(values))
 
 
 def _is_due(now: datetime) -> ColumnElement[bool]:

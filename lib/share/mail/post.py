@@ -1,14 +1,15 @@
-"""The one thread that makes mails when they are due, and sends them.
+"""The one thread that writes mails when they are due, and sends them.
 
 Of all desks over a database one does it. The others wait, and go on where it ends; where two work at the same
-moment, a mail is made by one of them and sent by one.
+moment, a mail is sent by one of them. What waits for the mail server is the request, never the figures: at
+each try they are those of who the owner is then.
 """
 
 import logging
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
@@ -20,8 +21,8 @@ from lib.people import Person
 from lib.serving import connect
 from lib.serving.mail_server import MailRefusal, MailServer
 from lib.settings import Settings
-from lib.share.mail.letter import Letter, Remark, message
-from lib.share.mail.outbox import PAUSES, MailMessage, Outbox, waiting_mail
+from lib.share.mail.letter import Letter, Remark, message, new_message_id
+from lib.share.mail.outbox import CLAIM, PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
 from lib.views import Alert, Board, SavedView, Subscription
 from lib.wire.deadline import Deadline
@@ -37,29 +38,46 @@ NO_BOARD = "Its owner can't see this board, or any of its views, any more."
 NO_SHARING = "Its owner may not send figures to people without an account any more."
 NO_PERSON = "Its owner can't sign in any more."
 Pair = tuple[str, str]
+Params = Mapping[str, str]
+Questions = Mapping[str, Params]
 
 
 class MailWriter(Protocol):
     """Whatever writes what a mail says, with the figures that a person may see."""
 
-    def of_view(
-        self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
-    ) -> Letter:
-        """A saved view as this person sees it. Raises the errors of the service."""
+    def questions(
+        self, views: Iterable[SavedView], board_params: Params, clients: connect.Clients, at: datetime
+    ) -> Questions:
+        """The questions of views, under a board's parameters, on the days that their dates mean at this time:
+        URL parameters by the view's number. Raises the errors of the service."""
 
-    def of_board(self, board: Board, person: Person, clients: connect.Clients, with_snapshot: bool) -> Letter:
-        """A board with all of its cells, likewise."""
+    def of_view(
+        self, view: SavedView, params: Params, person: Person, clients: connect.Clients, with_snapshot: bool
+    ) -> Letter:
+        """A saved view with this question, as this person sees it. Raises the errors of the service."""
+
+    def of_board(
+        self,
+        board: Board,
+        views: Iterable[SavedView],
+        questions: Questions,
+        person: Person,
+        with_snapshot: bool,
+    ) -> Letter:
+        """A board with all of its cells, likewise; those of other views are empty."""
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to."""
 
 
 @dataclass(frozen=True)
-class _Mail:
-    """A letter to be sent, and what to remember of it."""
+class _Draft:
+    """A mail that is due: to whom, and what to remember once it is sent. Without `write` there is none."""
 
-    letter: Letter
+    recipient: str
     mark: Mapping[str, Any]
+    write: Callable[[], Letter] | None = None
+    questions: Questions = field(default_factory=dict)
 
 
 class Post:
@@ -75,38 +93,59 @@ class Post:
         self.outbox = Outbox(engine, settings.base_url)
 
     def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> None:
-        """Make the mails that are due, then send what waits, as long as it is this desk's work."""
+        """Send the mails that are due, then messages that wait, as long as it is this desk's work.
+
+        Once the mail server can't be reached the others wait too.
+        """
+        if not self._server.is_set:
+            return
         for subscription in self.outbox.due(now):
-            if is_alone():
-                self._make(subscription, now)
+            if not (is_alone() and self._send(subscription, now)):
+                return
         self._deliver(now)
 
-    def _make(self, subscription: Subscription, now: datetime) -> None:
-        """Make the mail of a subscription, if there is one, or write down why there is none."""
+    def _send(self, subscription: Subscription, now: datetime) -> bool:
+        """Write and send the mail of a subscription, if there is one, or note why not and when it is tried
+        again. False where the mail server can't be reached.
+
+        Its Message-ID and its questions are those of the first try; its figures are of now, for who its owner
+        is now.
+        """
+        request: dict[str, Any] = {"message_id": new_message_id(self._server.sender), "at": now.isoformat()}
+        request |= subscription.request
+        mark, is_written = None, False
+        ends = {"due": subscription.schedule.next_after(now), "failures": 0, "problem": "", "request": {}}
         try:
-            mail, recipient = self._mail(subscription, now)
+            draft = self._draft(subscription, request, now)
+            if draft is None:
+                if subscription.next_time is not None or subscription.failures:
+                    self.outbox.settle(subscription, ends)
+                return True
+            mark = draft.mark
+            if draft.write is None:
+                self.outbox.settle(subscription, {**ends, "mark": mark})
+                return True
+            request["questions"] = draft.questions
+            claim = now + CLAIM
+            if not self.outbox.settle(subscription, {"due": claim, "request": request}):
+                return True
+            subscription = replace(subscription, due=claim)
+            body = self._body(draft.write(), subscription, draft.recipient, request["message_id"])
+            is_written = True
+            self._server.send(body, draft.recipient)
         except TrancheError as error:
-            self._postpone(subscription, error, now)
-            return
+            self._postpone(subscription, error, now, request, mark)
+            return not (is_written and isinstance(error, Unreachable))
         except Exception:
             log.exception("Mail %d could not be made", subscription.id)
-            self._postpone(subscription, TrancheError("It could not be made; the log has the details"), now)
-            return
-        changes = {"due": subscription.schedule.next_after(now), "failures": 0, "problem": ""}
-        if mail is None:
-            if subscription.next_time is not None or subscription.failures:
-                self.outbox.settle(subscription, changes)
-            return
-        changes["mark"] = mail.mark
-        row = None
-        if mail.letter.parts:
-            body = self._body(mail.letter, subscription, recipient)
-            row = waiting_mail(subscription, subscription.owner, recipient, body, now)
-            changes.pop("problem")  # until it has arrived
-        self.outbox.settle(subscription, changes, row)
+            failure = TrancheError("It could not be made; the log has the details")
+            self._postpone(subscription, failure, now, request, mark)
+        else:
+            self.outbox.settle(subscription, {**ends, "mark": mark, "sent": now})
+        return True
 
-    def _mail(self, subscription: Subscription, now: datetime) -> tuple[_Mail | None, str]:
-        """What to send, None where there is nothing new, and to whom. Raises why that can't be."""
+    def _draft(self, subscription: Subscription, request: Mapping[str, Any], now: datetime) -> _Draft | None:
+        """The mail for who the owner is now; None where there is nothing new. Raises why that can't be."""
         person = self._people.still(subscription.owner, subscription.created)
         if person is None:
             raise AccessError(NO_PERSON)
@@ -118,47 +157,57 @@ class Post:
         deadline = Deadline(max(self._settings.deadline_seconds, self._settings.answer_seconds))
         clients = connect.connect(person, self._settings, within=deadline)
         if subscription.is_of_alerts:
-            return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), now), recipient
-        write, pairs = self._letter(subscription, person, clients)
-        mark = {"data": " ".join(self._data(pair, now) for pair in pairs), "slicers": [*map(list, pairs)]}
-        if subscription.board_id is None:
-            mark = {"data": mark["data"]}
+            return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), recipient, now)
+        board, views = _content(subscription, clients)
+        pairs = sorted({(view.project, view.slicer) for view in views})
+        mark = {"data": " ".join(self._data(pair, now) for pair in pairs)}
         if subscription.pace == "import" and not subscription.mark:
-            return _Mail(Letter("", ()), mark), recipient
-        if mark == subscription.mark and (subscription.only_new or subscription.pace == "import"):
-            return None, recipient
-        return _Mail(write(subscription.with_snapshot), mark), recipient
+            return _Draft(recipient, mark)
+        is_new = mark["data"] != subscription.mark.get("data")
+        if not is_new and (subscription.only_new or subscription.pace == "import"):
+            return None
+        at = datetime.fromisoformat(request["at"])
+        board_params = {} if board is None else board.params
+        questions = request.get("questions") or self._writer.questions(views, board_params, clients, at)
+        if board is None:
+            (view,) = views
+            write = partial(self._writer.of_view, view, questions[str(view.id)], person, clients)
+        else:
+            write = partial(self._writer.of_board, board, views, questions, person)
+        return _Draft(recipient, mark, partial(write, subscription.with_snapshot), questions)
 
-    def _letter(
-        self, subscription: Subscription, person: Person, clients: connect.Clients
-    ) -> tuple[Callable[[bool], Letter], list[Pair]]:
-        """What writes the letter, and the slicers that it shows. AccessError where its owner sees none."""
-        if subscription.board_id is not None:
-            board = clients.view_store.boards.get(subscription.board_id)
-            views = {} if board is None else clients.view_store.boards.views_of(board)
-            pairs = sorted({(view.project, view.slicer) for view in views.values()} & {*clients.slicers})
-            if board is None or not pairs:
-                raise AccessError(NO_BOARD)
-            return partial(self._writer.of_board, board, person, clients), pairs
-        view = clients.view_store.views.get(subscription.view_id or 0)
-        if view is None or (view.project, view.slicer) not in clients.slicers:
-            raise AccessError(NO_VIEW)
-        return partial(self._writer.of_view, view, person, clients), [(view.project, view.slicer)]
+    def _postpone(
+        self,
+        subscription: Subscription,
+        error: TrancheError,
+        now: datetime,
+        request: Mapping[str, Any],
+        mark: Mapping[str, Any] | None,
+    ) -> None:
+        """Try again later, later each time; at last at its next time, or at the next import or alert."""
+        is_final = isinstance(error, MailRefusal) and error.is_final
+        has_next = subscription.next_time is not None or mark is not None
+        failures, problem = subscription.failures, error.reason.rstrip(".")
+        if is_final or (failures >= len(PAUSES) and has_next):
+            changes: dict[str, Any] = {
+                "due": subscription.schedule.next_after(now), "failures": 0, "request": {},
+                "problem": f"{problem}. It is given up.",
+            }  # fmt: skip
+            changes |= {"mark": mark} if subscription.next_time is None and mark is not None else {}
+        else:
+            pause = PAUSES[min(failures, len(PAUSES) - 1)]
+            problem = f"{problem}. It is tried again later."
+            changes = {
+                "due": now + pause, "failures": failures + 1, "request": request, "problem": problem,
+            }  # fmt: skip
+        if self.outbox.settle(subscription, changes):
+            log.warning("Mail %d could not be sent: %s", subscription.id, changes["problem"])
 
-    def _postpone(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
-        """Try again later, later each time; at last at its next time."""
-        problem = f"{error.reason.rstrip('.')}."
-        is_last = subscription.failures >= len(PAUSES) and subscription.next_time is not None
-        pause = PAUSES[min(subscription.failures, len(PAUSES) - 1)]
-        due = subscription.schedule.next_after(now) if is_last else now + pause
-        failures = 0 if is_last else subscription.failures + 1
-        if self.outbox.settle(subscription, {"due": due, "failures": failures, "problem": problem}):
-            log.warning("Mail %d could not be made: %s", subscription.id, problem)
-
-    def _body(self, letter: Letter, subscription: Subscription, recipient: str) -> bytes:
+    def _body(self, letter: Letter, subscription: Subscription, recipient: str, message_id: str) -> bytes:
         why = f"Sent by Tranche {subscription.schedule.words}, set up by {subscription.owner}."
         whole = Letter(letter.subject, (*letter.parts, Remark(why)), letter.files)
-        return bytes(message(whole, self._server.sender, recipient, self._stop.address(subscription)))
+        stop = self._stop.address(subscription)
+        return bytes(message(whole, self._server.sender, recipient, stop, message_id))
 
     def _data(self, pair: Pair, now: datetime) -> str:
         """A text that differs once a slicer's data do: after an import; where these are unknown, of its last
@@ -172,14 +221,12 @@ class Post:
         return mark
 
     def _deliver(self, now: datetime) -> None:
-        """Send what is due. After a failure to reach the mail server the other mails wait too."""
-        if not self._server.is_set:
-            return
+        """Send messages that are due. After a failure to reach the mail server the others wait too."""
         for mail in self.outbox.waiting(now):
             if not self.outbox.claim(mail, now):
                 continue
-            if problem := self._obstacle(mail):
-                self.outbox.give_up(mail, problem)
+            if not self._may_have(mail):
+                self.outbox.forget(mail)
                 continue
             try:
                 self._server.send(mail.body.encode("ascii"), mail.recipient)
@@ -188,19 +235,14 @@ class Post:
                 if isinstance(error, Unreachable):
                     return
             else:
-                self.outbox.finish(mail, now)
+                self.outbox.forget(mail)
 
-    def _obstacle(self, mail: MailMessage) -> str:
-        """Why a mail is not to be sent any more: whoever has it sent lost access after it was made."""
+    def _may_have(self, mail: MailMessage) -> bool:
+        """Whether a message is still to be sent: whoever it is from, or about, may have lost access since."""
         person = self._people.still(mail.owner, mail.created)
-        if person is None:
-            return NO_PERSON
-        if mail.project and not person.may_see(mail.project, mail.slicer):
-            return NO_VIEW
-        if not all(person.may_see(*pair) for pair in self.outbox.board_slicers(mail)):
-            return NO_BOARD
-        is_own = mail.recipient == person.email
-        return "" if is_own or self._may_share(person) else NO_SHARING
+        if person is None or (mail.project and not person.may_see(mail.project, mail.slicer)):
+            return False
+        return mail.recipient == person.email or self._may_share(person)
 
     def _may_share(self, person: Person) -> bool:
         return person.may_share and self._settings.share_links
@@ -208,23 +250,40 @@ class Post:
     def _put_off(self, mail: MailMessage, error: TrancheError, now: datetime) -> None:
         is_refused = isinstance(error, MailRefusal) and error.is_final
         if is_refused or mail.attempts >= len(PAUSES):
-            log.error("%s; mail %d is given up", error.reason, mail.id)
-            self.outbox.give_up(mail, f"{error.reason}. It is given up.")
+            log.error("%s; message %d is given up", error.reason, mail.id)
+            self.outbox.forget(mail)
         else:
-            due = now + PAUSES[mail.attempts]
-            log.warning("%s; mail %d is tried again later", error.reason, mail.id)
-            self.outbox.postpone(mail, due, f"{error.reason}. It is tried again later.")
+            log.warning("%s; message %d is tried again later", error.reason, mail.id)
+            self.outbox.postpone(mail, now + PAUSES[mail.attempts])
+
+
+def _content(subscription: Subscription, clients: connect.Clients) -> tuple[Board | None, list[SavedView]]:
+    """The board, if it is one, and the views of slicers that its owner sees. AccessError without any."""
+    store = clients.view_store
+    if subscription.board_id is None:
+        view, board = store.views.get(subscription.view_id or 0), None
+        views = [] if view is None else [view]
+    else:
+        board = store.boards.get(subscription.board_id)
+        views = [] if board is None else [*store.boards.views_of(board).values()]
+    views = [view for view in views if (view.project, view.slicer) in clients.slicers]
+    if not views:
+        raise AccessError(NO_VIEW if subscription.board_id is None else NO_BOARD)
+    return board, views
 
 
 def _of_alerts(
-    writer: MailWriter, subscription: Subscription, alerts: Sequence[Alert], now: datetime
-) -> _Mail | None:
+    writer: MailWriter, subscription: Subscription, alerts: Sequence[Alert], recipient: str, now: datetime
+) -> _Draft | None:
     """The alerts that began or ceased to fire since the last mail, together in one; None without any.
 
-    The mail waits for a minute after the latest of them, since one import may let several fire.
+    The mail waits for a minute after the latest of them, since one import may let several fire. An alert
+    that has not been checked, or not under its owner's rights of now, is as it was.
     """
     last_firing: Mapping[str, str] = subscription.mark.get("firing", {})
-    firing = {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
+    unknown = {str(alert.id) for alert in alerts if alert.state == "new"}
+    firing = {number: since for number, since in last_firing.items() if number in unknown}
+    firing |= {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
     starts = [
         alert
         for alert in alerts
@@ -238,8 +297,8 @@ def _of_alerts(
     )
     if timedelta(0) <= now - latest < BATCH_WAIT:
         return None
-    letter = writer.of_alerts(starts, ends) if starts or ends else Letter("", ())
-    return _Mail(letter, {"firing": firing})
+    write = partial(writer.of_alerts, starts, ends) if starts or ends else None
+    return _Draft(recipient, {"firing": firing}, write)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What a mail about a saved view or about alerts says: its figures, as the desk shows them to that person."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,8 +12,9 @@ from lib.settings import Settings
 from lib.share.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
 from lib.share.mail.letter import Tone
 from lib.share.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
-from lib.ui.audience.boards.blocks import BoardSnapshots
-from lib.ui.audience.snapshots import Snapshots, live_address
+from lib.slicers.models import Slicer
+from lib.ui.audience.boards.blocks import COMPARISON, DAYS, BoardSnapshots, under
+from lib.ui.audience.snapshots import Params, Snapshots, live_address
 from lib.ui.charts import alert_text, numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.query import state
@@ -31,16 +32,25 @@ class Digest:
         self._settings, self._snapshots = settings, Snapshots(settings)
         self._boards = BoardSnapshots(settings)
 
+    def questions(
+        self, views: Iterable[SavedView], board_params: Params, clients: connect.Clients, at: datetime
+    ) -> dict[str, dict[str, str]]:
+        questions = {}
+        for view in views:
+            slicer, params = _slicer(view, clients), under(view.params, board_params)
+            questions[str(view.id)] = state.fixed_days(params, slicer, view.project, view.slicer, at)
+        return questions
+
     def of_view(
-        self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
+        self, view: SavedView, params: Params, person: Person, clients: connect.Clients, with_snapshot: bool
     ) -> Letter:
         """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
         from lib.share.snapshot import (
-            render,  # matplotlib takes a second and 45 MB, which most desks never need
-        )
+            render,
+        )  # matplotlib takes a second and 45 MB, which most desks never need
 
-        about, params = (view.project, view.slicer), {**view.params, "lower": "moved"}
-        left_out = _left_out(view, clients)
+        about, params = (view.project, view.slicer), {**params, "lower": "moved"}
+        left_out = state.read(view.params, _slicer(view, clients), view.project, view.slicer)[1]
         snapshot = self._snapshots.take(person, about, params, view.name)
         snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
         facts, png = dict(snapshot.facts), render.chart_png(snapshot)
@@ -57,11 +67,20 @@ class Digest:
         page = Attachment(f"{view.name}.html", "text/html", render.html(snapshot).encode())
         return Letter(f"{view.name}: {facts['Days']}", parts, [page] if with_snapshot else [])
 
-    def of_board(self, board: Board, person: Person, clients: connect.Clients, with_snapshot: bool) -> Letter:
+    def of_board(
+        self,
+        board: Board,
+        views: Iterable[SavedView],
+        questions: Mapping[str, Params],
+        person: Person,
+        with_snapshot: bool,
+    ) -> Letter:
         """A board: each cell's figures or first rows, under its view's name, and the link."""
         from lib.share.snapshot import render  # as above
 
-        copy = copy_board(board, clients.view_store.boards.views_of(board), board.params)
+        own = {view.id: replace(view, params=questions.get(str(view.id), view.params)) for view in views}
+        filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
+        copy = copy_board(board, own, filters)
         address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"
         snapshot = self._boards.take(person, copy, board.name, address)
         parts: list[Part] = []
@@ -108,11 +127,10 @@ def _name(alert: Alert) -> str:
     return alert.view_name or f"A view of {alert.project}/{alert.slicer}"
 
 
-def _left_out(view: SavedView, clients: connect.Clients) -> list[str]:
-    """A sentence for each part of a view that no longer fits its slicer."""
+def _slicer(view: SavedView, clients: connect.Clients) -> Slicer:
+    """The slicer of a view, with its reader's own metrics."""
     slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
-    slicer = clients.with_own(slicer, view.project, view.slicer)
-    return state.read(view.params, slicer, view.project, view.slicer)[1]
+    return clients.with_own(slicer, view.project, view.slicer)
 
 
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:

@@ -44,7 +44,8 @@ def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> N
     for person in context.clients.view_store.notes.mentioned_people(note, people):
         if person not in earlier:
             subject = f"{context.person.name} mentions you in a {noun}"
-            tell(access.store.engine, settings, person, subject, note.text, link)
+            pair = note.project, note.slicer
+            tell(access.store.engine, settings, person, subject, note.text, link, about=pair)
 
 
 def next_text(subscription: Subscription) -> str:

@@ -6,10 +6,11 @@ Reading is forgiving: what the slicer does not have is at its default, and is na
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal, Self, TypeVar, get_args
 
 from lib.deals.values import Limits
-from lib.reporting import links
+from lib.reporting import links, named_days
 from lib.reporting.links import CODES, join_texts, split_texts
 from lib.reporting.models import AudienceQuery, DataFilter
 from lib.slicers import dates
@@ -171,6 +172,27 @@ def read(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> 
     left_out = [f"Left out {field}: {name} has none of that name." for field in reader.missing_fields]
     left_out += [f"Left out comparing with '{days[:40]}': no such days." for days in reader.wrong_days]
     return PageState(link.query, view), [*link.left_out, *left_out]
+
+
+def fixed_days(
+    params: Mapping[str, str], slicer: Slicer, project: str, name: str, at: datetime
+) -> dict[str, str]:
+    """URL parameters of the same question with the days that its dates mean at this time, whenever they are
+    asked; those that its days are compared with likewise."""
+    page_state = from_params(params, slicer, project, name)
+    query, view = page_state.query, page_state.view
+    today = dates.today(named_days.zone(query, slicer), at)
+    first, last = (
+        day.isoformat() for day in named_days.resolve(query.start_date, query.end_date, today, slicer)
+    )
+    fixed = {"start": first, "end": last}
+    for param, days in (("compare", view.compare), ("also", view.also)):
+        if len(days) == 2:
+            fixed[param] = join_texts(day.isoformat() for day in dates.date_range(*days, today))
+    if view.zoom is not None:
+        start, end = (day.isoformat() for day in view.zoom.days(today, slicer))
+        fixed["zoom"] = replace(view.zoom, start=start, end=end, period=None).text
+    return {**(params if has_query(params) else page_state.params), **fixed}
 
 
 def query_params(query: AudienceQuery) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from conftest import rows_by_week
+from conftest import LAST_DAY, rows_by_week
 from keeping import Keeper, keeper
 from mail_server import SENDER, Mailbox, page, plain, sending
 from serving import free_port
@@ -26,7 +26,7 @@ from lib.ui.audience.digest import Digest
 from lib.views import BoardCell, Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
 
-WEEK = {"start": "-7d", "end": "yesterday"}
+WEEK = {"start": str(LAST_DAY - timedelta(days=6)), "end": str(LAST_DAY)}
 DELIVERY = ("demo", "delivery")
 DAILY, ALERTS, IMPORT = Schedule("daily"), Schedule("alerts"), Schedule("import")
 
