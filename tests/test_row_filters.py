@@ -129,7 +129,7 @@ def _mail(settings: Settings, folder: Path) -> float | None:
     person = connect.installation(settings).people.require("manager")
     store = keeper(settings)("manager")
     view = store.views.save(*SLICER, "Week", WEEK | {"field": "imps"})
-    letter = str(Digest(settings).of_view(view, person, clients(settings), with_snapshot=True))
+    letter = str(Digest(settings).of_view(view, view.params, person, clients(settings), with_snapshot=True))
     is_limited = bool(person.row_filters(*SLICER))
     assert ("United States" not in letter) == is_limited
     return None

@@ -76,7 +76,7 @@ def test_a_mail(settings: Settings, page: Page, tmp_path: Path) -> None:
     mine = clients(settings, "admin")
     view = mine.view_store.views.save("demo", "hostile", HOSTILE[:80], WEEK)
     person = connect.installation(settings).people.require("admin")
-    letter = Digest(settings).of_view(view, person, mine, with_snapshot=True)
+    letter = Digest(settings).of_view(view, view.params, person, mine, with_snapshot=True)
     sent = message(
         replace(letter, files=()), "desk@desk.example", "ada@reader.example", "https://d.example/s"
     )
