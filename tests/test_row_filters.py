@@ -234,7 +234,7 @@ def test_an_alert_on_a_closed_grant_is_lost(settings: Settings) -> None:
     store.alerts.watch(view.id, "imps", IMPS, "above", 0.0)
     limit(settings, Filter(name="gone", value=("x",), match="not equals"))
     Watch(settings).look(datetime.now(UTC))
-    (alert,) = store.alerts.mine()
+    (alert,) = clients(settings).view_store.alerts.mine()
     assert (alert.state, "can't see" in alert.problem) == ("lost", True)
 
 

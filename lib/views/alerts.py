@@ -42,7 +42,7 @@ class Alerts:
             alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
         )
         rows = [row for row in self.scope.rows(own_alerts) if self.scope.owns(row.owner, row.created)]
-        return [self._shown(row) for row in rows]
+        return [self._alert(row) for row in rows]
 
     def of_view(self, number: int) -> Alert | None:
         """The one on this view; None without."""
@@ -85,7 +85,7 @@ class Alerts:
         mine = (alerts.c.view_id == number, alerts.c.owner == self.scope.person.username)
         self.scope.execute(delete(alerts).where(*mine))
 
-    def _shown(self, row: Row[Any]) -> Alert:
+    def _alert(self, row: Row[Any]) -> Alert:
         """The alert without the view's name and question where that is not seen, and as not checked yet once
         the person may see other rows than at the last check."""
         person = self.scope.person

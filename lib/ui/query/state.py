@@ -185,14 +185,14 @@ def fixed_days(
     first, last = (
         day.isoformat() for day in named_days.resolve(query.start_date, query.end_date, today, slicer)
     )
-    fixed = {"start": first, "end": last}
+    own_days = {"start": first, "end": last}
     for param, days in (("compare", view.compare), ("also", view.also)):
         if len(days) == 2:
-            fixed[param] = join_texts(day.isoformat() for day in dates.date_range(*days, today))
+            own_days[param] = join_texts(day.isoformat() for day in dates.date_range(*days, today))
     if view.zoom is not None:
         start, end = (day.isoformat() for day in view.zoom.days(today, slicer))
-        fixed["zoom"] = replace(view.zoom, start=start, end=end, period=None).text
-    return {**(params if has_query(params) else page_state.params), **fixed}
+        own_days["zoom"] = replace(view.zoom, start=start, end=end, period=None).text
+    return {**(params if has_query(params) else page_state.params), **own_days}
 
 
 def query_params(query: AudienceQuery) -> dict[str, str]:
