@@ -16,6 +16,10 @@ from lib.wire.errors import NotFound, TrancheError
 NAME = "Deals"
 REFUSAL = "Check deals_token, or service_username and service_password"
 EMBEDDED = "Part of this desk"
+KEPT_HERE = (
+    "No deals API has saved lists, templates, owners and notes of packages, what buyers answered (Answered) "
+    "and counted, or supply files (Unauthorized): this desk keeps its own."
+)
 LOOKED_AT = 10
 ANY_ID = 1
 Entity = type[SupplyPackage] | type[DemandDeal]
@@ -42,6 +46,7 @@ def steps(settings: Settings) -> Iterator[Step]:
     except TrancheError as error:
         yield service.failure("Deals", error)
         return
+    yield Step(NAME, "Kept by this desk", "note", KEPT_HERE)
     yield from _check_changes(settings, dialect)
     if not lists:
         yield from _seats(settings)

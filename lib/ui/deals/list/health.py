@@ -97,7 +97,7 @@ class SessionHealth:
             return ""
         if isinstance(outcome := self._coming.result(), TrancheError):
             return f"The health of the deals could not be loaded: {outcome.sentence}"
-        few = f"Health is shown here for up to {MOST:,} deals that are not paused."
+        few = f"Health is shown here for up to {MOST:,} deals."
         return few if outcome is None else ""
 
     def _fetch(self, seconds: float | None) -> Healths | None:
@@ -140,13 +140,15 @@ def _assessor(context: PageContext) -> Assessor:
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
-    """The health of all deals that are not paused themselves; None where they are more than MOST.
+    """The health of all deals, as the desk stores it of its own; None where they are more than MOST.
 
-    A service that can't search may not return `is_active` either: of its deals all are checked.
+    Of more deals, those that are not paused themselves are checked, if the service can find them.
     """
-    running = {"is_active": True} if client.abilities.finds else {}
-    if client.list(DemandDeal, limit=1, **running).count > MOST:
-        return None
+    running = {}
+    if client.list(DemandDeal, limit=1).count > MOST:
+        running = {"is_active": True}
+        if not client.abilities.finds or client.list(DemandDeal, limit=1, **running).count > MOST:
+            return None
     deals = [deal for deal in client.everything(DemandDeal, ordering="id", **running) if deal.id]
     ids = sorted({package.id for deal in deals for package in deal.supply_deals if package.id})
     packages = {
