@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from lib.reporting.routes import ReportingApi, routes
+from lib.reporting.routes import ReportingApi, router
 from lib.reporting.service import ReportingService
 from lib.serving.front import server
 from lib.wire.apis import api
@@ -47,4 +47,4 @@ def serving(app: ASGIApp, **options: Any) -> Iterator[str]:
 
 def reporting_app(service: ReportingService) -> FastAPI:
     """The reporting API of this service, as an application of its own."""
-    return api([routes(service.settings.filter_values)], 10**6, reporting=ReportingApi(service))
+    return api([router], 10**6, reporting=ReportingApi(service))

@@ -3,6 +3,7 @@
 import copy
 import datetime as dt
 import importlib.util
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,8 +13,9 @@ from typing import Any
 
 import httpx
 import jsonschema
+import openapi_schemas
 import pytest
-from conftest import copied
+from conftest import PASSWORD, copied
 from dealing import stock
 from pydantic import BaseModel, ValidationError
 from serving import serving
@@ -23,7 +25,7 @@ from lib.serving import connect
 OPTIONS = (
     "--input-file-type", "openapi", "--openapi-scopes", "paths",
     "--output-model-type", "pydantic_v2.BaseModel",
-    "--use-title-as-name", "--formatters", "builtin", "--disable-warnings",
+    "--formatters", "builtin", "--disable-warnings",
 )  # fmt: skip
 VALUES = (
     None, True, -1, 1.5, 10**17, "", " ", "x", "x" * 600, "a\x00b", "\u202e", "2026-02-30", "-1d", "-1x",
@@ -70,10 +72,11 @@ class Served:
 
     def schema(self, path: str) -> dict[str, Any]:
         """That of the body of a POST."""
-        api = "reporting" if path.startswith("/API/") else "deals"
-        operation = self.documents[api]["paths"][path]["post"]
-        found: dict[str, Any] = operation["requestBody"]["content"]["application/json"]["schema"]
-        return found
+        document = self.documents["reporting" if path.startswith("/API/") else "deals"]
+        operation = document["paths"][path]["post"]
+        return openapi_schemas.whole(
+            document, operation["requestBody"]["content"]["application/json"]["schema"]
+        )
 
     def post(self, path: str, body: Any) -> httpx.Response:
         """The answer to a body with a token."""
@@ -173,7 +176,7 @@ def test_a_client_of_the_reporting_api(served: Served, generated: Callable[[str]
     client = generated("reporting")
     question = client.AudienceQuery(token=served.tokens["reporting"], **QUESTION)
     answer = served.http.post("/API/v2/audience", content=_sent(question))
-    figures = client.Audience.model_validate_json(answer.content)
+    figures = client.AudienceAnswer.model_validate_json(answer.content)
     assert [row.name for row in figures.rows] == [["US"]]
     assert figures.total.data[0].name == "imps"
     for wrong in (
@@ -189,7 +192,7 @@ def test_a_client_of_the_deals_api(served: Served, generated: Callable[[str], Mo
     """Its classes create a package with its deals; a wrong one can't be made with them."""
     client = generated("deals")
     options = [{"seat": {"id": 1}, "price": 2.5}]
-    package = client.SupplyPackage(**PACKAGE, create_demand_deals={"demand_deals_options": options})
+    package = client.SupplyPackageRequest(**PACKAGE, create_demand_deals={"demand_deals_options": options})
     headers = {"Authorization": f"Bearer {served.tokens['deals']}"}
     answer = served.http.post("/api/supply_deals/", content=_sent(package), headers=headers)
     assert answer.status_code == 201, answer.text
@@ -200,8 +203,140 @@ def test_a_client_of_the_deals_api(served: Served, generated: Callable[[str], Mo
         {"geo_targetings": [{"type": "moon", "value": "x"}]}, {"id": 1},
     ):  # fmt: skip
         with pytest.raises(ValidationError):
-            client.SupplyPackage(**PACKAGE | wrong)
+            client.SupplyPackageRequest(**PACKAGE | wrong)
 
 
 def _sent(body: BaseModel) -> str:
     return body.model_dump_json(exclude_unset=True)
+
+
+@pytest.fixture(scope="module")
+def clients(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages, one for each API, made by openapi-python-client; it leaves nothing out."""
+    folder = tmp_path_factory.mktemp("packages")
+    config = folder / "config.yaml"
+    config.write_text("post_hooks: []")  # which format and lint
+    for api, document in served.documents.items():
+        path = folder / f"{api}.json"
+        path.write_text(json.dumps(document))
+        command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"]
+        command += [
+            "--meta",
+            "none",
+            "--path",
+            path,
+            "--config",
+            config,
+            "--output-path",
+            folder / f"{api}_api",
+        ]
+        made = subprocess.run(command, capture_output=True, text=True)
+        assert made.returncode == 0, made.stdout + made.stderr
+    return folder
+
+
+DAY = """
+import sys
+from deals_api import AuthenticatedClient, Client, models
+from deals_api.api import deals, tokens
+from importlib import import_module
+
+address, password = sys.argv[1:]
+
+def call(name, *ids, tag="deals", **options):
+    return import_module(f"deals_api.api.{tag}.{name}").sync_detailed(*ids, client=client, **options)
+
+def done(name, *ids, **options):
+    answer = call(name, *ids, **options)
+    assert answer.status_code < 300, (name, answer)
+    return answer.parsed
+
+client = Client(base_url=address)
+form = models.TokenForm("password", "manager", password, "service_id=deals")
+token = done("token", tag="tokens", body=form).access_token
+client = AuthenticatedClient(base_url=address, token=token)
+
+seats = done("list_seats", limit=2).results
+assert all(seat.dsp.name for seat in seats)
+option = models.DemandDealOptionRequest(seat=models.ById(seats[0].id), price=2.5)
+terms = models.CreateDemandDealsRequest([option], agency_curation_fee=10.0, agency_curation_fee_type=1)
+package = done("create_supply_deals", body=models.SupplyPackageRequest(
+    name="Mornings", media_type=models.SupplyPackageRequestMediaType.BANNER,
+    start_date="2026-03-01 00:00:00+0100", end_date=None, create_demand_deals=terms,
+    geo_targetings=[models.GeoTarget(type_=models.GeoTargetType.COUNTRY, value="US")],
+))
+assert [target.value for target in package.geo_targetings] == ["US"]
+[link] = package.demand_deals
+deal = done("get_demand_deals", link.id)
+assert (deal.price, deal.seat.id, deal.supply_deals[0].name) == (2.5, seats[0].id, "Mornings")
+
+done("change_supply_deals", package.id, body=models.SupplyPackageChange(name="Late mornings"))
+changed = done("get_supply_deals", package.id)
+assert (changed.name, changed.media_type.value, len(changed.geo_targetings)) == ("Late mornings", "banner", 1)
+
+def new_deal(name, seat, price):
+    return models.DemandDealRequest(name=name, seat=models.ById(seat), price=price)
+
+new = [new_deal(f"Batch {n}", seats[0].id, 1.5 + n) for n in range(2)]
+batch = done("create_many_demand_deals", body=new).results
+changes = [models.DemandDealChangeById(id=row.id, price=4.0) for row in batch]
+results = done("change_many_demand_deals", body=changes, atomic=True).results
+assert [result.status for result in results] == [204, 204]
+found = done("list_demand_deals", search="Batch", ordering="name").results
+assert [(row.name, row.price) for row in found] == [("Batch 0", 4.0), ("Batch 1", 4.0)]
+
+fields = models.ProposalRequestFields.from_dict({"price": 2.75})
+proposal = done("create_proposals", body=models.ProposalRequest(
+    entity=models.ProposalRequestEntity.DEMAND_DEALS, entity_id=deal.id, fields=fields, reason="It wins less",
+))
+assert [(part.field, part.before, part.after) for part in proposal.changes] == [("price", 2.5, 2.75)]
+assert done("approve_proposals", proposal.id, body=models.ApprovalRequest()).state.value == "approved"
+assert done("get_demand_deals", deal.id).price == 2.75
+history = done("history_demand_deals", deal.id).results
+assert [change.action.value for change in history] == ["changed", "created"]
+
+done("remove_demand_deals", batch[0].id)
+gone = call("get_demand_deals", batch[0].id)
+assert (gone.status_code, gone.parsed.detail) == (404, f"There is no demand deal {batch[0].id}")
+wrong = call("create_demand_deals", body=new_deal(" ", 10**6, -1.0))
+assert wrong.status_code == 400
+assert wrong.parsed.to_dict().keys() == {"name", "price", "seat"}, wrong.parsed
+client = AuthenticatedClient(base_url=address, token="x")
+assert call("create_demand_deals", body=new_deal(" ", 1, -1.0)).status_code == 401
+"""
+
+
+def test_a_day_with_a_generated_client(served: Served, clients: Path) -> None:
+    """Signs in, lists, creates a package with its deal, changes, proposes, approves, deletes, is refused."""
+    command = [sys.executable, "-c", DAY, str(served.http.base_url), PASSWORD]
+    day = subprocess.run(command, cwd=clients, capture_output=True, text=True)
+    assert day.returncode == 0, day.stderr
+
+
+QUERY = """
+import sys
+from reporting_api import Client, models
+from reporting_api.api.reporting import audience, slicers
+
+address, token = sys.argv[1:]
+client = Client(base_url=address)
+names = slicers.sync(client=client, body=models.SlicersRequest(token)).slicers
+[name] = [name for name in names if name.slicer_name == "delivery"]
+question = models.AudienceQuery(
+    token, name.slicer_name, name.project_name, start_date="-7d", end_date="yesterday",
+    split_by=["geo.country"],
+    filters=[models.Filter(name="geo.country", value=["US"], match=models.FilterMatch.EQUALS)],
+)
+print([row.name for row in audience.sync(client=client, body=question).rows])
+question.split_by = ["geo.county"]
+print(audience.sync(client=client, body=question).reason)
+"""
+
+
+def test_a_report_with_a_generated_client(served: Served, clients: Path) -> None:
+    """Finds the slicer, asks about it, and reads what was wrong with a question."""
+    command = [sys.executable, "-c", QUERY, str(served.http.base_url), served.tokens["reporting"]]
+    report = subprocess.run(command, cwd=clients, capture_output=True, text=True)
+    rows, reason = report.stdout.splitlines() if report.returncode == 0 else [report.stderr] * 2
+    assert rows == "[['US']]"
+    assert "did you mean 'geo.country'?" in reason

@@ -1,9 +1,9 @@
 """What the routes of the deals API share: who may call, the deadline, threads, bodies, and pages.
 
 A caller has a token, comes not too often, and is a person with access to deals, in this order. Bodies and
-query parameters are read by dependencies of ours, and documented by openapi.py, for what FastAPI can't do: it
-reads a typed body before it looks at the caller, makes floats of decimals, and says what is wrong with fields
-alone, where an answer of ours says beside it what is wrong with the data (no such seat).
+query parameters are read by dependencies of ours for what FastAPI can't do: it reads a typed body before it
+looks at the caller, makes floats of decimals, and says what is wrong with fields alone, where an answer of
+ours says beside it what is wrong with the data (no such seat).
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from fastapi import Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import WithJsonSchema
 
-from lib.deals.openapi import JSON
 from lib.deals.proposals.store import Proposals
 from lib.deals.queries import ListPage
 from lib.deals.service import DealsRequest, DealsService
@@ -35,6 +34,7 @@ from lib.wire.errors import (
     NotFound,
     Unauthorized,
 )
+from lib.wire.schemas import JSON
 from lib.wire.throttle import Throttle
 
 Result = TypeVar("Result")

@@ -8,22 +8,24 @@ entities, a list, or computed stands where it is made (requests.py, answers.py, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
 
 from lib.deals import currencies, moments, values
 from lib.deals.models import (
-    BUYER_STATUS,
     DEAL_TYPES,
     FEE_TYPES,
     MEDIA_TYPES,
     PACINGS,
     PRICE_TYPES,
-    STATUSES,
+    BuyerState,
     DealType,
     MediaType,
     Pacing,
     PriceType,
     Resource,
+    Status,
 )
 from lib.deals.values import (
     Amount,
@@ -38,7 +40,6 @@ from lib.deals.values import (
     Priority,
     Value,
 )
-from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
 REQUIRED: Any = object()
@@ -53,15 +54,13 @@ BOTH = (SUPPLY, DEALS)
 
 @dataclass(frozen=True, eq=False)
 class FieldKind:
-    """A kind of value: the type with which requests are read, and the schema of answers.
+    """A kind of value: the type with which requests are read, and that of answers.
 
-    With `open_answer`, an answer may hold null as well. `choices` are the words of the values of a kind that
-    has few, `limits` those of a number.
+    `choices` are the words of the values of a kind that has few, `limits` those of a number.
     """
 
     request_type: Any
-    answer: Schema
-    open_answer: Schema | None = None
+    answer: Any
     choices: Mapping[Any, str] | None = None
     limits: Limits | None = None
 
@@ -114,8 +113,8 @@ class DealField:
         return self.kind.request_type | None if self.default is None else self.kind.request_type
 
     @property
-    def answer(self) -> Schema:
-        return self.kind.answer if self.default is not None else self.kind.open_answer or self.kind.answer
+    def answer(self) -> Any:
+        return self.kind.answer | None if self.is_writable and self.default is None else self.kind.answer
 
 
 def _term(
@@ -134,54 +133,46 @@ def _term(
     )  # fmt: skip
 
 
-NAME = FieldKind(Name, TEXT)
-SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
-EMAIL = FieldKind(Email, TEXT, NO_TEXT)
-SWITCH = FieldKind(bool, FLAG)
-OPEN_SWITCH = FieldKind(bool, FLAG, {"type": ["boolean", "null"]}, {True: "yes", False: "no"})
-AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
-COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
-PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
-PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
-FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
-MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={name: name for name in MEDIA_TYPES})
-DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
+Time = Annotated[str, Field(json_schema_extra={"pattern": moments.PATTERN})]
+NAME = FieldKind(Name, str)
+SHORT_TEXT = FieldKind(Value, str)
+EMAIL = FieldKind(Email, str)
+SWITCH = FieldKind(bool, bool)
+OPEN_SWITCH = FieldKind(bool, bool, {True: "yes", False: "no"})
+AMOUNT = FieldKind(Amount, float | None, limits=values.AMOUNT)
+COUNT = FieldKind(Count, float | None, limits=values.COUNT)
+PERCENTAGE = FieldKind(Percentage, float | None, limits=values.PERCENTAGE)
+PRIORITY = FieldKind(Priority, float | None, limits=values.PRIORITY)
+FEE_TYPE = FieldKind(FeeType, int, FEE_TYPES)
+MEDIA_TYPE = FieldKind(MediaType, MediaType, {name: name for name in MEDIA_TYPES})
+DEAL_TYPE = FieldKind(DealType, DealType, DEAL_TYPES)
 CURRENCY = FieldKind(
     Currency,
-    {"enum": [*currencies.CODES]},
-    {
-        "enum": [*currencies.CODES, None],
-        "description": "Null: as the setting price_currency says. An extension.",
-    },
+    Annotated[Currency | None, Field(description="Null: as the setting price_currency says. An extension.")],
     {code: code for code in currencies.CODES},
 )
-PACING = FieldKind(Pacing, {"enum": [*PACINGS]}, {"enum": [*PACINGS, None]}, PACINGS)
+PACING = FieldKind(Pacing, Pacing, PACINGS)
 PRICE_TYPE = FieldKind(
     PriceType,
-    {"enum": [*PRICE_TYPES]},
-    {"enum": [*PRICE_TYPES, None], "description": "Null: as the setting price_type says. An extension."},
+    Annotated[PriceType | None, Field(description="Null: as the setting price_type says. An extension.")],
     PRICE_TYPES,
 )
-MOMENT = FieldKind(
-    Moment,
-    {"type": "string", "pattern": moments.PATTERN},
-    {"type": ["string", "null"], "pattern": moments.PATTERN},
-)
+MOMENT = FieldKind(Moment, Time)
 END = replace(MOMENT)
 MOMENTS = (MOMENT, END)
 STATUS = FieldKind(
-    None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
+    None, Annotated[Status, Field(description="Derived from is_active and the dates. An extension.")]
 )
 BUYER = FieldKind(
     None,
-    {"enum": [*BUYER_STATUS]},
-    {
-        "enum": [*BUYER_STATUS, None],
-        "description": "As its DSP reported, or its buyer answered, last; null before. An extension.",
-    },
+    Annotated[
+        BuyerState | None,
+        Field(description="As its DSP reported, or its buyer answered, last; null before. An extension."),
+    ],
 )
 DEAL_ID = FieldKind(
-    None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
+    None,
+    Annotated[str, Field(pattern="^[A-Z0-9-]+$", description="What the DSP knows it by. An extension.")],
 )
 TEXTS = (NAME, SHORT_TEXT, EMAIL)
 

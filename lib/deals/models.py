@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from lib.deals import moments
 
@@ -22,6 +22,9 @@ PriceType = Literal["floor", "fixed"]
 DealType = Literal["private_auction", "preferred", "guaranteed"]
 Pacing = Literal["even", "fast"]
 Action = Literal["created", "changed", "removed"]
+BuyerState = Literal[
+    "pending approval", "approved", "rejected", "ready to serve", "active", "paused", "complete"
+]
 HealthState = Literal["attention", "unknown", "idle", "healthy"]
 MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
 GEO_TYPES: tuple[GeoType, ...] = get_args(GeoType)
@@ -35,15 +38,7 @@ DEAL_TYPES: dict[DealType, str] = {
     "guaranteed": "programmatic guaranteed",
 }
 PACINGS: dict[Pacing, str] = {"even": "evenly", "fast": "as fast as possible"}
-BUYER_STATUS = (
-    "pending approval",
-    "approved",
-    "rejected",
-    "ready to serve",
-    "active",
-    "paused",
-    "complete",
-)
+BUYER_STATUS: tuple[BuyerState, ...] = get_args(BuyerState)
 """The words for a status in the buyer's system, each at its number (Deal Sync API 1.0, BuyerStatus)."""
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
@@ -349,7 +344,7 @@ class EntityChange(WireModel):
     id: int
     at: Moment
     who: str
-    action: str
+    action: Annotated[str, Field(json_schema_extra={"enum": [*ACTIONS]})]
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
 

@@ -1,93 +1,47 @@
-"""What the routes of the deals API document for OpenAPI: answers, errors, parameters, examples of bodies."""
+"""What the routes of the deals API document for OpenAPI: models of answers and changes, errors, parameters,
+examples of bodies.
 
-from collections.abc import Mapping
-from typing import Any
+Requests are documented by the models that read them (requests.py).
+"""
 
-from lib.deals import fields
-from lib.deals.fields import MOMENT, STATUS
-from lib.deals.models import ACTIONS, TARGETING_ELEMENTS
+from functools import cache
+from types import GenericAlias
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
+
+from lib.deals import fields, requests
+from lib.deals.fields import Time
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
-from lib.deals.requests import KINDS
-from lib.deals.values import LARGEST_ID
+from lib.deals.values import LARGEST_ID, Id, Request
 from lib.wire.errors import (
-    Conflict,
     DeadlineExceeded,
     DealsError,
     Forbidden,
     InternalError,
-    InUse,
     Invalid,
-    NotFound,
     StoreAway,
     StoreUnwritable,
     Throttled,
     TrancheError,
     Unauthorized,
 )
-from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object
+from lib.wire.schemas import MEANINGS, Examples, Schema, failure
 
 Responses = dict[int | str, Any]
-Examples = dict[str, tuple[str, Any]]
-JSON = "application/json"
-PROBLEM = an_object({"detail": TEXT})
-INVALID: Schema = {
-    "type": "object",
-    "description": "Messages by field, nested as the request is; non_field_errors for the whole",
-    "additionalProperties": {
-        "anyOf": [{"type": "array", "items": {"type": ["string", "object"]}}, {"type": "object"}]
-    },
-}
-INVALID_EXAMPLE: Schema = {
+INVALID_EXAMPLE = {
     "name": ["This field is required."],
     "geo_targetings": [{}, {"type": ["This must be 'country', 'region', 'city', 'dma' or 'zip'."]}],
 }
-RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": TEXT}}
-CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": TEXT}}
-STALE = "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …"
+ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
+WARNINGS: Any = (
+    Annotated[list[str], Field(description="What is valid and probably a slip, in a write. An extension.")],
+    [],
+)
 USUAL: tuple[type[TrancheError], ...] = (
     Unauthorized, Forbidden, Throttled, InternalError, StoreAway, StoreUnwritable, DeadlineExceeded,
 )  # fmt: skip
 """The errors of every endpoint, beside Invalid."""
-ERRORS: dict[type[TrancheError], tuple[str, str, Schema]] = {
-    Unauthorized: ("No token, or none that is valid for this service", "A token is required", CHALLENGE),
-    Forbidden: ("Who asks may not do this", "'viewer' can see deals, but not change them", {}),
-    NotFound: ("There is no such {noun}", "There is no {noun} 12", {}),
-    InUse: ("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …", {}),
-    Conflict: ("A duplicate, a lost race, or an edit of something that changed meanwhile", STALE, {}),
-    Throttled: ("Too many requests", "More than 60 requests a minute; try again in 12 seconds", RETRY),
-    InternalError: ("A failure of the service", "The service had an internal error", {}),
-    StoreAway: (
-        "The database is away", "The database can't be reached right now; nothing was changed", RETRY,
-    ),
-    StoreUnwritable: ("The disk is full or read-only", StoreUnwritable.REASON, {}),
-    DeadlineExceeded: (
-        "The request is too large, or took too long", "The database did not answer in time", {},
-    ),
-}  # fmt: skip
-"""What an error means, an example of it, and its headers."""
-ID: Schema = {"type": "integer", "minimum": 1}
-TIME = MOMENT.answer
-STAMPS = {"created_at": TIME, "updated_at": TIME}
-ID_AND_NAME = {"id": ID, "name": TEXT}
-REFERENCE = an_object(ID_AND_NAME)
-DSP = an_object(ID_AND_NAME | {"supports_deal_sync": FLAG})
-SEAT = an_object(ID_AND_NAME | {"external_id": NO_TEXT, "dsp": DSP})
-WARNING_LIST = a_list(TEXT) | {
-    "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
-}
-CHANGED_ONE = an_object(
-    {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
-    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNING_LIST},
-)
-ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
-FIELDS: Schema = {"type": ["object", "null"]}
-CHANGE = an_object(
-    {"id": ID, "at": TIME, "who": TEXT, "action": {"enum": [*ACTIONS]}, "before": FIELDS, "after": FIELDS}
-)
-TARGETING_ANSWERS: dict[str, Schema] = {
-    name: a_list(an_object({field: KINDS[field].answer for field in model.model_fields}))
-    for name, model in TARGETING_ELEMENTS.items()
-}
 PACKAGE: dict[str, Any] = {
     "name": "Morning News Display",
     "media_type": "banner",
@@ -168,91 +122,137 @@ CHANGES: dict[str, Examples] = {
 }
 
 
-def _plain_answers(entity: str, *names: str) -> dict[str, Schema]:
-    """The entity's plain fields; with `names` these alone."""
+def _model(name: str, doc: str, base: Any = BaseModel, /, **types: Any) -> Any:
+    """A model of an answer; a tuple has a type and a default."""
+    definitions: Any = {
+        field: kind if isinstance(kind, tuple) else (kind, ...) for field, kind in types.items()
+    }
+    return create_model(name, __base__=base, __doc__=doc, **definitions)
+
+
+def _list(model: type[BaseModel]) -> Any:
+    return GenericAlias(list, (model,))
+
+
+def _plain(entity: str, *names: str) -> dict[str, Any]:
+    """The plain fields of an entity's answers; with `names` these alone."""
     return {field.name: field.answer for field in fields.of(entity) if not names or field.name in names}
 
 
-IN_BRIEF = an_object(
-    ID_AND_NAME | _plain_answers(fields.SUPPLY, "media_type", "is_active", "start_date", "end_date", "status")
+PROBLEM = _model("Problem", "Why a request was refused.", detail=str)
+INVALID = _model(
+    "ValidationErrors",
+    "Messages by field, nested as the request is; non_field_errors for the whole.",
+    RootModel[dict[str, list[str | dict[str, Any]] | dict[str, Any]]],
 )
-ANSWERS: dict[str, Schema] = {
-    fields.SUPPLY: an_object(
-        ID_AND_NAME
-        | _plain_answers(fields.SUPPLY)
-        | TARGETING_ANSWERS
-        | {"demand_deals": a_list(REFERENCE), "packages": a_list(REFERENCE) | {"deprecated": True}}
-        | STAMPS
+REFERENCE = _model("Reference", "Another entity, by its id.", id=Id, name=str)
+ENTITY = _model("Entity", "An entity.", REFERENCE, created_at=Time, updated_at=Time, warnings=WARNINGS)
+DSP = _model("DspReference", "A DSP of others.", REFERENCE, supports_deal_sync=bool)
+SEAT = _model("SeatReference", "A seat of others.", REFERENCE, external_id=str | None, dsp=DSP)
+SEAT_CHOICE = _model("SeatChoice", "A seat, and whether it has a deal.", value=bool, seat=SEAT, dsp=DSP)
+PACKAGE_SUMMARY = _model(
+    "PackageSummary",
+    "A supply package that a deal is linked with.",
+    REFERENCE,
+    **_plain(fields.SUPPLY, "media_type", "is_active", "start_date", "end_date", "status"),
+)
+DEAL_SUMMARY = _model(
+    "DealSummary", "A demand deal of a package.", REFERENCE, **_plain(fields.DEALS, "deal_id", "status")
+)
+ANSWERS = {
+    fields.SUPPLY: _model(
+        "SupplyPackage",
+        "What is sold, from when to when.",
+        ENTITY,
+        **_plain(fields.SUPPLY),
+        **requests.TARGETING,
+        demand_deals=_list(REFERENCE),
+        packages=Annotated[_list(REFERENCE), Field(deprecated=True)],
     ),
-    fields.DEALS: an_object(
-        ID_AND_NAME
-        | _plain_answers(fields.DEALS)
-        | {
-            "package": {"anyOf": [REFERENCE, {"type": "null"}], "deprecated": True},
-            "seat": SEAT,
-            "dsp": DSP,
-            "supply_deals": a_list(IN_BRIEF),
-        }
-        | STAMPS
+    fields.DEALS: _model(
+        "DemandDeal",
+        "One seat's access to supply packages, at a price.",
+        ENTITY,
+        **_plain(fields.DEALS),
+        package=Annotated[REFERENCE | None, Field(deprecated=True)],
+        seat=SEAT,
+        dsp=DSP,
+        supply_deals=_list(PACKAGE_SUMMARY),
     ),
-    "packages": an_object(
-        ID_AND_NAME
-        | {
-            "seats": a_list(an_object({"value": FLAG, "seat": SEAT, "dsp": DSP})),
-            "supply_deals": a_list(IN_BRIEF),
-            "demand_deals": a_list(an_object(ID_AND_NAME | {"deal_id": TEXT, "status": STATUS.answer})),
-        }
-        | STAMPS
+    "packages": _model(
+        "Package",
+        "Package (deprecated).",
+        ENTITY,
+        seats=_list(SEAT_CHOICE),
+        supply_deals=_list(PACKAGE_SUMMARY),
+        demand_deals=_list(DEAL_SUMMARY),
     ),
-    "seats": an_object(ID_AND_NAME | {"external_id": NO_TEXT, "dsp": DSP} | STAMPS),
-    "dsps": an_object(ID_AND_NAME | {"supports_deal_sync": FLAG} | STAMPS),
-    "domain_lists": an_object(ID_AND_NAME | {"domains": a_list(TEXT)} | STAMPS),
-    "app_lists": an_object(ID_AND_NAME | {"apps": a_list(TEXT)} | STAMPS),
+    "seats": _model("Seat", "A buyer's seat at a DSP.", (ENTITY, SEAT)),
+    "dsps": _model("Dsp", "A demand-side platform.", (ENTITY, DSP)),
+    "domain_lists": _model("DomainList", "Site domains under one name.", ENTITY, domains=list[str]),
+    "app_lists": _model("AppList", "App bundles under one name.", ENTITY, apps=list[str]),
 }
+CREATED_DEAL = _model("CreatedDeal", "One of the deals.", REFERENCE, deal_id=str, warnings=WARNINGS)
+CHANGE_RESULT = _model(
+    "ChangeResult",
+    "What became of one change.",
+    id=Id,
+    status=Annotated[int, Field(description="204, or the code that it would answer alone")],
+    error=(Annotated[dict[str, Any], Field(description="The body of that refusal")], {}),
+    warnings=WARNINGS,
+)
+PAGE = _model(
+    "Page",
+    "A page.",
+    count=int,
+    next=str | None,
+    previous=str | None,
+    counts=(Annotated[dict[str, dict[str, Any]], Field(description=ABOUT_COUNTS)], {}),
+    etags=(dict[str, str], {}),
+)
 
 
-def with_warnings(schema: Schema) -> Schema:
-    """The answer to a creation."""
-    return schema | {"properties": schema["properties"] | {"warnings": WARNING_LIST}}
+@cache
+def page_of(answer: type[BaseModel], base: Any = PAGE) -> Any:
+    """A page of a list of these; with another base, a list alone."""
+    return _model(f"{answer.__name__}Page", "In their order.", base, results=_list(answer))
 
 
-def page_of(schema: Schema) -> Schema:
-    """A page of a list."""
-    counts = {"type": "object", "additionalProperties": {"type": "object"}, "description": ABOUT_COUNTS}
-    return an_object(
-        {"count": {"type": "integer"}, "next": NO_TEXT, "previous": NO_TEXT, "results": a_list(schema)},
-        {"counts": counts, "etags": {"type": "object", "additionalProperties": {"type": "string"}}},
-    )
+def change_of(request: type[Request], *, in_list: bool = False) -> type[Request]:
+    """The request as a change: any of its fields, no defaults; in a list with its id, without new deals."""
+
+    def edit(schema: Schema) -> None:
+        properties = schema["properties"]
+        for field in properties.values():
+            field.pop("default", None)
+        if in_list:
+            properties.pop(requests.NEW_DEALS, None)
+            schema["required"] = ["id"]
+        else:
+            del schema["required"]
+            schema |= own_schema
+
+    own_schema: Any = request.model_config.get("json_schema_extra") or {}
+    more: Any = {"id": (Id, ...), "etag": (str, "")} if in_list else {}
+    name = request.__name__.replace("Request", "ChangeById" if in_list else "Change")
+    config = ConfigDict(json_schema_extra=edit)
+    return create_model(name, __base__=request, __doc__="Any of the fields.", __config__=config, **more)
 
 
 def success(
-    code: int, description: str, schema: Schema | None = None, headers: Schema | None = None
+    code: int, description: str, model: type[BaseModel] | None = None, headers: Schema | None = None
 ) -> Responses:
     """The documentation of a successful response, with a JSON body or none."""
-    return {code: _response(description, schema, headers)}
-
-
-def _response(description: str, schema: Schema | None, headers: Schema | None) -> Schema:
-    content = {"content": {JSON: {"schema": schema}}} if schema else {}
-    return {"description": description, **({"headers": headers} if headers else {}), **content}
+    return {code: {"description": description, "model": model, "headers": headers or {}}}
 
 
 def errors(*kinds: type[DealsError], noun: str = "") -> Responses:
     """The documentation of these errors, and of those of every endpoint; `noun`: of what it is about."""
-    invalid = _response("What is wrong with the request, all at once", INVALID, None)
-    invalid["content"][JSON]["example"] = INVALID_EXAMPLE
-    documents: Responses = {Invalid.http: invalid}
+    documents: Responses = {Invalid.http: failure(Invalid, INVALID, INVALID_EXAMPLE)}
     for kind in (*USUAL, *kinds):
-        description, example, headers = ERRORS[kind]
-        documents[kind.http] = _response(description.format(noun=noun), PROBLEM, headers)
-        documents[kind.http]["content"][JSON]["example"] = {"detail": example.format(noun=noun)}
+        example = {"detail": MEANINGS[kind][1].format(noun=noun)}
+        documents[kind.http] = failure(kind, PROBLEM, example, noun)
     return documents
-
-
-def body(schema: Schema, examples: Mapping[str, tuple[str, Any]]) -> Schema:
-    """The documentation of a request's body, for `openapi_extra`; examples: name → (summary, value)."""
-    samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}}
 
 
 def parameter(name: str, schema: Schema, **more: str) -> Schema:

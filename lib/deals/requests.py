@@ -9,25 +9,21 @@ from collections.abc import Collection, Mapping
 from types import GenericAlias
 from typing import Annotated, Any
 
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from lib.deals import fields
-from lib.deals.fields import FieldKind
 from lib.deals.models import TARGETING_ELEMENTS, GeoType, WireModel
 from lib.deals.values import Amount, ById, Domain, Id, Name, Pixels, Request, Unread, Value
-from lib.wire.schemas import FLAG, TEXT, Schema
+from lib.wire.schemas import Schema
 
+NEW_DEALS = "create_demand_deals"
+# Either new deals or linked ones (the specification, Rules: 1).
+_BOTH = {"demand_deals": {"type": "array"}, NEW_DEALS: {"type": "object"}}
 MOST_TARGETS, MOST_DEALS, MOST_ENTRIES = 1_000, 500, 20_000
-WHOLE: Schema = {"type": "integer", "minimum": 1}
-KINDS = {
-    "id": FieldKind(Id, WHOLE),
-    "name": FieldKind(Unread | None, TEXT),
-    "type": FieldKind(GeoType, TEXT),
-    "value": FieldKind(Value, TEXT),
-    "width": FieldKind(Pixels, WHOLE),
-    "height": FieldKind(Pixels, WHOLE),
-    "is_excluded": FieldKind(bool, FLAG),
-}
+TARGETING_FIELDS: Mapping[str, Any] = {
+    "id": Id, "name": Unread | None, "type": GeoType, "value": Value, "width": Pixels, "height": Pixels,
+    "is_excluded": bool,
+}  # fmt: skip
 Links = Annotated[list[ById], Field(max_length=MOST_DEALS)]
 
 
@@ -37,7 +33,7 @@ class EntityRequest(Request):
     READ_ONLY = frozenset({"id", "created_at", "updated_at"})
 
 
-class SeatChoiceRequest(Request, title="SeatChoice"):
+class SeatChoiceRequest(Request):
     """A seat of a package; only one whose `value` is true gets a demand deal."""
 
     value: bool
@@ -45,7 +41,7 @@ class SeatChoiceRequest(Request, title="SeatChoice"):
     dsp: ById | None = None
 
 
-class PackageRequest(EntityRequest, title="Package"):
+class PackageRequest(EntityRequest):
     """Package (deprecated)."""
 
     READ_ONLY = EntityRequest.READ_ONLY | {"demand_deals"}
@@ -55,7 +51,7 @@ class PackageRequest(EntityRequest, title="Package"):
     supply_deals: Links = Field(default_factory=list)
 
 
-class SeatRequest(EntityRequest, title="Seat"):
+class SeatRequest(EntityRequest):
     """Seat."""
 
     name: Name
@@ -63,30 +59,33 @@ class SeatRequest(EntityRequest, title="Seat"):
     external_id: Value | None = None
 
 
-class DspRequest(EntityRequest, title="Dsp"):
+class DspRequest(EntityRequest):
     """DSP."""
 
     name: Name
     supports_deal_sync: bool = False
 
 
-class DomainListRequest(EntityRequest, title="DomainList"):
+class DomainListRequest(EntityRequest):
     """Domain list."""
 
     name: Name
     domains: Annotated[list[Domain], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
 
 
-class AppListRequest(EntityRequest, title="AppList"):
+class AppListRequest(EntityRequest):
     """App list."""
 
     name: Name
     apps: Annotated[list[Value], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
 
 
-def _request(title: str, doc: str, read_only: Collection[str] = (), **more: Any) -> type[Request]:
-    """A request with these fields, as `create_model` takes them."""
-    model = create_model(title, __base__=Request, __doc__=doc, **more)
+def _request(
+    name: str, doc: str, read_only: Collection[str] = (), schema: Schema | None = None, /, **more: Any
+) -> type[Request]:
+    """A request with these fields, as `create_model` takes them; `schema` is added to its JSON Schema."""
+    config = ConfigDict(json_schema_extra=schema)
+    model = create_model(name, __base__=Request, __doc__=doc, __config__=config, **more)
     model.READ_ONLY = frozenset(read_only)
     return model
 
@@ -103,7 +102,7 @@ def _plain(entity: str, *names: str) -> dict[str, Any]:
 def _element(model: type[WireModel]) -> type[Request]:
     """An element of a targeting: the model's fields and defaults, each within its limits."""
     parts: Mapping[str, Any] = {
-        name: (KINDS[name].request_type, ... if field.is_required() else field.default)
+        name: (TARGETING_FIELDS[name], ... if field.is_required() else field.default)
         for name, field in model.model_fields.items()
     }
     return _request(model.__name__, model.__doc__ or "", **parts)
@@ -115,8 +114,11 @@ def _no_deals() -> Any:
 
 
 _ELEMENTS = {model: _element(model) for model in TARGETING_ELEMENTS.values()}
+TARGETING: Mapping[str, Any] = {
+    name: GenericAlias(list, (_ELEMENTS[model],)) for name, model in TARGETING_ELEMENTS.items()
+}
 DemandDealOptionRequest = _request(
-    "DemandDealOption",
+    "DemandDealOptionRequest",
     "A demand deal to create. Its own terms are instead of those that all share. (An extension.)",
     seat=(ById, ...),
     price=(Amount, ...),
@@ -125,7 +127,7 @@ DemandDealOptionRequest = _request(
     **_plain(fields.DEALS, *fields.TERMS),
 )
 CreateDemandDealsRequest = _request(
-    "CreateDemandDeals",
+    "CreateDemandDealsRequest",
     "Demand deals to create with a supply package.",
     demand_deals_options=(
         GenericAlias(list, (DemandDealOptionRequest,)), Field(min_length=1, max_length=MOST_DEALS)
@@ -133,19 +135,20 @@ CreateDemandDealsRequest = _request(
     **_plain(fields.DEALS, *fields.TERMS),
 )  # fmt: skip
 SupplyPackageRequest = _request(
-    "SupplyPackage",
+    "SupplyPackageRequest",
     "Supply Package.",
     EntityRequest.READ_ONLY | {"packages"} | fields.read_only(fields.SUPPLY),
+    {"not": {"required": [*_BOTH], "properties": _BOTH}},
     **_plain(fields.SUPPLY),
     **{
-        name: (GenericAlias(list, (_ELEMENTS[model],)), Field(max_length=MOST_TARGETS, default_factory=list))
-        for name, model in TARGETING_ELEMENTS.items()
+        name: (elements, Field(max_length=MOST_TARGETS, default_factory=list))
+        for name, elements in TARGETING.items()
     },
     demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=_no_deals)], ...),
     create_demand_deals=(CreateDemandDealsRequest | None, None),
 )
 DemandDealRequest = _request(
-    "DemandDeal",
+    "DemandDealRequest",
     "Demand Deal.",
     EntityRequest.READ_ONLY | {"dsp", "package"} | fields.read_only(fields.DEALS),
     seat=(ById, ...),

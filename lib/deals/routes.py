@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import WithJsonSchema
+from pydantic import BaseModel, Field, WithJsonSchema
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from lib.deals import batches, fields, openapi
@@ -23,21 +23,21 @@ from lib.deals.endpoints import (
     list_page,
     read_id,
 )
-from lib.deals.openapi import ID, PAGE_PARAMETERS, WARNING_LIST, body, errors, page_of, parameter, success
+from lib.deals.models import EntityChange
+from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
 from lib.deals.proposals import routes as proposals
+from lib.deals.requests import DemandDealRequest
 from lib.deals.service import EntityResponse
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.work import LONGEST, EntityKey
 from lib.deals.sync import routes as sync
-from lib.deals.values import LARGEST_ID
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
-from lib.wire.schemas import FLAG, TEXT, Schema, a_list, an_object, of_model
+from lib.wire.schemas import FLAG, TEXT, Schema, a_list, body
 
 LEGACY, WARNINGS = "packages", "Tranche-Warnings"
-NEW_DEALS = "create_demand_deals"
 NOTES = {
     "create_supply_deals": "With create_demand_deals its demand deals are created too, all or nothing; with "
     "demand_deals existing ones are linked; not both.",
@@ -78,9 +78,10 @@ CREATED_HEADERS: Schema = {
     "Location": {"description": "Where it is", "schema": TEXT},
     "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
 }
-CHANGED_MANY = an_object({"results": a_list(openapi.CHANGED_ONE)})
+CHANGED_MANY = page_of(openapi.CHANGE_RESULT, BaseModel)
+CREATED_MANY = page_of(openapi.CREATED_DEAL, BaseModel)
+BATCH = Field(min_length=1, max_length=batches.MOST)
 CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
-ID_SCHEMA = ID | {"maximum": LARGEST_ID}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
 
@@ -228,12 +229,16 @@ def _entity_routes(entity: str) -> APIRouter:
 
 def _add_list(router: APIRouter, entity: str) -> None:
     """The routes of all of them."""
-    noun, schema = ENTITY_STORES[entity].noun, openapi.ANSWERS[entity]
+    store, answer = ENTITY_STORES[entity], openapi.ANSWERS[entity]
+    noun, change = store.noun, openapi.change_of(store.request, in_list=True)
+    lists = {
+        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
+    }
     router.get(
         "/",
         name="list",
         summary=f"{noun[0].upper()}{noun[1:]}s",
-        responses=success(200, "A page", page_of(schema)) | errors(),
+        responses=success(200, "A page", page_of(answer)) | errors(),
         openapi_extra={"parameters": _list_parameters(entity)},
     )(list_entities)
     router.post(
@@ -241,9 +246,8 @@ def _add_list(router: APIRouter, entity: str) -> None:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", openapi.with_warnings(schema), CREATED_HEADERS)
-        | errors(Conflict),
-        openapi_extra=body(_one_source(_body_schema(entity)), openapi.CREATE[entity]),
+        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS) | errors(Conflict),
+        openapi_extra=body(store.request, openapi.CREATE[entity]),
     )(create)
     router.put(
         "/",
@@ -251,21 +255,19 @@ def _add_list(router: APIRouter, entity: str) -> None:
         responses=success(200, "The result of each, in the order of the list", CHANGED_MANY)
         | errors(Conflict),
         openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC})]}
-        | _many_changes(entity),
+        | body(Annotated[list[change], BATCH, Field(json_schema_extra={"uniqueItems": True})], lists),  # type: ignore[valid-type]
     )(change_many)
 
 
 def _add_batch(router: APIRouter) -> None:
     """The route that creates several demand deals at once."""
-    deal = an_object({"id": ID, "name": TEXT, "deal_id": TEXT}, {"warnings": WARNING_LIST})
     router.post(
         "/batch/",
         summary="Create several demand deals",
         status_code=201,
-        responses=success(201, "Each, in the order of the list", an_object({"results": a_list(deal)}))
-        | errors(Conflict),
+        responses=success(201, "Each, in the order of the list", CREATED_MANY) | errors(Conflict),
         openapi_extra=body(
-            a_list(_body_schema(fields.DEALS)) | {"minItems": 1, "maxItems": batches.MOST},
+            Annotated[list[DemandDealRequest], BATCH],  # type: ignore[valid-type]
             {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[fields.DEALS].items()},
         ),
     )(create_many)
@@ -273,11 +275,12 @@ def _add_batch(router: APIRouter) -> None:
 
 def _add_item(router: APIRouter, entity: str) -> None:
     """The routes of a single one."""
-    noun, schema = ENTITY_STORES[entity].noun, openapi.ANSWERS[entity]
+    noun, request = ENTITY_STORES[entity].noun, ENTITY_STORES[entity].request
+    answer = openapi.ANSWERS[entity]
     router.get(
         "/{id:entity}/",
         summary=f"A {noun}",
-        responses=success(200, f"The {noun}", schema, {"ETag": TAG}) | errors(NotFound, noun=noun),
+        responses=success(200, f"The {noun}", answer, {"ETag": TAG}) | errors(NotFound, noun=noun),
     )(get)
     router.put(
         "/{id:entity}/",
@@ -286,7 +289,7 @@ def _add_item(router: APIRouter, entity: str) -> None:
         status_code=204,
         responses=success(204, "It is changed", headers=CHANGED_HEADERS)
         | errors(Conflict, NotFound, InUse, noun=noun),
-        openapi_extra=body(_one_source(_body_schema(entity, is_partial=True)), openapi.CHANGES[entity]),
+        openapi_extra=body(openapi.change_of(request), openapi.CHANGES[entity]),
     )(change)
     router.delete(
         "/{id:entity}/",
@@ -297,7 +300,7 @@ def _add_item(router: APIRouter, entity: str) -> None:
     router.get(
         "/{id:entity}/history/",
         summary=f"What happened to a {noun}",
-        responses=success(200, "A page", page_of(openapi.CHANGE)) | errors(NotFound, noun=noun),
+        responses=success(200, "A page", page_of(EntityChange)) | errors(NotFound, noun=noun),
         openapi_extra={"parameters": PAGE_PARAMETERS},
     )(history)
 
@@ -330,34 +333,3 @@ def _names(names: Sequence[str]) -> str:
     """The pattern of a comma-separated list of these."""
     either = "|".join(names)
     return f"^(({either})(,({either}))*)?$"
-
-
-def _body_schema(entity: str, *, is_partial: bool = False) -> Schema:
-    """The schema of an entity's body; for a change any of the fields, and no defaults."""
-    schema = of_model(ENTITY_STORES[entity].request)
-    if not is_partial:
-        return schema
-    properties = {
-        name: {key: value for key, value in field.items() if key != "default"}
-        for name, field in schema["properties"].items()
-    }
-    return {key: value for key, value in schema.items() if key != "required"} | {"properties": properties}
-
-
-def _one_source(schema: Schema) -> Schema:
-    """Either new deals or linked ones (the specification, Rules: 1)."""
-    if NEW_DEALS not in schema["properties"]:
-        return schema
-    both = {"demand_deals": {"type": "array"}, NEW_DEALS: {"type": "object"}}
-    return schema | {"not": {"required": list(both), "properties": both}}
-
-
-def _many_changes(entity: str) -> Schema:
-    schema = _body_schema(entity, is_partial=True)
-    changes = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
-    item = schema | {"properties": {"id": ID_SCHEMA, "etag": TEXT, **changes}, "required": ["id"]}
-    lists = {
-        name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
-    }
-    limits = {"minItems": 1, "maxItems": batches.MOST, "uniqueItems": True}
-    return body(a_list(item) | limits, lists)

@@ -9,16 +9,14 @@ import asyncio
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import cache
 from os import SEEK_END
-from typing import IO, Annotated, Any, TypeVar
+from typing import IO, Annotated, Any, Literal, TypeVar
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
-from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.types import Receive, Scope, Send
 
 from lib.reporting.answers import LEVEL, as_arrow, as_json
@@ -38,15 +36,13 @@ from lib.wire.errors import (
     Throttled,
 )
 from lib.wire.fair import FairPool, answer
-from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
+from lib.wire.schemas import JSON, MEANINGS, TEXT, Examples, Schema, body, failure
 
 Result = TypeVar("Result")
-JSON = "application/json"
 AUTH_THREADS = 2  # threads on which tokens are checked: never behind a query
 PIECE_BYTES, LATER_BYTES = 1 << 18, 1 << 20  # the first piece of an answer comes soon
 Parts = Iterator[bytes | memoryview]
 MOST_FILES, WAIT_SECONDS = 20, 10
-TOKEN: Schema = {"token": TEXT | {"description": "Access token"}}
 WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
 WEEK = {"start_date": "-7d", "end_date": "yesterday"}
 COUNTRY, SITE = "bid_context_wrapper.user.geo.country", "bid_context_wrapper.supply.site_id"
@@ -57,76 +53,75 @@ NAMED_COUNTRIES = {
 }  # fmt: skip
 LARGEST_FIRST = [{"name": "imps", "direction": "desc"}]
 OVER_1000 = [{"name": "imps", "match": ">", "value": 1000}]
-SLICERS = an_object(
-    {
-        "status": {"const": "success"},
-        "slicers": a_list(an_object({"project_name": TEXT, "slicer_name": TEXT})),
-    }
-) | {"title": "Slicers"}
 FILE: Schema = {"schema": TEXT | {"format": "binary"}}
 FILES: Schema = {format_.media_type.partition(";")[0]: FILE for format_ in FORMATS.values()}
 NULL: Schema = {"type": "null"}
-RETRY: Schema = {"headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}}
 
 
-def _failure(status: str, description: str, reason: str) -> Schema:
-    schema = an_object({"status": {"const": status}, "reason": TEXT})
-    schema["title"] = "".join(word.capitalize() for word in status.split("_"))
-    example = {"status": status, "reason": reason}
-    return {"description": description, "content": {JSON: {"schema": schema, "example": example}}}
+class SlicersRequest(BaseModel):
+    """A token."""
+
+    token: Annotated[str, Field(description="Access token")]
+
+
+class SlicerName(BaseModel):
+    """A slicer that the token opens."""
+
+    project_name: str
+    slicer_name: str
+
+
+class Slicers(BaseModel):
+    """The slicers that the token opens."""
+
+    status: Literal["success"]
+    slicers: list[SlicerName]
+
+
+def _query(query: type[InfoQuery], examples: Examples) -> Schema:
+    """The documentation of a body that is this query and a token; null counts as absent."""
+
+    def edit(schema: Schema) -> None:
+        for name in schema["properties"].keys() - {*schema["required"]}:
+            field = schema["properties"][name]
+            usual = {"default": field.pop("default")} if "default" in field else {}
+            kinds = field["anyOf"] if field.keys() - {"title"} == {"anyOf"} else [field]
+            either = [*(kind for kind in kinds if kind != NULL), NULL]
+            schema["properties"][name] = usual | {"anyOf": either}
+
+    request: Any = create_model(
+        query.__name__,
+        __base__=(query, SlicersRequest),
+        __doc__=query.__doc__,
+        __config__=ConfigDict(json_schema_extra=edit),
+    )
+    return body(request, {name: (summary, WHERE | value) for name, (summary, value) in examples.items()})
+
+
+class QueryFailure(BaseModel):
+    """Why a request failed (specification, Errors)."""
+
+    status: Literal["bad_request", "access_error", "timeout", "internal_error"]
+    reason: str
 
 
 FAILURES: dict[int | str, Schema] = {
-    BadRequest.http: _failure(
-        "bad_request", "The request is wrong; `reason` says how", "start_date is required"
-    ),
-    AccessError.http: _failure("access_error", "Wrong token, or no access", AccessError().reason),
-    413: _failure(
-        "bad_request", "The body is too large", "The request is larger than the 1,048,576 bytes allowed"
-    ),
-    Throttled.http: RETRY
-    | _failure(
-        "bad_request",
-        "Too many requests with this token; Retry-After says how many seconds to wait",
-        "More than 300 requests a minute; try again in 12 seconds",
-    ),
-    InternalError.http: _failure(
-        "internal_error", "A failure of the service", "The service had an internal error"
-    ),
-    StoreAway.http: RETRY
-    | _failure(
-        "internal_error",
-        "A database is away; Retry-After says how many seconds to wait",
-        "The database can't be reached right now; nothing was changed. Try again later",
-    ),
-    StoreUnwritable.http: _failure("internal_error", "The disk is full or read-only", StoreUnwritable.REASON),
-    DeadlineExceeded.http: _failure(
-        "timeout", "The query took too long", "The query took longer than the 30 seconds allowed"
-    ),
-}
+    kind.http: failure(kind, QueryFailure, {"status": kind.status, "reason": MEANINGS[kind][1]})
+    for kind in (
+        BadRequest, AccessError, Throttled, InternalError, StoreAway, StoreUnwritable, DeadlineExceeded,
+    )
+}  # fmt: skip
+FAILURES[413] = FAILURES[BadRequest.http] | {"description": "The body is too large"}
+router = APIRouter(
+    prefix="/API/v2",
+    tags=["reporting"],
+    responses=FAILURES,
+    generate_unique_id_function=lambda route: route.name,
+)
+"""The endpoints, answered by the ReportingApi that is `reporting` in the application's state.
 
-
-_endpoints = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
-
-
-@cache
-def routes(most_values: int) -> APIRouter:
-    """The endpoints, answered by the ReportingApi that is `reporting` in the application's state.
-
-    Their documentation says that a filter has at most so many values. Errors are raised as TrancheError,
-    which the application converts to responses.
-    """
-    copies = APIRouter()
-    for route in (copy(route) for route in _endpoints.routes if isinstance(route, APIRoute)):
-        route.openapi_extra = deepcopy(route.openapi_extra)
-        content = (route.openapi_extra or {})["requestBody"]["content"][JSON]
-        properties = content["schema"]["properties"]
-        if "filters" in properties:
-            filters, groups = (properties[name]["anyOf"][0]["items"] for name in ("filters", "any_of"))
-            for filter_ in (filters, groups["items"]):
-                filter_["properties"]["value"]["maxItems"] = most_values
-        copies.routes.append(route)
-    return copies
+Errors are raised as TrancheError, which the application converts to responses.
+"""
 
 
 class ReportingApi:
@@ -222,56 +217,24 @@ async def _admit(request: Request, api: Api) -> _AuthorizedCall:
 AuthorizedCall = Annotated[_AuthorizedCall, Depends(_admit)]
 
 
-def _query(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) -> Schema:
-    """The documentation of a body that is this query and a token.
-
-    For `openapi_extra`: our code reads the body, since FastAPI would check all of it before it knows the
-    token, and the specification has one error for whoever may not see a slicer, whatever they ask.
-    """
-    schema = of_model(model)
-    properties = {
-        name: field if name in schema["required"] else _or_null(field)
-        for name, field in schema["properties"].items()
-    }
-    schema |= {"properties": TOKEN | properties, "required": ["token", *schema["required"]]}
-    return _body(schema, {name: (summary, WHERE | body) for name, (summary, body) in examples.items()})
-
-
-def _or_null(field: Schema) -> Schema:
-    """The schema of an optional field of a request: null counts as absent."""
-    usual = {"default": field["default"]} if "default" in field else {}
-    kinds = {name: part for name, part in field.items() if name != "default"}
-    either = kinds["anyOf"] if kinds.keys() == {"anyOf"} else [kinds]
-    return usual | {"anyOf": [*(kind for kind in either if kind != NULL), NULL]}
-
-
-def _body(schema: Schema, examples: dict[str, tuple[str, Schema]]) -> Schema:
-    samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}}
-
-
-def _success(description: str, content: Schema) -> dict[int | str, Schema]:
-    return {200: {"description": description, "content": content}}
-
-
-@_endpoints.post(
+@router.post(
     "/slicers",
     summary="The slicers that the token opens",
-    openapi_extra=_body(an_object(TOKEN), {"mine": ("All of mine", {"token": WHERE["token"]})}),
-    responses=_success("Project and name of each", {JSON: {"schema": SLICERS}}),
+    openapi_extra=body(SlicersRequest, {"mine": ("All of mine", {"token": WHERE["token"]})}),
+    response_description="Project and name of each",
 )
-async def slicers(request: Request, api: Api) -> Response:
+async def slicers(request: Request, api: Api) -> Slicers:
     """An extension of ours: the specification has no list of slicers."""
     pairs = await api.slicers(await request.body())
-    names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
-    return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
+    names = [SlicerName(project_name=project, slicer_name=name) for project, name in pairs]
+    return Slicers(status="success", slicers=names)
 
 
-@_endpoints.post(
+@router.post(
     "/info",
     summary="What a slicer is",
     openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
-    responses=_success("The slicer", {JSON: {"schema": of_model(Slicer, "serialization")}}),
+    responses={200: {"description": "The slicer", "model": Slicer}},
 )
 async def info(call: AuthorizedCall) -> Response:
     """Time zone, dates, key fields, data fields and audience sources.
@@ -284,7 +247,7 @@ async def info(call: AuthorizedCall) -> Response:
     return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
 
-@_endpoints.post(
+@router.post(
     "/audience",
     summary="Figures, filtered and split",
     description="Sampled when more records are in range than the maximum sample rows, "
@@ -309,10 +272,13 @@ async def info(call: AuthorizedCall) -> Response:
             ),
         },
     ),
-    responses=_success(
-        "The figures",
-        {JSON: {"schema": as_json.SCHEMA, "example": as_json.EXAMPLE}, as_arrow.MEDIA_TYPE: FILE},
-    ),
+    responses={
+        200: {
+            "description": "The figures",
+            "model": as_json.AudienceAnswer,
+            "content": {JSON: {"example": as_json.EXAMPLE}, as_arrow.MEDIA_TYPE: FILE},
+        }
+    },
 )
 async def audience(
     call: AuthorizedCall, accept: Annotated[str, Header(include_in_schema=False)] = ""
@@ -326,7 +292,7 @@ async def audience(
     return await call.stream(lambda: as_json.encode(call.service.audience(call.request, call.deadline)))
 
 
-@_endpoints.post(
+@router.post(
     "/export",
     summary="The same as a file",
     openapi_extra=_query(
@@ -339,7 +305,7 @@ async def audience(
             ),
         },
     ),
-    responses=_success("The file", FILES),
+    responses={200: {"description": "The file", "content": FILES}},
 )
 async def export(call: AuthorizedCall, api: Api) -> Response:
     """Never sampled.
@@ -351,7 +317,7 @@ async def export(call: AuthorizedCall, api: Api) -> Response:
     return await api.file_response(call, call.service.export)
 
 
-@_endpoints.post(
+@router.post(
     "/records",
     summary="The records behind a figure",
     openapi_extra=_query(
@@ -364,10 +330,13 @@ async def export(call: AuthorizedCall, api: Api) -> Response:
             ),
         },
     ),
-    responses=_success(
-        "The records, or a file of them",
-        {JSON: {"schema": records_answer.SCHEMA, "example": records_answer.EXAMPLE}} | FILES,
-    ),
+    responses={
+        200: {
+            "description": "The records, or a file of them",
+            "model": records_answer.RecordsAnswer,
+            "content": {JSON: {"example": records_answer.EXAMPLE}} | FILES,
+        }
+    },
 )
 async def records(call: AuthorizedCall, api: Api) -> Response:
     """An extension of ours: up to 1,000 records of the days and filters, in the order of `order_by`.

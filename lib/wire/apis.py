@@ -1,5 +1,7 @@
 """The APIs as one ASGI application, mounted in front of the desk, and their OpenAPI documents."""
 
+import json
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from typing import Any
@@ -48,10 +50,19 @@ def of_api(whole: Schema, name: str) -> Schema:
         if path.startswith((APIS[name], TOKENS))
     }
     info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
-    document = whole | {"info": info, "paths": paths}
+    components, names = whole["components"], _references(paths)
+    while deeper := set().union(*(_references(components["schemas"][name]) for name in names)) - names:
+        names |= deeper
+    schemas = {name: schema for name, schema in components["schemas"].items() if name in names}
+    document = whole | {"info": info, "paths": paths, "components": components | {"schemas": schemas}}
     if not any("security" in operation for path in paths.values() for operation in path.values()):
-        document = {part: operations for part, operations in document.items() if part != "components"}
+        del document["components"]["securitySchemes"]
     return document
+
+
+def _references(part: Schema) -> set[str]:
+    """The names of the components that a part of the document refers to."""
+    return set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(part)))
 
 
 @cache
@@ -107,15 +118,20 @@ class _WrappedApp(FastAPI):
         self._around = around
 
     def openapi(self) -> Schema:
-        """The document, without the 422 that FastAPI adds where it reads a header or path: none is sent."""
+        """The document, with the models of bodies (schemas.py) among its components.
+
+        Without the 422 that FastAPI adds where it reads a header or path: none is sent.
+        """
         if self.openapi_schema is None:
             document = super().openapi()
+            components = document.setdefault("components", {})
+            schemas = components.pop("schemas", {})
             for operation in (part for path in document["paths"].values() for part in path.values()):
                 operation["responses"].pop("422", None)
-            components = document.get("components", {})
-            schemas = components.pop("schemas", {})
-            if names := schemas.keys() - {"HTTPValidationError", "ValidationError"}:
-                components["schemas"] = {name: schemas[name] for name in sorted(names)}
+                for content in operation.get("requestBody", {}).get("content", {}).values():
+                    schemas |= content["schema"].pop("$defs", {})
+            names = sorted(schemas.keys() - {"HTTPValidationError", "ValidationError"})
+            components["schemas"] = {name: schemas[name] for name in names}
         return super().openapi()
 
     def build_middleware_stack(self) -> ASGIApp:

@@ -1,22 +1,59 @@
-"""Building blocks of the OpenAPI documents of both APIs."""
+"""What both APIs document for OpenAPI alike: bodies of requests, and errors."""
 
-from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic import BaseModel, TypeAdapter
+
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    Conflict,
+    DeadlineExceeded,
+    Forbidden,
+    InternalError,
+    InUse,
+    Invalid,
+    NotFound,
+    StoreAway,
+    StoreUnwritable,
+    Throttled,
+    TrancheError,
+    Unauthorized,
+)
 
 Schema = dict[str, Any]
+Examples = dict[str, tuple[str, Any]]
+JSON = "application/json"
 TEXT: Schema = {"type": "string"}
-NO_TEXT: Schema = {"type": ["string", "null"]}
 FLAG: Schema = {"type": "boolean"}
-NUMBER: Schema = {"type": ["number", "null"]}
-
-
-def an_object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """An object with these properties."""
-    properties = required | (optional or {})
-    return {"type": "object", "properties": properties, "required": list(required)}
+RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": TEXT}}
+CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": TEXT}}
+HEADERS: dict[type[TrancheError], Schema] = {Unauthorized: CHALLENGE, Throttled: RETRY, StoreAway: RETRY}
+MEANINGS: dict[type[TrancheError], tuple[str, str]] = {
+    BadRequest: ("The request is wrong; `reason` says how", "start_date is required"),
+    AccessError: ("Wrong token, or no access", AccessError().reason),
+    Invalid: ("What is wrong with the request, all at once", ""),
+    Unauthorized: ("No token, or none that is valid for this service", "A token is required"),
+    Forbidden: ("Who asks may not do this", "'viewer' can see deals, but not change them"),
+    NotFound: ("There is no such {noun}", "There is no {noun} 12"),
+    InUse: ("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …"),
+    Conflict: (
+        "A duplicate, a lost race, or an edit of something that changed meanwhile",
+        "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …",
+    ),
+    Throttled: (
+        "Too many requests with this token", "More than 60 requests a minute; try again in 12 seconds",
+    ),
+    InternalError: ("A failure of the service", "The service had an internal error"),
+    StoreAway: (
+        "The database is away", "The database can't be reached right now; nothing was changed",
+    ),
+    StoreUnwritable: ("The disk is full or read-only", StoreUnwritable.REASON),
+    DeadlineExceeded: (
+        "The request is too large, or took too long", "The database did not answer in time",
+    ),
+}  # fmt: skip
+"""What an error means, and an example of its reason."""
 
 
 def a_list(items: Schema) -> Schema:
@@ -24,31 +61,23 @@ def a_list(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
-    """The model's schema in one piece, without references; titles of models name a client's classes."""
-    whole = _with_references(model, mode)
-    result: Schema = _inline(whole, whole.get("$defs", {}))
-    return result
+def body(kind: Any, examples: Examples, media_type: str = JSON) -> Schema:
+    """The documentation of a request's body, for `openapi_extra`; examples: name → (summary, value).
+
+    Our code reads the body: FastAPI would read it before it knows the token. The models in it are `$defs`,
+    which apis.py moves into the document's components.
+    """
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    schemas, definitions = TypeAdapter.json_schemas(
+        [("body", "validation", adapter)], ref_template="#/components/schemas/{model}"
+    )
+    samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
+    content = {"schema": schemas["body", "validation"] | definitions, "examples": samples}
+    return {"requestBody": {"required": True, "content": {media_type: content}}}
 
 
-@cache
-def _with_references(model: type[BaseModel], mode: Any) -> Schema:
-    return model.model_json_schema(mode=mode, schema_generator=_Schemas)
-
-
-class _Schemas(GenerateJsonSchema):
-    """Without a title for each field."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-
-def _inline(part: Any, definitions: dict[str, Schema]) -> Any:
-    """The schema with its references replaced by what they refer to."""
-    if isinstance(part, list):
-        return [_inline(item, definitions) for item in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inline(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inline(value, definitions) for key, value in part.items() if key != "$defs"}
+def failure(kind: type[TrancheError], model: type[BaseModel], example: object, noun: str = "") -> Schema:
+    """The documentation of an error, whose body is this model; `noun`: of what it is about."""
+    meaning = MEANINGS[kind][0].format(noun=noun)
+    content = {JSON: {"example": example}}
+    return {"description": meaning, "model": model, "headers": HEADERS.get(kind, {}), "content": content}

@@ -52,7 +52,7 @@ Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "d
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
 
 
-class QuestionRequest(Request, title="Question"):
+class QuestionRequest(Request):
     """The question that it came from: a slicer, and the parameters of the link to it on the desk."""
 
     project: Value
@@ -60,7 +60,7 @@ class QuestionRequest(Request, title="Question"):
     params: dict[str, str] = Field(default_factory=dict, max_length=MOST)
 
 
-class FilterRequest(Request, title="Filter"):
+class FilterRequest(Request):
     """Records of which a key field has one of these values, or none of them."""
 
     name: Value
@@ -68,7 +68,7 @@ class FilterRequest(Request, title="Filter"):
     match: Literal["equals", "not equals"] = "equals"
 
 
-class ExpectedRequest(Request, title="Expected"):
+class ExpectedRequest(Request):
     """A data field of a slicer from the first day to the last, within these filters, and its 95 % range.
 
     Such a range held in `range_held` of `past_periods_tested` periods as long and as far ahead.
@@ -86,7 +86,7 @@ class ExpectedRequest(Request, title="Expected"):
     past_periods_tested: Count | None = None
 
 
-class ProposalRequest(Request, title="Proposal"):
+class ProposalRequest(Request):
     """A new package (without `entity_id`), or fields of a package or deal to change."""
 
     READ_ONLY = frozenset({"id", "state", "by", "at"})
@@ -99,14 +99,14 @@ class ProposalRequest(Request, title="Proposal"):
     expected: ExpectedRequest | None = None
 
 
-class ApprovalRequest(Request, title="Approval"):
+class ApprovalRequest(Request):
     """With `fields` these instead of the proposed ones; `overwrites`: also where others changed the same."""
 
     fields: dict[str, Any] | None = None
     overwrites: bool = False
 
 
-class DeclineRequest(Request, title="Decline"):
+class DeclineRequest(Request):
     """Why, in a word or a sentence."""
 
     word: Word

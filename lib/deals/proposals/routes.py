@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel
 
 from lib.deals import queries
 from lib.deals.endpoints import (
@@ -15,7 +16,7 @@ from lib.deals.endpoints import (
     list_page,
     read_id,
 )
-from lib.deals.openapi import ID, PAGE_PARAMETERS, body, errors, page_of, parameter, success
+from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
@@ -23,12 +24,14 @@ from lib.deals.proposals.models import (
     ExpectedRequest,
     ProposalRequest,
     QuestionRequest,
+    State,
 )
 from lib.deals.proposals.writers import ServiceWriter
 from lib.deals.queries import ListOffer, ListPage
 from lib.deals.validation import Problems
+from lib.deals.values import Id
 from lib.wire.errors import Conflict, NotFound
-from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model
+from lib.wire.schemas import a_list, body
 
 OFFER = ListOffer(filters=("state",))
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -49,30 +52,39 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "decline": {"word": ("With a word", {"word": "Too low for this seat"})},
 }  # fmt: skip
-OBJECT: Schema = {"type": "object"}
-NO_ID: Schema = {"type": ["integer", "null"]}
-ANSWER = an_object(
-    {
-        "id": ID,
-        "entity": TEXT,
-        "entity_id": NO_ID,
-        "name": TEXT,
-        "fields": OBJECT,
-        "changes": a_list(an_object({"field": TEXT}, {"before": {}, "after": {}})),
-        "reason": TEXT,
-        "question": {"anyOf": [of_model(QuestionRequest), {"type": "null"}]},
-        "expected": {"anyOf": [of_model(ExpectedRequest), {"type": "null"}]},
-        "by": TEXT,
-        "at": TEXT,
-        "state": {"enum": [*STATES]},
-        "decided_by": NO_TEXT,
-        "decided_at": NO_TEXT,
-        "word": TEXT,
-        "applied_id": NO_ID,
-        "is_edited": FLAG,
-    }
-)
 ABOUT_PROPOSAL, ABOUT_ENTITY = "proposal", "package or deal"
+
+
+class ProposedChange(BaseModel):
+    """A changed field, before and after."""
+
+    field: str
+    before: Any = None
+    after: Any = None
+
+
+class ProposalAnswer(BaseModel):
+    """A proposal, what became of it, and what it changes."""
+
+    id: Id
+    entity: str
+    entity_id: int | None
+    name: str
+    fields: dict[str, Any]
+    changes: list[ProposedChange]
+    reason: str
+    question: QuestionRequest | None
+    expected: ExpectedRequest | None
+    by: str
+    at: str
+    state: State
+    decided_by: str | None
+    decided_at: str | None
+    word: str
+    applied_id: int | None
+    is_edited: bool
+
+
 router = APIRouter(
     prefix="/proposals",
     responses=errors(),
@@ -103,7 +115,7 @@ Number = Annotated[int, Depends(_number)]
     "/",
     name="list",
     summary="Proposals",
-    responses=success(200, "Proposals", page_of(ANSWER)),
+    responses=success(200, "Proposals", page_of(ProposalAnswer)),
     openapi_extra={"parameters": [*PAGE_PARAMETERS, parameter("state", a_list({"enum": [*STATES]}))]},
 )
 async def list_proposals(request: Request, call: ReadCall) -> Response:
@@ -124,9 +136,9 @@ async def list_proposals(request: Request, call: ReadCall) -> Response:
     "/",
     summary="Propose a new package, or a change",
     status_code=201,
-    responses=success(201, "Propose a new package, or a change", ANSWER)
+    responses=success(201, "Propose a new package, or a change", ProposalAnswer)
     | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
-    openapi_extra=body(of_model(ProposalRequest), EXAMPLES["create"]),
+    openapi_extra=body(ProposalRequest, EXAMPLES["create"]),
 )
 async def create(call: ProposeCall, body: BodyAlone) -> Response:
     """For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
@@ -139,7 +151,7 @@ async def create(call: ProposeCall, body: BodyAlone) -> Response:
 @router.get(
     "/{id}/",
     summary="A proposal",
-    responses=success(200, "A proposal", ANSWER) | errors(NotFound, noun=ABOUT_PROPOSAL),
+    responses=success(200, "A proposal", ProposalAnswer) | errors(NotFound, noun=ABOUT_PROPOSAL),
 )
 async def get(call: ReadCall, number: Number) -> Response:
     """An extension."""
@@ -150,8 +162,9 @@ async def get(call: ReadCall, number: Number) -> Response:
 @router.post(
     "/{id}/approve/",
     summary="Apply a proposal",
-    responses=success(200, "Apply a proposal", ANSWER) | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
-    openapi_extra=body(of_model(ApprovalRequest), EXAMPLES["approve"]),
+    responses=success(200, "Apply a proposal", ProposalAnswer)
+    | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
+    openapi_extra=body(ApprovalRequest, EXAMPLES["approve"]),
 )
 async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Once, however often it is asked for. 409, naming the fields, where others changed the same ones
@@ -164,8 +177,9 @@ async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Respons
 @router.post(
     "/{id}/decline/",
     summary="Decline a proposal",
-    responses=success(200, "Decline a proposal", ANSWER) | errors(Conflict, NotFound, noun=ABOUT_PROPOSAL),
-    openapi_extra=body(of_model(DeclineRequest), EXAMPLES["decline"]),
+    responses=success(200, "Decline a proposal", ProposalAnswer)
+    | errors(Conflict, NotFound, noun=ABOUT_PROPOSAL),
+    openapi_extra=body(DeclineRequest, EXAMPLES["decline"]),
 )
 async def decline(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Whoever made it may as well. An extension."""

@@ -4,70 +4,71 @@ The objects are those of the IAB Tech Lab's Deal Sync API 1.0.
 """
 
 import hashlib
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Path, Request, Response
-from pydantic import WithJsonSchema
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from lib.deals.endpoints import AuthorizedCall, Body, admit, list_page
-from lib.deals.models import BUYER_STATUS
-from lib.deals.openapi import JSON, PAGE_PARAMETERS, Responses, body, errors, page_of, parameter, success
+from lib.deals.models import BuyerSeat
+from lib.deals.openapi import PAGE_PARAMETERS, Responses, errors, page_of, parameter, success
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import who
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.wire import exact
 from lib.wire.errors import NotFound
-from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
+from lib.wire.schemas import JSON, TEXT, Schema, a_list, body
 
-TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$"}
 TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
-TERMS = an_object(
-    {"pricetype": {"type": "integer", "minimum": 0}},
-    {
-        "startdate": TIME,
-        "enddate": TIME,
-        "countries": a_list(TEXT | {"pattern": "^[A-Z]{3}$"}),
-        "dealfloor": {"type": "number"},
-        "cur": TEXT | {"pattern": "^[A-Z]{3}$"},
-        "guar": {"const": 1},
-        "units": {"type": "integer", "minimum": 1},
-    },
-)
-CURATION = an_object({}, {"curator": TEXT, "curfeetype": {"type": "integer", "minimum": 0, "maximum": 4}})
-DEAL = an_object(
-    {
-        "id": TEXT,
-        "name": TEXT,
-        "created": TIME,
-        "sellerstatus": {"type": "integer", "minimum": 0, "maximum": ARCHIVED},
-        "origin": TEXT,
-        "wseat": a_list(TEXT),
-        "terms": TERMS,
-    },
-    {"seller": TEXT, "adtypes": a_list({"enum": [*AD_TYPES.values()]}), "curation": CURATION},
-)
-STATUS = an_object(
-    {
-        "buyerseatid": TEXT,
-        "status": {"type": "integer", "minimum": 0, "maximum": len(BUYER_STATUS) - 1},
-        "ext": an_object({"reported_at": TIME, "reported_by": TEXT}, {"reason": TEXT}),
-    }
-)
-BUYER_SEAT = an_object(
-    {
-        "version": {"const": VERSION},
-        "id": TEXT,
-        "buyerstatus": a_list(STATUS),
-        "ext": an_object(
-            {},
-            {"fetched_at": TIME, "fetched_by": TEXT, "sent_at": TIME, "problem": TEXT, "next_try": TIME},
-        ),
-    }
-)
+Time = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$")]
+Letters = Annotated[str, Field(pattern="^[A-Z]{3}$")]
 EXAMPLE = "TR-7K2Q-9FXA-4M1D"
 REPORT = {"version": VERSION, "id": EXAMPLE, "buyerstatus": [{"buyerseatid": "seat-107", "status": 4}]}
 SEATS = parameter("seat", a_list(TEXT), description="Only of the seats with these ids at the DSP")
 UNCHANGED: Responses = {304: {"description": "As If-None-Match has it", "headers": TAG}}
+
+
+class SyncedTerms(BaseModel):
+    """The object Terms: what a deal costs, where and when."""
+
+    pricetype: Annotated[int, Field(ge=0)]
+    startdate: Time | None = None
+    enddate: Time | None = None
+    countries: list[Letters] = []
+    dealfloor: float | None = None
+    cur: Letters | None = None
+    guar: Literal[1] | None = None
+    units: Annotated[int, Field(ge=1)] | None = None
+
+
+class Curation(BaseModel):
+    """The object Curation: who curates a deal, and the type of the fee."""
+
+    curator: str | None = None
+    curfeetype: Annotated[int, Field(ge=0, le=4)] | None = None
+
+
+class DealDocument(BaseModel):
+    """The object Deal."""
+
+    id: str
+    name: str
+    created: Time
+    sellerstatus: Annotated[int, Field(ge=0, le=ARCHIVED)]
+    origin: str
+    wseat: list[str]
+    terms: SyncedTerms
+    seller: str | None = None
+    adtypes: list[Annotated[int, Field(json_schema_extra={"enum": [*AD_TYPES.values()]})]] = []
+    curation: Curation | None = None
+
+
+class SyncedStatus(BuyerSeat):
+    """The object BuyerSeat: the status as its DSP reported it last."""
+
+    version: Literal["1.0"]
+
+
 DealId = Annotated[str, Path(alias="id", min_length=1, examples=[EXAMPLE])]
 IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match"), WithJsonSchema(TEXT)]
 router = APIRouter(
@@ -85,7 +86,7 @@ ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.
     "/",
     name="list",
     summary="Documents of the synchronized deals",
-    responses=success(200, "A page", page_of(DEAL), TAG) | UNCHANGED,
+    responses=success(200, "A page", page_of(DealDocument), TAG) | UNCHANGED,
     openapi_extra={"parameters": [*PAGE_PARAMETERS, SEATS]},
 )
 async def list_documents(request: Request, call: SyncCall, if_none_match: IfNoneMatch = None) -> Response:
@@ -98,7 +99,7 @@ async def list_documents(request: Request, call: SyncCall, if_none_match: IfNone
 @router.get(
     "/{id}/",
     summary="The document of a synchronized deal",
-    responses=success(200, "The document", DEAL, TAG) | UNCHANGED,
+    responses=success(200, "The document", DealDocument, TAG) | UNCHANGED,
 )
 async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."""
@@ -109,7 +110,7 @@ async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None
 @router.get(
     "/{id}/status/",
     summary="The status of a deal at its DSP",
-    responses=success(200, "The status", BUYER_SEAT, TAG) | UNCHANGED,
+    responses=success(200, "The status", SyncedStatus, TAG) | UNCHANGED,
 )
 async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """As reported last; `ext` says when, and when the deal was fetched. An extension."""
@@ -122,7 +123,7 @@ async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = N
     summary="Report the status of a deal",
     status_code=204,
     responses=success(204, "It is stored"),
-    openapi_extra=body(of_model(BuyerSeatRequest), {"active": ("It delivers", REPORT)}),
+    openapi_extra=body(BuyerSeatRequest, {"active": ("It delivers", REPORT)}),
 )
 async def report(call: ReportCall, body: Body, deal_id: DealId) -> Response:
     """For a DSP's token alone. An extension."""

@@ -28,7 +28,7 @@ _COLUMNS = synced_deals.c
 SyncKey = tuple[str, int]
 
 
-class BuyerStatusRequest(Request, title="BuyerStatus"):
+class BuyerStatusRequest(Request):
     """The status of a deal at one seat; of `ext` its `reason` is read, a text."""
 
     buyerseatid: Value | None = None
@@ -36,7 +36,7 @@ class BuyerStatusRequest(Request, title="BuyerStatus"):
     ext: dict[str, Any] | None = None
 
 
-class BuyerSeatRequest(Request, title="BuyerSeat"):
+class BuyerSeatRequest(Request):
     """The status of a deal in the buyer's system; `ext` is not read."""
 
     version: Literal["1.0"]

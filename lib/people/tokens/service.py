@@ -12,33 +12,24 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller, Token
 from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
+from lib.wire.schemas import JSON, Schema, body
 
-FIELDS = {
-    "grant_type": "Always `password`.",
-    "username": "The name with which you sign in to the desk.",
-    "password": "The password with which you sign in to the desk.",
-    "scope": "`service_id=` and the service that the token is for, here `reporting` or `deals`.",
-}
 FORM = "application/x-www-form-urlencoded"
-FORM_SCHEMA = {
-    "type": "object",
-    "required": list(FIELDS),
-    "properties": {name: {"type": "string", "description": text} for name, text in FIELDS.items()},
-    "example": {
-        "grant_type": "password",
-        "username": "viewer",
-        "password": "demo",
-        "scope": "service_id=reporting",
-    },
+EXAMPLE = {
+    "grant_type": "password",
+    "username": "viewer",
+    "password": "demo",
+    "scope": "service_id=reporting",
 }
 TOKEN_EXAMPLE = {
     "token_type": "Bearer",
@@ -57,6 +48,31 @@ Form = dict[str, str]
 __all__ = ["Access", "Caller", "Token", "TokenApi", "router"]
 
 
+class TokenForm(BaseModel):
+    """A name and a password, and the service that the token is for."""
+
+    grant_type: Annotated[str, Field(description="Always `password`.")]
+    username: Annotated[str, Field(description="The name with which you sign in to the desk.")]
+    password: Annotated[str, Field(description="The password with which you sign in to the desk.")]
+    scope: Annotated[str, Field(description="`service_id=` and the service, here `reporting` or `deals`.")]
+
+
+class TokenAnswer(BaseModel):
+    """The token, and for how many seconds it works."""
+
+    token_type: Literal["Bearer"]
+    scope: str
+    access_token: str
+    expires_in: int
+
+
+class TokenError(BaseModel):
+    """The error code of RFC 6749, and a sentence."""
+
+    error: str
+    error_description: str
+
+
 class TokenRefusal(TrancheError):
     """A refusal: the error code of RFC 6749, the HTTP code, and a sentence."""
 
@@ -71,12 +87,12 @@ class TokenRefusal(TrancheError):
         return JSONResponse(body, self.code, NO_STORE | self.headers)
 
 
-def _response(description: str, example: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"example": example}}}
+def _response(model: type[BaseModel], description: str, **example: object) -> Schema:
+    return {"description": description, "model": model, "content": {JSON: {"example": example}}}
 
 
-def _refusal(description: str, error: str, reason: str) -> dict[str, Any]:
-    return _response(description, {"error": error, "error_description": reason})
+def _refusal(description: str, error: str, reason: str) -> Schema:
+    return _response(TokenError, description, error=error, error_description=reason)
 
 
 class TokenApi:
@@ -108,9 +124,10 @@ router = APIRouter(tags=["tokens"])
     "/oauth2/token/",
     name="token",
     summary="A temporary token for a name and a password",
-    openapi_extra={"requestBody": {"required": True, "content": {FORM: {"schema": FORM_SCHEMA}}}},
+    operation_id="token",
+    openapi_extra=body(TokenForm, {"viewer": ("A token for reports", EXAMPLE)}, FORM),
     responses={
-        200: _response("The token, and for how many seconds it works", TOKEN_EXAMPLE),
+        200: _response(TokenAnswer, "The token, and for how many seconds it works", **TOKEN_EXAMPLE),
         400: _refusal("A field of the form is missing", "invalid_request", "Missing: scope"),
         401: _refusal("No such person, or one without access", "invalid_grant", "Wrong name or password"),
         413: _refusal("The form is too large", "invalid_request", "The form is larger than…"),
@@ -128,8 +145,8 @@ async def _token(request: Request) -> JSONResponse:
     except TokenRefusal as refusal:
         return refusal.answer()
     seconds = int(api.lifetime.total_seconds())
-    body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
-    return JSONResponse(body, headers=NO_STORE)
+    answer = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
+    return JSONResponse(answer, headers=NO_STORE)
 
 
 async def _body(request: Request) -> bytes:
@@ -178,7 +195,7 @@ def _service(form: Form, services: Collection[str]) -> str:
     """The service identifier that is asked for, once the form is whole."""
     if form.get("grant_type", "password") != "password":
         raise TokenRefusal("unsupported_grant_type", "The only grant_type here is 'password'")
-    if missing := [name for name in ("grant_type", "username", "password", "scope") if name not in form]:
+    if missing := [name for name in TokenForm.model_fields if name not in form]:
         raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
     service = form["scope"].removeprefix(SCOPE)
     if not form["scope"].startswith(SCOPE) or service not in services:

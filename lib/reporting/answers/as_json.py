@@ -7,7 +7,8 @@ writes of the same rows as dictionaries, in a quarter of the time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from datetime import date
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,9 @@ import orjson
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import BaseModel
 
 from lib.reporting.answers import LARGEST_WHOLE, Audience, Precision, Total, Values
-from lib.wire.schemas import NUMBER, TEXT, a_list, an_object
 
 CHUNK_CELLS = 120_000  # formatted at once: their texts fit into memory that is reused
 PIECE_BYTES = 1 << 18
@@ -30,26 +31,6 @@ Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 Cells = tuple[
     bytes, Any
 ]  # what stands before each of a column's cells, and the column: numbers, texts or None
-PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
-CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
-ROW = an_object(
-    {"data": a_list(CELL), "name": a_list(TEXT)}, {"description": a_list(TEXT), "confidence_range": TEXT}
-)
-TOTAL = an_object(
-    {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
-    {"confidence_range": TEXT, "missing": a_list(an_object({"name": TEXT, "value": NUMBER}))},
-)
-PRECISION = an_object(
-    {
-        "records_read": {"type": "integer"},
-        "records_in_range": {"type": "integer"},
-        "unread": a_list(TEXT),
-    },
-    {"exact_milliseconds": {"type": "integer"}},
-)
-SCHEMA = an_object(
-    {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
-) | {"title": "Audience"}
 EXAMPLE = {
     "status": "success",
     "total": {
@@ -68,6 +49,45 @@ EXAMPLE = {
         },
     ],
 }
+
+
+class Figure(BaseModel):
+    """The value of a data field; its range where it is an estimate."""
+
+    name: str
+    value: float | None
+    percent: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_eff: float | None = None
+
+
+class AnswerRow(BaseModel):
+    """The figures of one combination of the split's values, which are its `name`."""
+
+    data: list[Figure]
+    name: list[str]
+    description: list[str] = []
+    confidence_range: str | None = None
+
+
+class TotalAnswer(BaseModel):
+    """The figures of all rows."""
+
+    data: list[Figure]
+    records_found: int
+    dates: list[date]
+    confidence_range: str | None = None
+    missing: list[Figure] = []
+
+
+class AudienceAnswer(BaseModel):
+    """The figures."""
+
+    status: Literal["success"]
+    total: TotalAnswer
+    rows: list[AnswerRow]
+    precision: Precision | None = None
 
 
 def encode(audience: Audience) -> Iterator[bytes | memoryview]:

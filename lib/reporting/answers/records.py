@@ -7,23 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 import pandas as pd
-
-from lib.wire.schemas import TEXT, a_list, an_object
+from pydantic import BaseModel
 
 RecordKind = Literal["text", "texts", "number"]
-COLUMN = an_object(
-    {"name": TEXT, "description": TEXT, "kind": {"enum": ["text", "texts", "number"]}},
-    {"decimals": {"type": "integer"}},
-)
-CELLS = a_list({"anyOf": [TEXT, a_list(TEXT), {"type": ["number", "null"]}]})
-SCHEMA = an_object(
-    {
-        "status": {"const": "success"},
-        "records_found": {"type": "integer"},
-        "columns": a_list(COLUMN),
-        "rows": a_list(CELLS),
-    }
-) | {"title": "RecordTable"}
 EXAMPLE = {
     "status": "success",
     "records_found": 41250,
@@ -44,6 +30,15 @@ class RecordColumn:
     description: str
     kind: RecordKind = "text"
     decimals: int = 0
+
+
+class RecordsAnswer(BaseModel):
+    """The records, as JSON."""
+
+    status: Literal["success"]
+    records_found: int
+    columns: list[RecordColumn]
+    rows: list[list[str | list[str] | float | None]]
 
 
 @dataclass(frozen=True, eq=False)

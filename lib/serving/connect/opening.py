@@ -267,7 +267,7 @@ def _open(settings: Settings) -> Installation:
         [
             token_service.router,
             operations.router,
-            reporting_routes.routes(settings.filter_values),
+            reporting_routes.router,
             deals_routes.routes(with_packages=settings.legacy_packages),
         ],
         settings.max_body_bytes,

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import jsonschema
+import openapi_schemas
 import pyarrow as pa
 import pytest
 
@@ -46,7 +47,11 @@ def caller(reach: Reach, installed: connect.Installation) -> Iterator[Caller]:
 
 def operation(http: httpx.Client, verb: str) -> Answer:
     """The documentation of an operation."""
-    written: Answer = http.get("/openapi.json").json()["paths"][f"/API/v2/{verb}"]["post"]
+    document = http.get("/openapi.json").json()
+    written: Answer = document["paths"][f"/API/v2/{verb}"]["post"]
+    for part in (written["requestBody"], *written["responses"].values()):
+        for media in part["content"].values():
+            media["schema"] = openapi_schemas.whole(document, media["schema"])
     return written
 
 
