@@ -11,9 +11,9 @@ from lib.agents.deals import NO_REPORT, link, report_of_deals, require
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
+from lib.deals.targeting.filters import Lists, Translation, entries, report_filters
 from lib.insight import forecast, overlap, seat_prices, win_prices
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
-from lib.insight.filters import Lists, Translation, entries, report_filters
 from lib.insight.seat_prices import SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lib.deals.models import Targeting
+from lib.deals.targeting.filters import Lists, Translation, report_filters
+from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.insight import estimate
-from lib.insight.filters import Lists, Translation, report_filters
-from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience, Estimate
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter

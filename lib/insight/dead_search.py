@@ -8,12 +8,12 @@ from datetime import datetime
 
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
+from lib.deals.targeting.filters import Lists
 from lib.insight import dead_targets
 from lib.insight.dead_targets import BidValues, DeadTarget, IncludedTarget
-from lib.insight.filters import Lists
-from lib.insight.query_batch import Ask, QueryBatch
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
+from lib.reporting.query_batch import Ask, QueryBatch
 from lib.slicers.models import Slicer
 from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned

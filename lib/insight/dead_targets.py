@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from lib.deals.models import ListTarget, SupplyPackage
+from lib.deals.targeting.filters import Lists
+from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.insight import estimate
-from lib.insight.filters import Lists
-from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import Slicer, time_key_field

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from lib.deals.models import Targeting
+from lib.deals.targeting.filters import Lists, report_filters
 from lib.insight import forecast
 from lib.insight.deal_report import DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
-from lib.insight.filters import Lists, report_filters
 from lib.slicers.dates import Days
 
 HISTORY, LATELY, WEEK, ONE = 126, 30, 7, timedelta(days=1)

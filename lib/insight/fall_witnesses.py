@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import change_point, changes, diagnosis, seat_prices, supply_path, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
@@ -15,7 +16,6 @@ from lib.insight.deal_report import DealReport, Entity
 from lib.insight.diagnosis import Break, CauseCandidate, OtherDeals
 from lib.insight.estimate import BID_PRICE, BIDS, field_of
 from lib.insight.funnel_days import FunnelDays, Series, Steps
-from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields
 from lib.wire.filters import Filter
 

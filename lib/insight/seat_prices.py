@@ -12,11 +12,11 @@ from decimal import Decimal
 import numpy as np
 
 from lib.deals.models import DemandDeal, Seat
+from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import forecast, win_prices
 from lib.insight.deal_report import DEAL, PACKAGE, SEAT, DealReport
 from lib.insight.estimate import WIN_RATE, field_of
 from lib.insight.forecast import DayFigure
-from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import AudienceQuery

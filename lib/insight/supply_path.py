@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from lib.deals.models import ListTarget, Targeting
 from lib.deals.supply.states import STATES, State, SupplyIndex, SupplyState
+from lib.deals.targeting.filters import Lists
+from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight.deal_report import DealReport
-from lib.insight.filters import Lists
 from lib.insight.funnel_days import PATIENCE
-from lib.insight.kinds import KINDS, key_field
 from lib.reporting.answers import Audience
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter

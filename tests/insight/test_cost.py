@@ -16,9 +16,9 @@ from standin.state import TOKEN, State
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.insight import cost, estimate
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
-from lib.insight.query_batch import CONCURRENCY, QueryBatch
 from lib.reporting.answers import Audience, Estimate, Total
 from lib.reporting.models import AudienceQuery
+from lib.reporting.query_batch import CONCURRENCY, QueryBatch
 from lib.serving.connect import Clients
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers

@@ -16,9 +16,9 @@ from standin.state import TOKEN, State
 
 from lib.deals.client import Deals
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, SupplyPackage, ValueTarget
+from lib.deals.targeting.kinds import KINDS
 from lib.insight.dead_search import DeadResult, DeadScope, DeadSearch
 from lib.insight.dead_targets import VALUES, IncludedTarget, checks, questions
-from lib.insight.kinds import KINDS
 from lib.reporting.models import AudienceQuery
 from lib.serving.connect import Clients
 from lib.settings import Settings

@@ -3,8 +3,8 @@
 import pytest
 
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.insight.filters import report_filters
-from lib.insight.from_filters import FromFilters, from_filters
+from lib.deals.targeting.filters import report_filters
+from lib.deals.targeting.from_filters import FromFilters, from_filters
 from lib.slicers.models import KeyField, Slicer
 from lib.wire.filters import Filter
 

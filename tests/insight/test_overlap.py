@@ -10,7 +10,7 @@ from standin.app import served
 from standin.state import TOKEN, State
 
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SizeTarget, Targeting, ValueTarget
-from lib.insight.filters import report_filters
+from lib.deals.targeting.filters import report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices, overlaps, questions, two_prices
 from lib.reporting.answers import Estimate
 from lib.serving.connect import Clients

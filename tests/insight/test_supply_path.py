@@ -17,9 +17,9 @@ from standin.state import TOKEN, State
 from lib.deals.client import Deals
 from lib.deals.models import DomainList, SupplyPackage
 from lib.deals.supply.states import SupplyIndex
+from lib.deals.targeting.filters import entries
 from lib.insight import supply_path
 from lib.insight.deal_report import DealReport
-from lib.insight.filters import entries
 from lib.reporting.models import InfoQuery
 from lib.serving.connect import Clients
 from lib.serving.deal_health import HealthWatch

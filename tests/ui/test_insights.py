@@ -9,7 +9,7 @@ from dealing import SOLD, Visit, clean, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.insight import cost
-from lib.insight.query_batch import QueryBatch
+from lib.reporting.query_batch import QueryBatch
 from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import InternalError
 

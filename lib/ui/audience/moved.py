@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from lib.insight.query_batch import Ask
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
 from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
+from lib.reporting.query_batch import Ask
 from lib.slicers.models import TIME_KEY_FIELDS
 from lib.ui.audience import board_controls
 from lib.ui.charts import numbers

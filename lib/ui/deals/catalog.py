@@ -22,8 +22,8 @@ from lib.deals.models import (
     Seat,
     SupplyPackage,
 )
-from lib.insight.filters import Lists, entries
-from lib.insight.kinds import KINDS, key_field
+from lib.deals.targeting.filters import Lists, entries
+from lib.deals.targeting.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import KeyField
 from lib.ui.deals import counts, field_text

@@ -8,7 +8,7 @@ import streamlit as st
 from lib.deals.client import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.insight.filters import report_filters
+from lib.deals.targeting.filters import report_filters
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields

@@ -20,9 +20,9 @@ from lib.deals.models import Seat
 from lib.insight import seat_prices
 from lib.insight.deal_report import DealReport
 from lib.insight.price_scales import ask_win_scales
-from lib.insight.query_batch import QueryBatch
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import InfoQuery
+from lib.reporting.query_batch import QueryBatch
 from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn

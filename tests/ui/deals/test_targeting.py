@@ -7,8 +7,8 @@ import pytest
 from dealing import SOLD, clients, sold_rows
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.insight.filters import entries, report_filters
-from lib.insight.kinds import KINDS, elements, key_field
+from lib.deals.targeting.filters import entries, report_filters
+from lib.deals.targeting.kinds import KINDS, elements, key_field
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.settings import Settings
 from lib.slicers.models import KeyField, Slicer

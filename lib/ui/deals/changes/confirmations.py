@@ -21,8 +21,8 @@ from lib.deals.doubts import currency_slip, factor
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
+from lib.deals.targeting.kinds import KINDS
 from lib.insight.expected import daily_impressions
-from lib.insight.kinds import KINDS
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange

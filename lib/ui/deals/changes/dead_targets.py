@@ -7,8 +7,8 @@ from typing import Any
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
+from lib.deals.targeting.kinds import KINDS, elements
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
-from lib.insight.kinds import KINDS, elements
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import TargetingEdit
 from lib.ui.deals.list.deal_rows import Key, title_of

@@ -7,7 +7,7 @@ from typing import Any
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.insight.kinds import elements
+from lib.deals.targeting.kinds import elements
 
 Fields = dict[str, Any]
 FEE_TYPE = "agency_curation_fee_type"

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, Targeting
+from lib.deals.targeting.kinds import KINDS, elements
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
-from lib.insight.kinds import KINDS, elements
 from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.confirmations import COMPARED, PRICE

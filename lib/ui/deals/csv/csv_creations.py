@@ -9,8 +9,8 @@ from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import BY_NAME, DealField
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.insight.kinds import KINDS as TARGETS
-from lib.insight.kinds import TargetingKind
+from lib.deals.targeting.kinds import KINDS as TARGETS
+from lib.deals.targeting.kinds import TargetingKind
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation

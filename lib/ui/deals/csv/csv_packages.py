@@ -11,7 +11,7 @@ from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
 from lib.deals.models import LONGEST_NAME, Seat, SupplyPackage, Targeting
-from lib.insight.kinds import KINDS, TargetingKind
+from lib.deals.targeting.kinds import KINDS, TargetingKind
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import CsvCheck, SeatIndex

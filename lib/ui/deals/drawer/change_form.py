@@ -11,7 +11,7 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.filters import report_filters
+from lib.deals.targeting.filters import report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations, merge

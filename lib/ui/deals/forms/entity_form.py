@@ -15,8 +15,8 @@ from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount
+from lib.deals.targeting.kinds import elements
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.insight.kinds import elements
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.field_text import OFFSETS, offset
 from lib.ui.deals.forms import inputs

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
-from lib.insight.from_filters import FromFilters, NewList, from_filters
+from lib.deals.targeting.from_filters import FromFilters, NewList, from_filters
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import catalog

@@ -5,8 +5,8 @@ import streamlit as st
 
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
+from lib.deals.targeting.filters import Translation, report_filters
 from lib.insight import estimate, overlap
-from lib.insight.filters import Translation, report_filters
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.answers import Estimate
 from lib.slicers.models import DataField

@@ -9,11 +9,11 @@ import streamlit as st
 from lib.insight.dead_search import DeadSearch
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
 from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
-from lib.insight.query_batch import QueryBatch
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.reporting.query_batch import QueryBatch
 from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField, Slicer, time_key_field

@@ -11,12 +11,12 @@ from decimal import Decimal
 import streamlit as st
 
 from lib.deals.models import DemandDeal, Seat
+from lib.deals.targeting.filters import Translation
 from lib.insight import seat_prices, win_prices
-from lib.insight.filters import Translation
-from lib.insight.query_batch import QueryBatch
 from lib.insight.seat_prices import SeatPrice, SeatPrices
 from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery
+from lib.reporting.query_batch import QueryBatch
 from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers

@@ -11,10 +11,10 @@ import streamlit as st
 from lib.deals.fields import DEALS
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
+from lib.deals.targeting.filters import Lists, report_filters
 from lib.insight import supply_path
 from lib.insight.assessor import DAYS
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
-from lib.insight.filters import Lists, report_filters
 from lib.insight.supply_path import InventoryRow, SupplyPath
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers

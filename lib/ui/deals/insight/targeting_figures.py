@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import Targeting
+from lib.deals.targeting.filters import Lists
 from lib.insight import cost, estimate, forecast, seat_prices, win_prices
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
-from lib.insight.filters import Lists
 from lib.insight.forecast import DayFigure, Forecast
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.kinds import KINDS
+from lib.deals.targeting.kinds import KINDS
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, plan_steps, proposal_form

@@ -12,8 +12,8 @@ from pandas.io.formats.style import Styler
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
+from lib.deals.targeting.filters import Translation, report_filters
 from lib.insight import win_prices
-from lib.insight.filters import Translation, report_filters
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.slicers.models import Slicer

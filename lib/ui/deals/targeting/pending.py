@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
-from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext

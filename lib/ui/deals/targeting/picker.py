@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import streamlit as st
 
 from lib.deals.models import Targeting
-from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.targeting import pending, targeting_text

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from lib.deals.models import SupplyPackage, Targeting
-from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
+from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import values

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.slicers.models import KeyField, Slicer
 from lib.wire.filters import Filter
 

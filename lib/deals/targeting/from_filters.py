@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import Any
 
 from lib.deals.models import MEDIA_TYPES, Targeting
-from lib.insight.filters import Lists
-from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.deals.targeting.filters import Lists
+from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
