@@ -14,10 +14,10 @@ from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, Supply
 from lib.insight import health
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
-from lib.insight.estimate import WIN_CPM, field_of
 from lib.insight.health import DealContext
 from lib.slicers import dates
 from lib.slicers.models import Slicer
+from lib.slicers.roles import WIN_CPM, field_of
 from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound, Unsupported
 
 NOUNS = {"demand_deals": "deal", "supply_deals": "package", "seats": "seat"}

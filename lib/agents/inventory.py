@@ -13,11 +13,11 @@ from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.deals.targeting.filters import Lists, Translation, entries, report_filters
 from lib.insight import forecast, overlap, seat_prices, win_prices
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.seat_prices import SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
 from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter
 

@@ -13,7 +13,6 @@ from datetime import date
 from lib.deals.models import ListTarget, SupplyPackage
 from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
-from lib.insight import estimate
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import Slicer, time_key_field
@@ -122,7 +121,7 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
             empty.add(query.filters[0].name)
     return BidValues(
         {name: frozenset(with_bids) for name, with_bids in values.items()},
-        has_data=estimate.has_data(answers[0]),
+        has_data=answers[0].has_data,
         days=len(answers[0].total.dates),
         empty=frozenset(empty),
         is_exact=not any(answer.is_sampled for answer in answers),

@@ -6,10 +6,10 @@ from datetime import datetime, time, timedelta, timezone
 from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DEAL, DealReport
-from lib.insight.estimate import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of, has_data
 from lib.reporting.answers import Audience
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
+from lib.slicers.roles import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of
 
 ROLES = {
     "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,
@@ -34,7 +34,7 @@ class Deliveries:
         self._report, fields = report, delivery_fields(report.slicer)
         self._measures = {days: _measures(answer, fields) for days, answer in answers.items()}
         self._nothing = {
-            days: dict.fromkeys(fields, 0.0) if has_data(answer) and not answer.is_sampled else {}
+            days: dict.fromkeys(fields, 0.0) if answer.has_data and not answer.is_sampled else {}
             for days, answer in answers.items()
         }
         self.is_estimate = any(answer.is_sampled for answer in answers.values())

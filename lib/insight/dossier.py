@@ -13,9 +13,9 @@ from lib.insight.change_point import DAYS
 from lib.insight.deal_report import DealReport
 from lib.insight.discrepancy import STEPS, CountComparison, Counts, Numbers
 from lib.insight.discrepancy_sentences import Addressee, sentences
-from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
 from lib.insight.funnel_days import FunnelDays
 from lib.slicers.models import DataField, Slicer
+from lib.slicers.roles import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
 
 SAMPLED = (
     "Our figures of these days can't be read exactly now, so they are not shown, and nothing is compared."

@@ -9,8 +9,8 @@ from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists, report_filters
 from lib.insight import forecast
 from lib.insight.deal_report import DealReport
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.slicers.dates import Days
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
 
 HISTORY, LATELY, WEEK, ONE = 126, 30, 7, timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]

@@ -14,9 +14,9 @@ from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import FieldChange, Removal
 from lib.insight.deal_report import DealReport, Entity
 from lib.insight.diagnosis import Break, CauseCandidate, OtherDeals
-from lib.insight.estimate import BID_PRICE, BIDS, field_of
 from lib.insight.funnel_days import FunnelDays, Series, Steps
 from lib.insight.win_prices import WinFields
+from lib.slicers.roles import BID_PRICE, BIDS, field_of
 from lib.wire.filters import Filter
 
 

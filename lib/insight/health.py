@@ -12,9 +12,9 @@ from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
-from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, field_of
 from lib.reporting.answers import Audience, Estimate
 from lib.slicers.models import Slicer
+from lib.slicers.roles import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, field_of
 
 STEPS = (
     ("requests", REQUESTS), ("bids", BIDS),  ("wins", WINS), ("impressions", IMPRESSIONS),

@@ -21,11 +21,11 @@ from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import SALES, FieldChange
 from lib.insight.deal_report import DEAL, Entity
 from lib.insight.diagnosis import PRICE_DAYS, Break, Losses, Witnesses
-from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.insight.fall_witnesses import FallWitnesses
 from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
 from lib.insight.health import DealContext, DealHealth, FunnelStep
 from lib.insight.win_prices import WinFields, WinPrices
+from lib.slicers.roles import BID_PRICE, BIDS, CREATIVE, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.wire.filters import Filter
 
 MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4

@@ -15,13 +15,13 @@ from lib.deals.models import DemandDeal, Seat
 from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import forecast, win_prices
 from lib.insight.deal_report import DEAL, PACKAGE, SEAT, DealReport
-from lib.insight.estimate import WIN_RATE, field_of
 from lib.insight.forecast import DayFigure
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
+from lib.slicers.roles import WIN_RATE, field_of
 from lib.wire.filters import Filter
 
 MOST_GROUPS = 50_000

@@ -11,11 +11,11 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
 from lib.slicers.dates import Days
 from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer, time_key_field
+from lib.slicers.roles import IMPRESSIONS, WIN_CPM, WINS, field_of
 
 DAY, MOST = time_key_field("day"), 10_000
 QUARTERS = (0.25, 0.5, 0.75)

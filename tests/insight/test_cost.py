@@ -14,7 +14,7 @@ from standin.app import served
 from standin.state import TOKEN, State
 
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.insight import cost, estimate
+from lib.insight import cost
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
 from lib.reporting.answers import Audience, Estimate, Total
 from lib.reporting.models import AudienceQuery
@@ -109,9 +109,9 @@ def test_nothing_with_it_and_nothing_without(of: Clients) -> None:
 
 def test_days_without_data(of: Clients) -> None:
     """Before the first day there is no data, which is told from a filter that finds nothing."""
-    assert not estimate.has_data(asked(of, (), start_date="2020-01-01", end_date="2020-01-31"))
+    assert not asked(of, (), start_date="2020-01-01", end_date="2020-01-31").has_data
     none = tried(of, Targeting(geo_targetings=(GeoTarget(type="country", value="XX"),))).whole.filters
-    assert estimate.has_data(asked(of, none))
+    assert asked(of, none).has_data
     assert asked(of, none).total_of("bids").value == 0
 
 

@@ -124,6 +124,11 @@ class Audience:
         has_range = self.confidence_range is not None or self.total.confidence_range is not None
         return has_range or (self.precision is not None and self.precision.is_sampled)
 
+    @property
+    def has_data(self) -> bool:
+        """Whether the days that were asked for have data at all, whatever the filters."""
+        return bool(self.total.dates) or any(self.total.values.values())
+
     def total_of(self, field: str) -> Estimate:
         """The total of a data field; of a plain service with its confidence range."""
         total = self.total

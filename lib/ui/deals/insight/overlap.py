@@ -6,7 +6,7 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.deals.targeting.filters import Translation, report_filters
-from lib.insight import estimate, overlap
+from lib.insight import overlap
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.answers import Estimate
 from lib.slicers.models import DataField
@@ -88,7 +88,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
     if answers is None:
         return
     days = numbers.days(*report.period(context, queries[0]))
-    if not any(map(estimate.has_data, answers)):
+    if not any(answer.has_data for answer in answers):
         st.caption(f"The report has no data for {days}.")
         return
     single, pairs = overlap.overlaps(answers, len(packages), field.name)

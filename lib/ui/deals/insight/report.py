@@ -8,7 +8,6 @@ import streamlit as st
 
 from lib.insight.dead_search import DeadSearch
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
-from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
@@ -17,6 +16,7 @@ from lib.reporting.query_batch import QueryBatch
 from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField, Slicer, time_key_field
+from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.ui.deals.list.list_state import open_key
 from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext

@@ -14,8 +14,8 @@ from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.deals.targeting.filters import Lists, report_filters
 from lib.insight import supply_path
 from lib.insight.assessor import DAYS
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data
 from lib.insight.supply_path import InventoryRow, SupplyPath
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
@@ -86,7 +86,7 @@ def draw(
                 return
             answer, days = answers[0], numbers.days(*report.period(context, query))
             exact = "Estimated from a sample" if answer.is_sampled else "Exact"
-            exact = exact if has_data(answer) else "The report has no data for these days"
+            exact = exact if answer.has_data else "The report has no data for these days"
             note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {exact}."
         own_entries = supply_path.entries_in(targeting, lists)
         path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)

@@ -9,14 +9,14 @@ import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists
-from lib.insight import cost, estimate, forecast, seat_prices, win_prices
+from lib.insight import cost, forecast, seat_prices, win_prices
 from lib.insight.cost import Element, TargetCost, Trials
-from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.forecast import DayFigure, Forecast
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience, Estimate
 from lib.slicers.models import DataField
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -82,7 +82,7 @@ def _draw_forecast(
         return
     answer, *answers_by_seat = answers
     period = report.period(context, query)
-    if not estimate.has_data(answer):
+    if not answer.has_data:
         st.caption(f"The report has no data for {numbers.days(*period)}.")
         return
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
@@ -226,7 +226,7 @@ def _draw_trials(
     if answers is None:
         return
     first, last = report.period(context, queries[0])
-    if not any(map(estimate.has_data, answers)):
+    if not any(answer.has_data for answer in answers):
         st.caption(f"The report has no data for {numbers.days(first, last)}.")
         return
     _table(cost.costs(trials, answers, field.name), field, descriptions)
