@@ -196,6 +196,21 @@ def settle(sums: Numbers) -> Numbers:
     return result
 
 
+def remainder(whole: float | None, parts: Iterable[float | None], is_estimate: bool = False) -> float | None:
+    """What is left of a settled sum beside its parts; below zero where refunds outweigh charges.
+
+    0 where it is no more than the rounding of what is added. None without a sum, and below zero where any
+    of them is an estimate: parts may then add up to more than their sum.
+    """
+    if whole is None:
+        return None
+    addends = [whole, *(-part for part in parts if part is not None and not math.isnan(part))]
+    rest = math.fsum(addends)
+    if abs(rest) <= math.fsum(map(abs, addends)) / 10 ** (DIGITS - 1):
+        return 0.0
+    return None if is_estimate and rest < 0 else rest
+
+
 def slack(sums: Numbers) -> Numbers:
     """By how much settled sums may be off: from 2⁵³ on by one in the last digit, others by 0."""
     is_large = np.isfinite(sums) & (np.abs(sums) >= LARGEST_WHOLE)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, remainder
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
 from lib.ui.audience import split_levels
@@ -72,10 +72,14 @@ class Cross:
             for name, code in self.codes.items()
         }
         if self.has_rest:
-            rows = [self._remainder(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
+            wholes = {(): front.total, **dict(zip(paths, front.rows, strict=True))}
+            total, *rows = [
+                remainder(whole, self.figures.get(path, {}).values(), level.split.answer.is_sampled)
+                for path, whole in wholes.items()
+            ]
             about = f"{front.title} of all other values of {self.title}"
             rest = replace(front, title=OTHERS, rows=rows, rest=None, about=about, order=None)
-            columns[self._rest] = replace(rest, total=self._remainder((), front.total))
+            columns[self._rest] = replace(rest, total=total)
         for name, column in list(columns.items()) if column_kinds and any(self.pairs) else ():
             changes = [self._change(level, path, self.codes.get(name)) for path in ((), *paths)]
             for kind in column_kinds:
@@ -111,9 +115,6 @@ class Cross:
 
     def _figure(self, path: Path, code: str) -> float | None:
         return self.figures.get(path, {}).get(code)
-
-    def _remainder(self, path: Path, whole: float | None) -> float | None:
-        return None if whole is None else max(0.0, whole - sum(self.figures.get(path, {}).values()))
 
 
 def row_focus(focus: Focus) -> Focus:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
+from lib.reporting.answers import remainder
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, Order
 from lib.ui.audience import split_table
@@ -247,12 +248,10 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
     across = pivot.cross.names if pivot.cross is not None and pivot.front.name in answer.percents else ()
     wholes = {name: pivot.figure(above, name) for name in pivot.heads if name in {*answer.percents, *across}}
     rest = {
-        name: whole - sum(pivot.figure(path, name) or 0.0 for path in below)
+        name: remainder(whole, (pivot.figure(path, name) for path in below), answer.is_sampled)
         for name, whole in wholes.items()
-        if whole is not None
     }
-    is_estimate = answer.is_sampled
-    return {name: max(0.0, value) for name, value in rest.items() if value >= 0 or not is_estimate}
+    return {name: value for name, value in rest.items() if value is not None}
 
 
 def _compared_rest(
@@ -292,6 +291,6 @@ def _other_change(pivot: Pivot, above: Path, field: DataField) -> Change:
 def _is_something(pivot: Pivot, above: Path, rest: Mapping[str, float | None]) -> bool:
     """Whether there may be more rows, as far as the fields that add up say it."""
     return not rest or any(
-        value is not None and value > LEAST_REST * abs(pivot.figure(above, name) or 0)
+        value is not None and abs(value) > LEAST_REST * abs(pivot.figure(above, name) or 0)
         for name, value in rest.items()
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from lib.reporting.answers import TAIL, Audience, Estimate
+from lib.reporting.answers import TAIL, Audience, Estimate, remainder
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField
@@ -24,7 +24,6 @@ from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus
 from lib.wire.filters import Filter
 
-NEGLIGIBLE = 1e-9
 Key = tuple[str, ...]
 SMALLEST, FEWEST = 0.0005, 4
 Arrow = Literal["off", "up", "down"]
@@ -203,9 +202,9 @@ def _rest(
     is_cut = answer.total.records_found > len(answer)
     if total.value is None or (is_cut and len(parts) < len(visible_keys)):
         return None
-    rest = total.value - math.fsum(part.value or 0.0 for part in parts)
-    rest = rest if rest > NEGLIGIBLE * abs(total.value) else 0.0
-    if not any(part.side for part in (total, *parts)):
+    is_estimate = any(part.side for part in (total, *parts))
+    rest = remainder(total.value, [part.value for part in parts], is_estimate)
+    if not is_estimate:
         return Estimate(rest)
     return Estimate(rest, math.nan, math.nan) if rest else None
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, remainder
 from lib.reporting.links import MOST_SPLITS
 from lib.slicers.dates import Days
 from lib.slicers.models import TIME_KEY_FIELDS, DataField, Slicer
@@ -240,14 +240,15 @@ def others_change(split: SplitRows) -> Change:
 def others(split: SplitRows) -> float | None:
     """The volume of the rows that are not shown: the total less the shown ones.
 
-    None where that means nothing: a field that does not add up, several values per record, or no such rows.
+    None where that means nothing: a field that does not add up, several values per record, no such rows, or
+    estimates that add up to more than their total.
     """
     total = split.answer.total
     is_all = total.records_found <= len(split.answer) and not split.is_chosen
     if not split.is_additive or split.segmented or is_all:
         return None
-    whole = total.values.get(split.field.name)
-    return None if whole is None else max(0.0, whole - float(split.answer.values[split.field.name].sum()))
+    name, answer = split.field.name, split.answer
+    return remainder(total.values.get(name), answer.values[name], answer.is_sampled)
 
 
 def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
