@@ -137,8 +137,8 @@ class ExportQuery(_Question):
     """The same question, as a file.
 
     data_fields, own_fields, any_of, order_by, limit, offset, audience_key, escape_formulas, full_digits and
-    the format xlsx are *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get
-    texts as they are; `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown
+    the format xlsx are *extensions*. Programs that read csv or tsv turn `escape_formulas` off to get texts
+    as they are; `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown
     otherwise.
     """
 

@@ -1,8 +1,8 @@
 """Figures of the Audience page's board, against files of the same questions, and against the page."""
 
-import csv
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
 from opening import of_delivery
+from tsv2 import read_tsv2
 
 from lib.people import Person
 from lib.reporting import links
@@ -71,8 +72,8 @@ def file(settings: Settings) -> Callable[[AudienceQuery, tuple[str, ...], tuple[
             data_fields=fields,
             export_format="tsv2",
         )
-        text = reporting.export(asked).content.read().decode()
-        rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        header, *lines = read_tsv2(reporting.export(asked).content.read())
+        rows = [dict(zip(header, (cell or "" for cell in line), strict=True)) for line in lines]
         return {row[split[0]] if split else "": row for row in rows}
 
     return read
@@ -108,7 +109,10 @@ def question(draw: np.random.Generator) -> tuple[dict[str, str], list[list[Any]]
 
 def written(text: str, places: int) -> str:
     """A number of a file as a screen writes it: a dash for none."""
-    return f"{float(text):,.{places}f}".replace("-", "\u2212") if text else "–"
+    if not text:
+        return "–"
+    rounded = Decimal(text).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return f"{rounded:,f}".replace("-", "\u2212")
 
 
 @pytest.mark.parametrize("first", range(0, QUESTIONS, DRAWS))

@@ -12,6 +12,7 @@ import pytest
 import xlrd
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
 from peopled import people_in
+from tsv2 import read_tsv2
 
 from lib.reporting import files
 from lib.reporting.client import Reporting
@@ -80,8 +81,8 @@ def export(**fields: object) -> ExportQuery:
 
 def in_file(reporting: Reporting, query: ExportQuery) -> list[list[str]]:
     """The rows of the file of that question, without the header, as tsv2 has them."""
-    content = reporting.export(query.model_copy(update={"export_format": "tsv2"})).content.read().decode()
-    return [line.split("\t") for line in content.splitlines()[1:]]
+    content = reporting.export(query.model_copy(update={"export_format": "tsv2"})).content.read()
+    return [[cell or "" for cell in line] for line in read_tsv2(content)[1:]]
 
 
 def last_week(many: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +94,7 @@ def last_week(many: pd.DataFrame) -> pd.DataFrame:
 def cells(content: bytes, export_format: ExportFormat) -> list[list[str]]:
     """The lines of a file without its header, as its cells read."""
     if export_format == "tsv2":
-        return [line.split("\t") for line in content.decode().split("\n")[1:-1]]
+        return [[cell or "" for cell in line] for line in read_tsv2(content)[1:]]
     separator = "," if export_format == "csv" else "\t"
     return list(csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator))[1:]
 

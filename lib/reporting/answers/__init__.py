@@ -9,6 +9,7 @@ confidence: `TAIL` on each side, in words `LEVEL`.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -18,7 +19,8 @@ import pandas as pd
 
 Values = dict[str, float | None]
 Numbers = npt.NDArray[np.float64]
-DIGITS, LARGEST_WHOLE = 13, 2.0**53
+DIGITS, LARGEST_WHOLE, LARGEST_MEANT = 13, 2.0**53, 1e15
+ANY_LENGTH = Context(prec=400)
 LARGEST_POWER = 22
 """Powers of ten up to it are exact in float64, so that one multiplication rounds once."""
 TAIL = 0.025
@@ -209,6 +211,18 @@ def remainder(whole: float | None, parts: Iterable[float | None], is_estimate: b
     if abs(rest) <= math.fsum(map(abs, addends)) / 10 ** (DIGITS - 1):
         return 0.0
     return None if is_estimate and rest < 0 else rest
+
+
+def half_up(value: float, decimals: int) -> Decimal:
+    """The number with so many decimals, a half away from zero, by the decimal that was meant: 1.005 → 1.01.
+
+    That are 15 digits, which a float keeps of any decimal, and by which spreadsheets round; whole numbers
+    and those from 10¹⁵ on are themselves.
+    """
+    value = float(value)
+    is_meant = abs(value) < LARGEST_MEANT and not value.is_integer()
+    number = Decimal(f"{value:.15g}" if is_meant else value)
+    return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, ANY_LENGTH)
 
 
 def slack(sums: Numbers) -> Numbers:

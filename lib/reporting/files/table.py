@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting import named_days
-from lib.reporting.answers import LARGEST_WHOLE, Audience
+from lib.reporting.answers import LARGEST_WHOLE, Audience, half_up
 from lib.reporting.models import ExportQuery, Selection
 from lib.slicers import zones
 from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
+NEARLY, LEAST_DECIMAL = 1e-14, 1e-4
 Kind = Literal["text", "int", "float"]
 Role = Literal["key", "mapping", "data"]
 
@@ -131,22 +132,37 @@ class FileTable:
 
 
 def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
-    """With so many decimal places, rounded as Python does it; never "-0.00", never an exponent."""
+    """With so many decimal places, by `half_up`; never "-0.00", never an exponent."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.abs(values) * 10.0**decimals
+        is_half = np.abs(scaled - np.floor(scaled) - 0.5) <= np.maximum(scaled, 1) * NEARLY
+    # Of the others the binary digits say the same, and are written 20 times as fast.
     if decimals == 0 and np.all(~(np.abs(values) >= LARGEST_WHOLE)):
-        return _integers(np.rint(values), ~np.isnan(values))
-    texts = pa.array(list(map(f"%.{decimals}f".__mod__, values.tolist())), pa.string())
+        rounded = np.rint(values)
+        rounded[is_half] = [half_up(value, 0) for value in values[is_half].tolist()]
+        return _integers(rounded, ~np.isnan(values))
+    texts = list(map(f"%.{decimals}f".__mod__, values.tolist()))
+    for index in np.flatnonzero(is_half).tolist():
+        texts[index] = f"{half_up(float(values[index]), decimals):f}"
     zero = f"{0:.{decimals}f}"
-    return _present(pc.if_else(pc.equal(texts, f"-{zero}"), zero, texts), ~np.isnan(values))
+    written = pa.array(texts, pa.string())
+    return _present(pc.if_else(pc.equal(written, f"-{zero}"), zero, written), ~np.isnan(values))
 
 
 def exact(values: npt.NDArray[np.float64]) -> pa.StringArray:
-    """With as many digits as it takes to read the same number again; a whole one without a decimal point."""
+    """With as many digits as it takes to read the same number again; a whole one without a decimal point.
+
+    Without an exponent, since ClickHouse infers that one is a text.
+    """
     is_whole = (np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))
     integers = _integers(values, is_whole)
     if np.all(is_whole | np.isnan(values)):
         return integers
-    texts = pa.array(list(map(repr, values.tolist())), pa.string())
-    return _present(pc.if_else(is_whole, integers, texts), ~np.isnan(values))
+    texts = list(map(repr, values.tolist()))
+    has_exponent = (np.abs(values) >= LARGEST_WHOLE) | ((np.abs(values) < LEAST_DECIMAL) & ~is_whole)
+    for index in np.flatnonzero(has_exponent).tolist():
+        texts[index] = np.format_float_positional(values[index], trim="-")
+    return _present(pc.if_else(is_whole, integers, pa.array(texts, pa.string())), ~np.isnan(values))
 
 
 def _integers(values: npt.NDArray[np.float64], present: npt.NDArray[np.bool_]) -> pa.StringArray:

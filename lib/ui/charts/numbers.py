@@ -6,6 +6,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Literal
 
+from lib.reporting.answers import half_up
 from lib.slicers.models import DURATION, DataField
 
 NOTHING, NOT_SET = "–", "(not set)"
@@ -43,14 +44,14 @@ class Numbers:
         """A number with so many decimals; a dash where there is none."""
         if value is None or not math.isfinite(value):
             return NOTHING
-        text = f"{abs(value):,.{decimals}f}"
+        text = f"{half_up(abs(value), decimals):,f}"
         sign = MINUS if value < 0 and text.strip("0.,") else ""
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
     def plain(self, value: float | None, field: DataField) -> str:
         """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03."""
         if field.display_pattern == DURATION and value is not None and math.isfinite(value):
-            minutes, seconds = divmod(round(abs(value)), 60)
+            minutes, seconds = divmod(int(half_up(abs(value), 0)), 60)
             sign = MINUS if value < 0 else ""
             return f"{sign}{self.number(minutes // 60)}:{minutes % 60:02}:{seconds:02}"
         return self.number(value, field.display_precision)

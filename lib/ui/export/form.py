@@ -90,12 +90,12 @@ def _format(context: PageContext) -> ExportFormat:
 
 
 def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
-    """Draw the switch for the escape of formulas, which formats of text have."""
-    if not context.slicer.knows("escape_formulas") or FORMATS[export_format].dialect is None:
+    """Draw the switch for the escape of formulas, which csv and tsv have."""
+    if not context.slicer.knows("escape_formulas") or export_format not in ("csv", "tsv"):
         return True
     return st.toggle(
         "Escape formulas", value=True, key="export_escape", persist_state="session",
-        help="An apostrophe before text that a spreadsheet would run as a formula. Turn it off for programs.",
+        help="An apostrophe before text that a spreadsheet would run as a formula.",
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ that limit covers the records; with the least one where the service would send e
 filters our own service is asked for a file of the rows that pass, which has their total.
 """
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import IO
@@ -13,6 +14,7 @@ import pandas as pd
 
 from lib.reporting.answers import Audience, Total
 from lib.reporting.files import FileTable
+from lib.reporting.files.delimited import unescape
 from lib.reporting.files.table import export_table
 from lib.reporting.formats import FORMATS
 from lib.reporting.models import DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, ExportQuery
@@ -65,9 +67,8 @@ class RawFile:
 
 
 def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
-    """Export `query` as tsv2, with texts as they are, and read the file. Raises what `export` does."""
-    as_they_are = {"escape_formulas": 0} if slicer.knows("escape_formulas") else {}
-    query = query.model_copy(update={"export_format": "tsv2", **as_they_are})
+    """Export `query` as tsv2 of our own service, and read the file. Raises what `export` does."""
+    query = query.model_copy(update={"export_format": "tsv2"})
     lines = pd.read_csv(
         export(query),
         sep="\t",
@@ -75,7 +76,8 @@ def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
         na_filter=False,
         lineterminator="\n",
         skip_blank_lines=False,
-    )
+        quoting=csv.QUOTE_NONE,
+    ).map(unescape)
     return RawFile(lines, query.split_by, bool(query.include_total and query.split_by))
 
 

@@ -8,11 +8,12 @@ import httpx
 import openpyxl
 import xlrd
 from openpyxl.utils.escape import unescape
+from tsv2 import read_tsv2
 
 from conformance.reporting.oracle import Key
 
 Cell = str | float | None
-SEPARATORS = {"csv": ",", "tsv": "\t", "tsv2": "\t"}
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def _lines(content: bytes, export_format: str) -> list[list[Cell]]:
     if export_format == "xlsx":
         sheet = openpyxl.load_workbook(io.BytesIO(content)).worksheets[0]
         return [[*map(_without_escapes, line)] for line in sheet.iter_rows(values_only=True)]
+    if export_format == "tsv2":
+        return [[*line] for line in read_tsv2(content)]
     text = io.StringIO(content.decode(), newline="")
     return [list(line) for line in csv.reader(text, delimiter=SEPARATORS[export_format], strict=True)]
 
