@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import insert, inspect, select, text, update
+from sqlalchemy import MetaData, Table, insert, inspect, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
@@ -18,6 +18,9 @@ from lib.deals.store.tables import supply_packages
 from lib.deals.unclear_ends import UnclearEnds
 from lib.people import DealsGrant, Person
 from lib.people.tokens.store import TokenStore, tokens
+from lib.share.alerts.watch import AlertStore
+from lib.share.mail.outbox import Outbox
+from lib.views.tables import mail_messages
 from lib.wire.errors import Forbidden, Misconfigured
 
 TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}
@@ -47,6 +50,42 @@ def test_migrations_make_the_tables_that_the_program_expects(database_url: str) 
     database.migrate(engine)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), database.metadata) == []
+
+
+def test_what_waited_is_made_again(database_url: str) -> None:
+    """Of mails and messages that waited with their figures, a mail of a view is due again, one from a person
+    to another stays, and an alert's message is dropped; the store reads all of it, and goes on."""
+    engine, now = database.engine(database_url), datetime.now(UTC)
+    with database.writing(engine).begin() as connection:
+        database.upgrade(connection, "0039")
+    rows = {
+        "saved_views": {"service": "", "project": "p", "slicer": "x", "name": "v", "params": "{}",
+                        "owner": "ada", "is_shared": False, "created": now, "changed": now},
+        "mail_subscriptions": {"service": "", "view_id": 1, "owner": "ada", "created": now, "recipient": "",
+                               "pace": "daily", "zone": "UTC", "minute": 480, "weekday": 0, "only_new": False,
+                               "with_snapshot": False, "due": now + timedelta(days=1), "mark": "{}",
+                               "failures": 0, "problem": ""},
+        "alerts": {"view_id": 1, "owner": "ada", "created": now, "field": "imps", "figure": "{}",
+                   "rule": "above", "state": "firing", "value": 336413.0, "problem": ""},
+        "alert_messages": {"body": "336,413", "attempts": 0, "due": now},
+    }  # fmt: skip
+    mail = {"owner": "ada", "recipient": "a@desk.example", "project": "", "slicer": "", "body": "Hello",
+            "created": now, "attempts": 1, "due": now}  # fmt: skip
+    waiting = [mail | {"subscription_id": 1, "body": "336,413"}, mail | {"subscription_id": None}]
+    with engine.begin() as connection:
+        for name, values in [*rows.items(), *(("mail_messages", values) for values in waiting)]:
+            table = Table(name, MetaData(), autoload_with=connection)
+            connection.execute(insert(table).values(values))
+    database.migrate(engine)
+    outbox = Outbox(engine, "")
+    assert [(one.body, one.attempts) for one in outbox.waiting(now + timedelta(minutes=1))] == [("Hello", 1)]
+    (subscription,) = outbox.due(now + timedelta(minutes=1))
+    assert (subscription.view_id, subscription.request) == (1, {})
+    (alert,) = AlertStore(engine, "").everything()
+    assert alert.rows_key is None
+    assert AlertStore(engine, "").waiting(now) == []
+    with engine.begin() as connection:
+        connection.execute(insert(mail_messages).values(mail))
 
 
 def test_migrating_again_changes_nothing(database_url: str) -> None:

@@ -5,6 +5,7 @@ and alerts that wait are made again, and messages that wait are dropped.
 """
 
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -34,8 +35,8 @@ def upgrade() -> None:
         "slicer": sa.String(200), "body": sa.Text(), "created": INSTANT, "attempts": sa.Integer(),
         "due": INSTANT,
     }  # fmt: skip
-    names = ("id", "subscription_id", *columns)
-    waiting = sa.table("mail_messages", *map(sa.column, names))
+    own: list[Any] = [sa.column(name, kind) for name, kind in columns.items()]
+    waiting = sa.table("mail_messages", sa.column("id"), sa.column("subscription_id"), *own)
     rows = op.get_bind().execute(sa.select(waiting).order_by(waiting.c.id)).mappings().all()
     subscriptions = sa.table("mail_subscriptions", *map(sa.column, ("id", "due", "mark")))
     again = {row["subscription_id"] for row in rows} - {None}
@@ -48,6 +49,6 @@ def upgrade() -> None:
         *required(**columns),
         sqlite_autoincrement=True,
     )
-    stay = [{name: row[name] for name in ("id", *columns)} for row in rows if row["subscription_id"] is None]
+    stay = [{name: row[name] for name in columns} for row in rows if row["subscription_id"] is None]
     if stay:
         op.bulk_insert(table, stay)
