@@ -144,12 +144,14 @@ def rename(name: str, to: str, yes: bool) -> None:
 
 def _open(name: str) -> tuple[Warehouse, "Access", Pair]:
     from lib.people.tokens.access import Access
+    from lib.serving.connect import dependents
 
     settings, pair = Settings.load(), _pair(name)
-    warehouse = Warehouse(settings.warehouse)
+    warehouse, access = Warehouse(settings.warehouse), Access.of(settings)
+    dependents.finish_renames(warehouse, access)
     if not warehouse.has(*pair):
         raise BadRequest(f"There is no slicer {name}; `tranche slicers` lists them")
-    return warehouse, Access.of(settings), pair
+    return warehouse, access, pair
 
 
 def _pair(name: str) -> Pair:
