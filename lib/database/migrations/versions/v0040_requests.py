@@ -30,12 +30,12 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_alert_messages_alert_id", "alert_messages", ["alert_id"])
-    columns = {
+    columns: dict[str, Any] = {
         "owner": sa.String(64), "recipient": sa.String(254), "project": sa.String(200),
         "slicer": sa.String(200), "body": sa.Text(), "created": INSTANT, "attempts": sa.Integer(),
         "due": INSTANT,
     }  # fmt: skip
-    own: list[Any] = [sa.column(name, kind) for name, kind in columns.items()]
+    own = [sa.column(name, kind) for name, kind in columns.items()]
     waiting = sa.table("mail_messages", sa.column("id"), sa.column("subscription_id"), *own)
     rows = op.get_bind().execute(sa.select(waiting).order_by(waiting.c.id)).mappings().all()
     subscriptions = sa.table("mail_subscriptions", *map(sa.column, ("id", "due", "mark")))
