@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import downloads
 import pytest
 from dealing import SOLD, Visit, clean, listed
 from streamlit.testing.v1 import AppTest
@@ -81,6 +82,7 @@ def test_a_download(visit: Visit, access: Access, monkeypatch: pytest.MonkeyPatc
     """A long list that is being made ends without a file; one that is made is not given out any more."""
     monkeypatch.setattr(export_csv, "SHORT", 0)
     monkeypatch.setattr(export_csv, "PART", 1)
+    contents = downloads.offered(monkeypatch)
     if place == "under way":
         monkeypatch.setattr(job, "STEP_SECONDS", -1)
     desk = clean(visit("deals", slicer=SOLD, deals_kind="Deals").button(key="deals_csv").click().run())
@@ -92,7 +94,7 @@ def test_a_download(visit: Visit, access: Access, monkeypatch: pytest.MonkeyPatc
         assert "permissions changed" in export.problem
     else:
         with pytest.raises(AccessError, match="permissions changed"):
-            export.file()
+            contents["deals_export_file"]()
 
 
 def test_a_bulk_action_half_done(

@@ -15,11 +15,11 @@ from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
 from lib.ui.audience import board_controls
 from lib.ui.charts.numbers import title
 from lib.ui.charts.series import bucket_words
-from lib.ui.kit import problems, widgets
+from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, clicks, filters, focus, history, values
+from lib.ui.query import ask, clicks, export_menu, filters, focus, history, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.view_parts import RecordsOf
 from lib.wire.filters import Filter
@@ -190,16 +190,15 @@ def _download(focus: Focus, query: RecordsQuery) -> None:
         return
     with popover:
         for export_format in FILES:
-            st.download_button(
-                f"Download these rows as {export_format.upper()}",
-                data=partial(_file, focus, query.model_copy(update={"export_format": export_format})),
-                file_name=f"{query.slicer_name}_rows_{focus.period[0]}_{focus.period[1]}.{export_format}",
-                mime=FORMATS[export_format].media_type, on_click="ignore", icon=":material/table_rows:",
-                key=f"{DOWNLOAD}_{export_format}",
+            downloads.offer(
+                focus.context, f"Download these rows as {export_format.upper()}",
+                partial(_file, query.model_copy(update={"export_format": export_format})),
+                f"{export_menu.file(focus, 'rows')}.{export_format}", FORMATS[export_format].media_type,
+                f"{DOWNLOAD}_{export_format}", icon="table_rows",
             )  # fmt: skip
         board_controls.draw_chart_files(focus)
 
 
-def _file(focus: Focus, query: RecordsQuery) -> bytes:
-    with focus.context.reporting.records_file(query, focus.slicer).content as content:
+def _file(query: RecordsQuery, context: PageContext) -> bytes:
+    with context.reporting.records_file(query, context.slicer).content as content:
         return content.read()

@@ -6,29 +6,29 @@ from functools import partial
 
 import streamlit as st
 
-from lib.people import Person
 from lib.reporting import links, named_days
-from lib.serving import connect
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
 from lib.share.snapshot import render
+from lib.share.snapshot.models import Snapshot, SnapshotBoard
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
-from lib.ui.kit.frame import PageContext
+from lib.ui.kit import downloads
+from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import focus, share, state
-from lib.wire.errors import AccessError, TrancheError
+from lib.wire.errors import TrancheError
 
 LATEST = "The latest days, each time it is opened"
 NEW, PROBLEM = "share_link_new", "share_link_problem"
 Params = Mapping[str, str]
+Take = Callable[[RequestContext], Snapshot | SnapshotBoard]
 
 
 def draw(context: PageContext, params: Params, name: str) -> None:
     """Draw what sends the question of a link's parameters; `name` is that of a saved view, or empty."""
     whose = "_view" if name else ""
-    file = partial(_file, context, dict(params), name, context.locale or "")
-    draw_downloads(file, context.slicer_name, whose)
+    draw_downloads(context, partial(_take, dict(params), name), context.slicer_name, whose)
     if context.slicer.data_fields:
         fixed_params, label = fix_days(context, params)
         choices = {label: fixed_params}
@@ -38,30 +38,24 @@ def draw(context: PageContext, params: Params, name: str) -> None:
         draw_form(context, pair, choices, name or _title(context, params), whose)
 
 
-def draw_downloads(file: Callable[[str], bytes], name: str, whose: str) -> None:
-    """Draw a button per kind of file; `file` makes one on click, `whose` tells the buttons from others'."""
+def draw_downloads(context: PageContext, take: Take, name: str, whose: str) -> None:
+    """Draw a button per kind of file; `take` returns the snapshot, `whose` tells the buttons from others'."""
     st.caption("These figures as a file")
     with st.container(horizontal=True):
         for kind, media_type in render.KINDS.items():
-            st.download_button(
-                kind.upper(), data=partial(file, kind), file_name=f"{name}.{kind}", mime=media_type,
-                on_click="ignore", icon=":material/download:", key=f"snapshot_{kind}{whose}",
+            downloads.offer(
+                context, kind.upper(), partial(_file, take, kind), f"{name}.{kind}", media_type,
+                f"snapshot_{kind}{whose}",
             )  # fmt: skip
 
 
-def person_now(context: PageContext) -> Person:
-    """The person as they are when they click; AccessError if they are gone."""
-    person = connect.installation(Settings.current()).people.get(context.person.username)
-    if person is None or person.added != context.person.added:
-        raise AccessError
-    return person
+def _file(take: Take, kind: str, context: RequestContext) -> bytes:
+    return render.file(take(context), kind)
 
 
-def _file(context: PageContext, params: Params, name: str, language: str, kind: str) -> bytes:
-    """The file, in the name of the person as they are when they click."""
-    about = (context.project, context.slicer_name)
-    snapshots = Snapshots(Settings.current())
-    return render.file(snapshots.take(person_now(context), about, params, name, language), kind)
+def _take(params: Params, name: str, context: PageContext) -> Snapshot:
+    about, snapshots = (context.project, context.slicer_name), Snapshots(Settings.current())
+    return snapshots.take(context.person, about, params, name, context.locale or "")
 
 
 def draw_form(

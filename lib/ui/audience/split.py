@@ -11,7 +11,7 @@ from lib.ui.audience import board_controls, chart_kinds, headline, split_pivot, 
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
-from lib.ui.kit import problems, widgets
+from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
@@ -27,10 +27,9 @@ CHART, CROSS, HEIGHT = "split_chart", "split_cross", 380
 
 def draw_pivot_file(focus: Focus, pivot: Pivot) -> None:
     """Draw the download button; the file is made on click."""
-    st.download_button(
-        "Download the pivot as XLSX", data=partial(content, focus, pivot),
-        file_name=f"{export_menu.file(focus, 'pivot')}.xlsx", mime=MEDIA_TYPE, on_click="ignore",
-        icon=":material/account_tree:", key="split_xlsx",
+    downloads.offer(
+        focus.context, "Download the pivot as XLSX", lambda _: content(focus, pivot),
+        f"{export_menu.file(focus, 'pivot')}.xlsx", MEDIA_TYPE, "split_xlsx", icon="account_tree",
     )  # fmt: skip
 
 

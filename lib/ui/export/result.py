@@ -1,12 +1,10 @@
 """The right side of Export: preview, download with progress, receipt, and the request for scripts.
 
-The file is made by a thread of its own, while the button turns. Why a file failed Streamlit does not say: the
-thread notes it, and the screen looks for the note. It looks by itself where making takes long (and only
-there: each look also clears away finished downloads), otherwise with the next thing that is done on it.
+The file is made by a thread of its own, while the button turns; the thread notes how far it is. The screen
+looks for the note where making takes long, otherwise with the next thing that is done on it.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
 from io import BytesIO
 from typing import Literal
@@ -21,14 +19,13 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Export, Preview, summary
-from lib.ui.kit import problems, reader, sign_in, waiting
+from lib.ui.kit import downloads, problems, reader, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, precision, share
-from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
+from lib.wire.errors import BadRequest
 
-State = Literal["nothing", "making", "made", "failed"]
-TOO_LONG = "It took longer than the service allows: choose csv, fewer data fields or fewer days"
+State = Literal["nothing", "making", "made"]
 EXPORT_JOB = "export_making"
 MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
@@ -41,37 +38,17 @@ class ExportJob:
     def __init__(self) -> None:
         self.state: State = "nothing"
         self.query: ExportQuery | None = None
-        self.filename, self.size, self.reason = "", 0, ""
-        self._began = self._ended = 0.0
+        self.size, self._began, self._ended = 0, 0.0, 0.0
 
-    def make(
-        self,
-        reporting: Reporting,
-        query: ExportQuery,
-        slicer: Slicer | None = None,
-        check: Callable[[], None] = lambda: None,
-    ) -> bytes:
-        """The bytes of the file. An error is stored as a sentence and raised. `slicer` as in the client.
-
-        `check` raises where the person may no longer have the file: before it is made, and before it is
-        handed out.
-        """
+    def make(self, reporting: Reporting, query: ExportQuery, slicer: Slicer | None = None) -> bytes:
+        """The bytes of the file. Raises the service's errors. `slicer` as in the client."""
         self.query, self._began, self.state = query, time.monotonic(), "making"
         try:
-            check()
-            download = reporting.export(query, slicer)
-            content = download.content.read()
-            check()
-        except DeadlineExceeded:
-            self._end("failed", reason=TOO_LONG)
+            content = reporting.export(query, slicer).content.read()
+        except BaseException:
+            self.state = "nothing"
             raise
-        except TrancheError as error:
-            self._end("failed", reason=error.reason)
-            raise
-        except Exception:
-            self._end("failed", reason="The file could not be made; the server's log has the details")
-            raise
-        self._end("made", filename=download.filename, size=len(content))
+        self.size, self._ended, self.state = len(content), time.monotonic(), "made"
         return content
 
     @property
@@ -79,22 +56,16 @@ class ExportJob:
         """The seconds since the start, or until the end."""
         return (time.monotonic() if self.state == "making" else self._ended) - self._began
 
-    def _end(self, state: State, filename: str = "", size: int = 0, reason: str = "") -> None:
-        self.filename, self.size, self.reason, self._ended = filename, size, reason, time.monotonic()
-        self.state = state
-
 
 def draw_download(
     context: PageContext, file: Preview, filename: str, media_type: str, problem: str | None
 ) -> None:
     """Draw the button; it is disabled if there is a problem."""
     job: ExportJob = st.session_state.setdefault(EXPORT_JOB, ExportJob())
-    reporting, query, slicer = context.reporting, file.query, context.slicer
-    check = sign_in.session_check()
-    st.download_button(
-        f"Download {query.export_format}", data=lambda: job.make(reporting, query, slicer, check),
-        file_name=filename, mime=media_type, on_click="ignore", type="primary", icon=":material/download:",
-        key="export_download", disabled=problem is not None, width="stretch",
+    downloads.offer(
+        context, f"Download {file.query.export_format}",
+        lambda context: job.make(context.reporting, file.query, context.slicer), filename, media_type,
+        "export_download", kind="primary", width="stretch", disabled=problem is not None,
     )  # fmt: skip
 
 
@@ -116,10 +87,6 @@ def _news(file: Preview, filename: str) -> None:
     elif job.state == "made":
         size = _size(job.size, figures)
         st.caption(f":material/check: {plain(filename)} was made in {job.seconds:.1f} s, {size}")
-    else:
-        st.error(
-            f"The file was not made. {plain(job.reason)}. Your choices are kept.", icon=":material/error:"
-        )
 
 
 def _size(count: int, figures: Numbers) -> str:

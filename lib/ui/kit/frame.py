@@ -52,7 +52,7 @@ class PageContext:
     def reporting(self) -> Reporting:
         """The client of the reporting API, for as long as the person is signed in as they were.
 
-        Take it on the script's thread, not inside a download's callable.
+        Take it on the script's thread: what makes a download has it from `without_session`.
         """
         if self.now() != self.person:
             st.rerun()
@@ -90,6 +90,15 @@ class PageContext:
             st.rerun()  # does nothing in a thread
             raise RuntimeError("A thread has no session: get the client before starting it")
         return person
+
+    def without_session(self) -> "RequestContext":
+        """The same for a thread, which has no session; a person whose rights changed gets a new page."""
+        if self.now() != self.person:
+            st.rerun()
+        return RequestContext(
+            self.person, self.project, self.slicer_name, self.slicer, self.drawn_with, self.trouble,
+            self.is_missing, language=self.locale or "", chosen_zone=self.own_zone,
+        )  # fmt: skip
 
     @property
     def viewer(self) -> tuple[str, tuple[Filter, ...]]:
@@ -216,7 +225,7 @@ def _nothing_to_see(person: Person) -> NoReturn:
 
 @dataclass(frozen=True)
 class RequestContext(PageContext):
-    """What a screen has, for one request. Whoever makes it has checked the person and what they may see.
+    """What a screen has, for one request or download. Whoever makes it has checked the person's rights.
 
     `language` is the one in which numbers are written, `chosen_zone` the cookie of their own time zone;
     `caches` are by name.

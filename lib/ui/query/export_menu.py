@@ -17,7 +17,7 @@ from lib.reporting.answers import LEVEL, Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, Slicer
 from lib.ui.charts import numbers, theme
-from lib.ui.kit import screens
+from lib.ui.kit import downloads, screens
 from lib.ui.query import filters, precision
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
@@ -192,12 +192,13 @@ def rows(
         f"Question: {question(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     ]
-    download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels, columns), label)
+    text = partial(answer_csv_text, answer, fields, focus.slicer, labels, columns)
+    download(focus, name, text, label)
 
 
 def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> None:
-    """Draw the download button for a file whose text is built on click."""
-    st.download_button(
-        label, data=text, file_name=f"{file(focus, name)}.csv", mime=MEDIA_TYPE, on_click="ignore",
-        icon=":material/table_rows:", key=f"{name}_csv",
+    """Draw the download button for a file whose text is built on click, without the page's context."""
+    downloads.offer(
+        focus.context, label, lambda _: text(), f"{file(focus, name)}.csv", MEDIA_TYPE, f"{name}_csv",
+        icon="table_rows",
     )  # fmt: skip

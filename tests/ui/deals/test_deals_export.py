@@ -1,8 +1,8 @@
 """The list of deals as a CSV: a long one is made step by step, and only for who is signed in."""
 
 import io
-from collections.abc import Callable
 
+import downloads
 import pandas as pd
 import pytest
 from dealing import Visit, clean
@@ -70,12 +70,9 @@ def test_a_long_list_on_screen(visit: Visit, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_file_is_the_list_on_screen(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The button's file has the rows that the search leaves, with the prices of their deals."""
-    files: list[Callable[[], bytes]] = []
-    monkeypatch.setattr(
-        export_csv.st, "download_button", lambda label, data, **look: files.append(data), raising=True
-    )
+    contents = downloads.offered(monkeypatch)
     visit("deals", deals_kind="Packages", find="sports")
-    frame = pd.read_csv(io.BytesIO(files[0]()))
+    frame = pd.read_csv(io.BytesIO(contents["deals_csv"]()))
     assert list(frame["Name"]) == ["Evening Sports"]
     assert list(frame["Lowest price, USD CPM"]) == [7.0]
 

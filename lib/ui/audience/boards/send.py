@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting import links
 from lib.settings import Settings
-from lib.share.snapshot import render
+from lib.share.snapshot.models import SnapshotBoard
 from lib.ui.audience import sharing
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import BoardSnapshots
@@ -31,8 +31,7 @@ def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
     with popover, st.container(width=share.WIDTH):
         st.caption(READERS if board.is_shared else NO_READERS)
         st.code(share.address("boards", params), language=None, wrap_lines=True)
-        file = partial(_file, context, board, copy, context.locale or "")
-        sharing.draw_downloads(file, "board", WHOSE)
+        sharing.draw_downloads(context, partial(_take, board, copy), "board", WHOSE)
         if copy.slicers:
             sharing.draw_form(context, NO_SLICER, _choices(context, copy), board.name, WHOSE)
 
@@ -48,12 +47,9 @@ def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str,
     return choices
 
 
-def _file(context: PageContext, board: Board, copy: BoardCopy, language: str, kind: str) -> bytes:
-    """The file, in the name of the person as they are when they click."""
+def _take(board: Board, copy: BoardCopy, context: PageContext) -> SnapshotBoard:
     settings = Settings.current()
     address = f"{settings.address}/{links.href('boards', blocks.link_params(board, copy.params))}"
-    person = sharing.person_now(context)
-    snapshot = BoardSnapshots(settings).take(
-        person, copy, board.name, address if settings.address else "", language
+    return BoardSnapshots(settings).take(
+        context.person, copy, board.name, address if settings.address else "", context.locale or ""
     )
-    return render.file(snapshot, kind)

@@ -6,7 +6,6 @@ Prices and names of one buyer are nobody else's business. The sheet of all seats
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -19,7 +18,7 @@ from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.inventory.lists import KINDS
 from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
 from lib.ui.deals.targeting import targeting_text
-from lib.ui.kit import widgets
+from lib.ui.kit import downloads, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.text import csv_records
@@ -163,12 +162,13 @@ def draw(context: PageContext, package: SupplyPackage, deals: Sequence[DemandDea
         format_func=lambda key: labels.get(key, key),
     )  # fmt: skip
     buyer, hand_over = buyer_of.get(selection) or next(iter(buyer_of.values())), _hand_over(context, package)
-    _draw_buyer(hand_over, buyer)
+    _draw_buyer(context, hand_over, buyer)
     others = {contact for other in buyer_of.values() if other is not buyer for contact in other.contacts}
     if contacts := [contact for contact in buyer.contacts if contact in others]:
         is_contact = "is a contact" if len(contacts) == 1 else "are contacts"
         st.caption(f":material/info: {plain(', '.join(contacts))} {is_contact} of other seats here, too.")
-    _download(hand_over, INTERNAL, "all-seats-internal", tuple(of_deal(deal, {}) for deal in deals))
+    rows = tuple(of_deal(deal, {}) for deal in deals)
+    _download(context, hand_over, INTERNAL, "all-seats-internal", rows)
 
 
 def draw_deal(context: PageContext, deal: DemandDeal, packages: Sequence[SupplyPackage]) -> None:
@@ -180,7 +180,7 @@ def draw_deal(context: PageContext, deal: DemandDeal, packages: Sequence[SupplyP
             "Package", list(titles), key=f"hand_over_of_{deal.id}", format_func=titles.__getitem__
         )
         package = next((package for package in packages if package.id == selection), package)
-    _draw_buyer(_hand_over(context, package), buyers([deal])[0])
+    _draw_buyer(context, _hand_over(context, package), buyers([deal])[0])
 
 
 def _hand_over(context: PageContext, package: SupplyPackage) -> HandOver:
@@ -188,13 +188,13 @@ def _hand_over(context: PageContext, package: SupplyPackage) -> HandOver:
     return HandOver(package, field_text.prices_of(context), targeting)
 
 
-def _draw_buyer(hand_over: HandOver, buyer: Buyer) -> None:
+def _draw_buyer(context: PageContext, hand_over: HandOver, buyer: Buyer) -> None:
     """Draw the text for a buyer with its copy button, the CSV, and the mail to its contacts."""
     widgets.text_to_copy(hand_over.text(buyer.deals), "_buyer")
     if not any(deal.deal_id for deal in buyer.deals):
         st.caption(NO_DEAL_ID)
     with st.container(horizontal=True):
-        _download(hand_over, "CSV for this buyer", buyer.key, buyer.deals)
+        _download(context, hand_over, "CSV for this buyer", buyer.key, buyer.deals)
         if buyer.contacts:
             link, is_whole = hand_over.mail(buyer)
             to = plain(", ".join(buyer.contacts))
@@ -203,12 +203,14 @@ def _draw_buyer(hand_over: HandOver, buyer: Buyer) -> None:
         st.caption(":material/attach_file: The deals don't fit into a mail link: attach the CSV.")
 
 
-def _download(hand_over: HandOver, label: str, suffix: str, deals: Sequence[DealRow]) -> None:
+def _download(
+    context: PageContext, hand_over: HandOver, label: str, suffix: str, deals: Sequence[DealRow]
+) -> None:
     is_internal = label == INTERNAL
-    st.download_button(
-        label, partial(hand_over.csv, deals), f"package-{hand_over.package.id}-{suffix}.csv", "text/csv",
-        icon=":material/download:", type="tertiary" if is_internal else "secondary", on_click="ignore",
-        key="hand_over_internal" if is_internal else "hand_over_csv",
+    downloads.offer(
+        context, label, lambda _: hand_over.csv(deals), f"package-{hand_over.package.id}-{suffix}.csv",
+        "text/csv", "hand_over_internal" if is_internal else "hand_over_csv",
+        kind="tertiary" if is_internal else "secondary",
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.list.list_state import CSV_MENU
-from lib.ui.kit import text_file
+from lib.ui.kit import downloads, text_file
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 
@@ -96,9 +96,9 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     st.caption(f"UTF-8; commas, semicolons or tabs; at most {number(shape.most)} lines.")
     on_file = partial(take, context, kind, upload)
     text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
-    st.download_button(
-        "Template", csv_text.template(shape), kind.template, "text/csv",
-        icon=":material/download:", type="tertiary", key=f"{kind.key}_template", on_click="ignore",
+    downloads.offer(
+        context, "Template", lambda _: csv_text.template(shape), kind.template, "text/csv",
+        f"{kind.key}_template", kind="tertiary",
     )  # fmt: skip
     # The field forgets its file as soon as that is read, so that the same one can be chosen once more.
     if upload.plan is not None and not upload.all_faults:

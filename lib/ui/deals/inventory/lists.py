@@ -17,7 +17,7 @@ from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalog
 from lib.ui.deals.counts import number
 from lib.ui.deals.inventory import supply_files
-from lib.ui.kit import address, listing, notes
+from lib.ui.kit import address, downloads, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import attempt_write, draw_problem, is_open, report_errors, show
@@ -294,10 +294,9 @@ def _draw_entries(open_list: OpenList, may_change: bool) -> None:
             "Search entries", type="search", live="200ms", key=FIND, label_visibility="collapsed",
             placeholder=f"Search among {number(len(entries))} {word}",
         )  # fmt: skip
-        st.download_button(
-            "Download", data="\r\n".join(entries),
-            file_name=f"{open_list.entity}-{open_list.entry_list.id}.txt",
-            mime="text/plain", icon=":material/download:", on_click="ignore", key="list_download",
+        downloads.offer(
+            open_list.context, "Download", lambda _: "\r\n".join(entries),
+            f"{open_list.entity}-{open_list.entry_list.id}.txt", "text/plain", "list_download",
             disabled=not entries,
         )  # fmt: skip
     if not entries:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -16,24 +15,23 @@ from lib.ui.deals.csv.csv_dialog import close
 from lib.ui.deals.field_text import Prices
 from lib.ui.deals.list.deal_rows import KINDS, csv
 from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
-from lib.ui.kit import job, sign_in
+from lib.ui.kit import downloads, job, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import PartsJob
 from lib.ui.kit.markdown import plain
 
-EXPORT, SHORT, PART = "deals_export", 2_000, 500
+EXPORT, SHORT, PART, MEDIA_TYPE = "deals_export", 2_000, 500, "text/csv"
 
 
 @dataclass(kw_only=True)
 class CsvExport(PartsJob):
-    """The file as far as it has come; its parts are lines. `check` raises once the rights have changed."""
+    """The file as far as it has come; its parts are lines."""
 
     search: ListSearch
     lines: bytearray = field(default_factory=bytearray)
     start: float = field(default_factory=time.monotonic)
     end: float = 0.0
     is_stopped: bool = False
-    check: Callable[[], None] = lambda: None
 
     def take(self, part: bytes) -> None:
         self.lines += part
@@ -49,11 +47,6 @@ class CsvExport(PartsJob):
         """The whole file, once it is there."""
         return bytes(self.lines) if self.is_over and not (self.is_stopped or self.problem) else None
 
-    def file(self) -> bytes:
-        """The same, for who may see now what they saw when it was made."""
-        self.check()
-        return self.content or b""
-
 
 def lines(client: Deals, search: ListSearch, money: Prices, check: Callable[[], None]) -> Iterator[bytes]:
     """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
@@ -67,30 +60,35 @@ def lines(client: Deals, search: ListSearch, money: Prices, check: Callable[[], 
 
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
-    check = sign_in.session_check()
-    make = partial(lines, context.deals, search, field_text.prices_of(context), check)
-    look: dict[str, Any] = {
-        "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
-    }  # fmt: skip
+    prices = field_text.prices_of(context)
     if count > SHORT:
-        st.button("Download list", on_click=_begin, args=(make, count, search, check), **look)
+        check = sign_in.session_check()
+        make = partial(lines, context.deals, search, prices, check)
+        st.button(
+            "Download list", icon=":material/download:", type="tertiary", key="deals_csv", on_click=_begin,
+            args=(make, count, search),
+        )  # fmt: skip
     else:
-        _download("Download list", lambda: b"".join(make()), search, **look)
+        downloads.offer(
+            context, "Download list", partial(_file, search, prices), _file_name(search), MEDIA_TYPE,
+            "deals_csv", kind="tertiary", disabled=not count,
+        )  # fmt: skip
     if (export := st.session_state.get(EXPORT)) is not None:
         dialog = st.dialog(f"Export {_count_label(export)}", on_dismiss=lambda: close(EXPORT))
         dialog(_dialog)(context, export)
 
 
-def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch, **look: Any) -> None:
-    name = f"{PLURALS[search.entity].lower()}.csv"
-    st.download_button(label, data=data, file_name=name, mime="text/csv", on_click="ignore", **look)
+def _file(search: ListSearch, prices: Prices, context: PageContext) -> bytes:
+    return b"".join(csv(catalog.all_rows(context.deals, search), prices))
 
 
-def _begin(
-    make: Callable[[], Iterator[bytes]], count: int, search: ListSearch, check: Callable[[], None]
-) -> None:
+def _file_name(search: ListSearch) -> str:
+    return f"{PLURALS[search.entity].lower()}.csv"
+
+
+def _begin(make: Callable[[], Iterator[bytes]], count: int, search: ListSearch) -> None:
     """Begin the file, and open the dialog. A callback."""
-    st.session_state[EXPORT] = CsvExport(make(), count, search=search, check=check)
+    st.session_state[EXPORT] = CsvExport(make(), count, search=search)
     st.session_state[CSV_MENU] = False  # an open popover lies over a dialog, and takes its clicks
 
 
@@ -103,9 +101,9 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
         else:
             seconds = export.end - export.start
             st.success(f"{_count_label(export)} in {seconds:.1f} s.", icon=":material/check_circle:")
-            _download(
-                "Download", export.file, export.search, icon=":material/download:", type="primary",
-                key="deals_export_file",
+            downloads.offer(
+                context, "Download", lambda _: export.content or b"", _file_name(export.search), MEDIA_TYPE,
+                "deals_export_file", kind="primary",
             )  # fmt: skip
 
 
