@@ -122,6 +122,7 @@ class ReportingService:
         caller = self._caller(token)
         if fields:
             raise UnknownName("request field", next(iter(fields)), ("token",))
+        self.warehouse.check()
         return sorted(pair for pair in self.warehouse.slicers() if caller.may_see(*pair))
 
     def _caller(self, token: str) -> Caller:

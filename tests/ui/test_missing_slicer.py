@@ -56,6 +56,15 @@ def test_a_slicer_that_nobody_has(desk_home: Path, screen: str) -> None:
     assert desk.query_params["is.geo.country"] in ("US", ["US"])
 
 
+def test_a_warehouse_that_vanished_is_no_empty_desk(desk_home: Path) -> None:
+    """Once slicers were known, a missing folder is an error on Audience, and Deals work without it."""
+    assert boards.drawn(checked(opened("audience")))
+    shutil.rmtree(desk_home / "warehouse")
+    [error] = checked(opened("audience")).error
+    assert error.value.replace("\\", "").startswith("The folder that had 2 slicers is missing or empty")
+    assert not checked(opened("deals")).error
+
+
 def test_a_slicer_of_others_reads_the_same(desk_home: Path) -> None:
     """A slicer that exists but is not granted, one that does not, and a foreign project: the same words."""
     for project, slicer in (("demo", "curation"), ("demo", "gone"), ("other", "delivery")):

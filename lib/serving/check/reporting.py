@@ -9,20 +9,19 @@ from lib.serving import connect, remote
 from lib.serving.check.step import ServiceSetting, Step, Steps, check_reachable, timer
 from lib.settings import Settings
 from lib.slicers.models import EXTENSIONS, Slicer
-from lib.wire.errors import AccessError, TrancheError
+from lib.slicers.warehouse import Warehouse
+from lib.wire.errors import AccessError, Damaged, Misconfigured, TrancheError
 
 NAME = "Reporting"
 REFUSAL = "Check reporting_token, or service_username and service_password"
 EMBEDDED = "Part of this desk"
+VANISHED = "Mount or restore that folder (tranche restore), or import the files again."
 
 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
     if not settings.base_url:
-        count = len(connect.installation(settings).warehouse.slicers())
-        yield Step(
-            NAME, EMBEDDED, "ok", f"{count} slicer{'' if count == 1 else 's'} in {settings.warehouse}."
-        )
+        yield from _stored_slicers(connect.installation(settings).warehouse)
         return
     service = ServiceSetting(NAME, "base_url", REFUSAL)
     line = remote.reporting_line(settings)
@@ -34,6 +33,23 @@ def steps(settings: Settings) -> Iterator[Step]:
             first = first or description
         if first is not None:
             yield from _figures(service, client, *first)
+
+
+def _stored_slicers(warehouse: Warehouse) -> Iterator[Step]:
+    """How many there are, and each whose manifest is damaged."""
+    try:
+        warehouse.check()
+    except Misconfigured as error:
+        yield Step(NAME, str(warehouse.root), "failed", error.sentence, VANISHED)
+        return
+    slicers = warehouse.slicers()
+    count = f"{len(slicers)} slicer{'' if len(slicers) == 1 else 's'}"
+    yield Step(NAME, EMBEDDED, "ok", f"{count} in {warehouse.root}.")
+    for pair in slicers:
+        try:
+            warehouse.definition(*pair)
+        except Damaged as error:
+            yield Step(NAME, "/".join(pair), "failed", error.sentence)
 
 
 def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:

@@ -16,6 +16,7 @@ from lib.people.person import labels, person_of, with_name, without_slicer
 from lib.people.tables import people
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import tokens
+from lib.serving.connect.known_slicers import known_slicers
 from lib.slicers.warehouse import Warehouse
 from lib.views.board_copies import BoardCopy
 from lib.views.tables import alerts, chosen_cards, mail_messages, notes, own_metrics, saved_views, share_links
@@ -95,7 +96,7 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
             for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
                 connection.execute(delete(table).where(*_about(table, pair)))
             connection.execute(delete(package_questions).where(*_question_of(pair)))
-            for table in (health_reports, mail_messages):
+            for table in (health_reports, mail_messages, known_slicers):
                 connection.execute(delete(table).where(*_is_of(table, pair)))
             changes = _regrant(connection, pair, lambda grants: without_slicer(grants, pair))
         _note(access, changes, by)

@@ -3,9 +3,11 @@
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache, partial
+from os import scandir
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +39,7 @@ from lib.reporting import routes as reporting_routes
 from lib.reporting.service import ReportingService
 from lib.serving import operations, remote
 from lib.serving.connect import dependents
+from lib.serving.connect.known_slicers import KnownSlicers
 from lib.serving.remote import Line, RemoteDeals
 from lib.settings import Settings
 from lib.settings.optional import CompanyProvider
@@ -46,7 +49,14 @@ from lib.wire.apis import api
 from lib.wire.breaker import Breaker
 from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Misconfigured, StoreUnavailable, Unreachable, Unreadable
+from lib.wire.errors import (
+    Damaged,
+    DeadlineExceeded,
+    Misconfigured,
+    StoreUnavailable,
+    Unreachable,
+    Unreadable,
+)
 from lib.wire.sockets import client
 from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
@@ -70,7 +80,10 @@ class ConnectionChecks:
 
     def slicers(self) -> dict[tuple[str, str], tuple[RowSource, Check]]:
         """Connected slicers by project and name: where their rows lie, and whether they fit that table."""
-        definitions = {pair: self._warehouse.definition(*pair) for pair in self._warehouse.slicers()}
+        definitions = {}
+        for pair in self._warehouse.slicers():
+            with suppress(Damaged):  # what is damaged here is no connection
+                definitions[pair] = self._warehouse.definition(*pair)
         return {
             pair: (definition.source, partial(self._connected.check, definition))
             for pair, definition in definitions.items()
@@ -165,17 +178,31 @@ def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessi
 
 
 def own_operations(
-    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connections: ConnectionChecks
+    settings: Settings,
+    access: Access,
+    lines: Lines,
+    meter: operations.Meter,
+    connections: ConnectionChecks,
+    check_warehouse: Check,
 ) -> operations.Operations:
     """What tells whether the process is well, and what it does."""
     remotes = (lines.reporting, lines.deals and lines.deals.line)
     parts = operations.probes(
         access.store.engine,
-        settings.warehouse,
+        check_warehouse,
         (line for line in remotes if line),
         {**address_checks(settings), "connections": connections.all},
     )
     return operations.Operations(operations.Readiness(parts), meter, settings.metrics_token)
+
+
+def _check_warehouse(warehouse: Warehouse, known: KnownSlicers, _: Deadline) -> None:
+    """Its folder can be read, and has slicers if some are known; before the first import its parent can."""
+    folder = warehouse.root
+    with scandir(folder if folder.exists() else folder.parent) as entries:
+        next(entries, None)
+    known.note(warehouse.slicers())
+    warehouse.check()
 
 
 def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> DealsApi:
@@ -250,8 +277,10 @@ def installation(settings: Settings) -> Installation:
 def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
     connected = ConnectedSlicers(settings.connection_urls)
-    warehouse = Warehouse(settings.warehouse, connected.current)
+    known = KnownSlicers(access.store.engine)
+    warehouse = Warehouse(settings.warehouse, connected.current, known.read)
     dependents.finish_renames(warehouse, access)
+    known.note(warehouse.slicers())
     desk_tokens = DeskTokens(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     answering = ReportingService(
@@ -262,6 +291,7 @@ def _open(settings: Settings) -> Installation:
     meter = usage_meter(settings, answering, sessions)
     lines = remote_lines(settings, access)
     connections = ConnectionChecks(settings, warehouse, connected)
+    check_warehouse = partial(_check_warehouse, warehouse, known)
     app = api(
         # a path is compared with each route before its own: those that anybody may ask come first
         [
@@ -273,7 +303,7 @@ def _open(settings: Settings) -> Installation:
         settings.max_body_bytes,
         partial(operations.RequestMeter, meter=meter),
         tokens=token_service.TokenApi(access, settings.services.values(), lifetime),
-        operations=own_operations(settings, access, lines, meter, connections),
+        operations=own_operations(settings, access, lines, meter, connections, check_warehouse),
         reporting=reporting_routes.ReportingApi(answering),
         deals=deals_api(access, desk_tokens, settings),
     )

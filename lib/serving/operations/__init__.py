@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from os import scandir
-from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -57,16 +55,18 @@ class Probe:
         seconds: float = KEPT_SECONDS,
         now: Callable[[], float] = time.monotonic,
         is_optional: bool = False,
+        name: str = "part",
     ) -> None:
         """`check` raises where the part does not answer within its deadline, and Absent where there is none.
 
-        A desk is ready without a part that `is_optional`.
+        A desk is ready without a part that `is_optional`. Its `name` is that in the log.
         """
-        self.is_optional = is_optional
+        self.is_optional, self._name = is_optional, name
         self._check, self._seconds, self._now = check, seconds, now
         self._lock = threading.Lock()
         self._asked: Future[bool | None] | None = None
         self._at = 0.0
+        self._late: Future[bool | None] | None = None
 
     def begin(self) -> "Future[bool | None]":
         """Whether the part answers, None if it is absent: what was found a moment ago, or is being found."""
@@ -76,13 +76,19 @@ class Probe:
                 threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
             return self._asked
 
+    def note_late(self) -> None:
+        """Log, once for each time that it is asked, that it has not answered until now."""
+        if self._late is not self._asked:
+            self._late = self._asked
+            log.warning("The %s is not ready: it did not answer within %g seconds", self._name, SECONDS)
+
     def _run(self, future: "Future[bool | None]") -> None:
         try:
             self._check(Deadline(SECONDS))
         except Absent:
             future.set_result(None)
         except Exception as error:
-            log.warning("A part is not ready: %s", error)
+            log.warning("The %s is not ready: %s", self._name, error or type(error).__name__)
             future.set_result(False)
         else:
             future.set_result(True)
@@ -102,26 +108,29 @@ class Readiness:
         """The parts that answer; one that takes longer than two seconds counts as failed."""
         futures = {name: asyncio.wrap_future(probe.begin()) for name, probe in self._parts.items()}
         await asyncio.wait(futures.values(), timeout=SECONDS)
+        for name, future in futures.items():
+            if not future.done():
+                self._parts[name].note_late()
         results = {name: future.result() if future.done() else False for name, future in futures.items()}
         return {name: is_good for name, is_good in results.items() if is_good is not None}
 
 
 def probes(
-    engine: Engine, warehouse: Path, lines: Iterator[Line], more: Mapping[str, Check] = NO_CHECKS
+    engine: Engine, check_warehouse: Check, lines: Iterator[Line], more: Mapping[str, Check] = NO_CHECKS
 ) -> dict[str, Probe]:
     """The parts of an installation; `lines` are the ways to remote services, `more` the checks of others.
 
     Without the latter the desk does most of its work: they are `optional`.
     """
     parts = {
-        "database": Probe(lambda deadline: database.reading(engine, _revision, deadline)),
-        "warehouse": Probe(lambda _: _check_folder(warehouse)),
+        "database": Probe(lambda deadline: database.reading(engine, _revision, deadline), name="database"),
+        "warehouse": Probe(check_warehouse, name="warehouse"),
     }
     for line in lines:
         name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
-        parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS)
+        parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS, name=name)
     for name, check in more.items():
-        parts[name] = Probe(check, MORE_KEPT_SECONDS, is_optional=True)
+        parts[name] = Probe(check, MORE_KEPT_SECONDS, is_optional=True, name=name)
     return parts
 
 
@@ -134,12 +143,6 @@ def check_all(checks: Iterable[Check], deadline: Deadline) -> None:
 
 def _revision(connection: Connection) -> object:
     return connection.execute(text("select version_num from alembic_version")).one()
-
-
-def _check_folder(warehouse: Path) -> None:
-    """The folder is there and can be read; before the first import its parent is."""
-    with scandir(warehouse if warehouse.exists() else warehouse.parent) as entries:
-        next(entries, None)
 
 
 def _answering(line: Line) -> Check:

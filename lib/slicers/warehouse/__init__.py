@@ -12,7 +12,7 @@ and whatever else is found in rows or mappings was left behind by an import that
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -21,7 +21,7 @@ from lib.slicers.definition import Definition
 from lib.slicers.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer, sync_folder
 from lib.slicers.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire import private
-from lib.wire.errors import AccessError, BadRequest
+from lib.wire.errors import AccessError, BadRequest, Misconfigured
 from lib.wire.text import DOTS
 
 __all__ = ["Mode", "StoredSlicer", "Warehouse", "Writer"]
@@ -32,26 +32,40 @@ class Warehouse:
     """All slicers below one root folder."""
 
     def __init__(
-        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer
+        self,
+        root: Path,
+        current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer,
+        known: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
     ) -> None:
-        """`current` gives a slicer whose rows lie in a database the days that its table has now."""
-        self.root, self._current = root, current
+        """`current` gives a slicer whose rows lie in a database the days that its table has now.
+
+        `known` gives the slicers that there were when somebody last looked.
+        """
+        self.root, self._current, self._known = root, current, known
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of every slicer, sorted."""
         manifests = self.root.glob(f"*/*/{MANIFEST}")
         return sorted((unquote(path.parent.parent.name), unquote(path.parent.name)) for path in manifests)
 
+    def check(self) -> None:
+        """Misconfigured where the folder has no slicer, though some are known: it vanished, or is empty."""
+        if not self.slicers() and (known := self._known()):
+            count = "a slicer" if len(known) == 1 else f"{len(known)} slicers"
+            raise Misconfigured(
+                f"The folder that had {count} is missing or empty; `tranche check` names the folder"
+            )
+
     def has(self, project: str, slicer: str) -> bool:
         """Whether there is such a slicer."""
         return (self._folder(project, slicer) / MANIFEST).exists()
 
     def definition(self, project: str, slicer: str) -> Definition:
-        """The definition of a slicer, without asking any database. AccessError as `open`."""
+        """The definition of a slicer, without asking any database. Errors as of `open`."""
         return self._slicer(project, slicer).definition
 
     def open(self, project: str, slicer: str) -> StoredSlicer:
-        """The slicer as it is now. AccessError when there is none of that name."""
+        """The slicer as it is now. AccessError when there is none of that name, Misconfigured as `check`."""
         stored_slicer = self._slicer(project, slicer)
         return stored_slicer if stored_slicer.definition.source is None else self._current(stored_slicer)
 
@@ -62,6 +76,7 @@ class Warehouse:
             raise AccessError from None
         state = mark(folder / MANIFEST)
         if state is None:
+            self.check()
             raise AccessError
         return stored_slicer(folder, project, slicer, state)
 

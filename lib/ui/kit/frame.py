@@ -152,7 +152,7 @@ def signed_in() -> PageContext:
 def with_slicer(context: PageContext) -> PageContext:
     """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
     if not context.clients.slicers:
-        _nothing_to_see(context.person)
+        _nothing_to_see(context)
     if context.is_missing:
         slicer_info.explain(context.project, context.slicer_name)
         st.stop()
@@ -217,8 +217,14 @@ def heading(title: str) -> None:
         st.title(plain(title), anchor=False)
 
 
-def _nothing_to_see(person: Person) -> NoReturn:
-    ending = "has no slicers yet" if person.role == "admin" else "has none that you can see"
+def _nothing_to_see(context: PageContext) -> NoReturn:
+    if not context.clients.reporting_address:
+        try:
+            context.clients.reporting.slicers()
+        except TrancheError as error:
+            st.error(plain(error.sentence), title="No slicers", icon=":material/error:")
+            st.stop()
+    ending = "has no slicers yet" if context.person.role == "admin" else "has none that you can see"
     st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
     st.stop()
 

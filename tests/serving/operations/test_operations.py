@@ -97,7 +97,8 @@ def test_a_part_that_fails_is_named(own_home: Path, tmp_path: Path, monkeypatch:
         lines = connect.installation(remote).lines
         assert lines.reporting and lines.deals
         engine = database.engine(f"postgresql+psycopg://nobody@127.0.0.1:{ports[1]}/none")
-        with ready(probes(engine, tmp_path / "a" / "b", iter([lines.reporting, lines.deals.line]))) as http:
+        check = lambda _: [*(tmp_path / "a" / "b").iterdir()]  # noqa: E731
+        with ready(probes(engine, check, iter([lines.reporting, lines.deals.line]))) as http:
             answer = http.get("/readyz")
         engine.dispose()
     assert answer.status_code == 503

@@ -1,0 +1,14 @@
+"""The slicers that there were when the warehouse was last looked at."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from lib.database.columns import keys
+
+revision = "0040"
+down_revision = "0039"
+
+
+def upgrade() -> None:
+    """Make the table."""
+    op.create_table("known_slicers", *keys(project=sa.String(200), slicer=sa.String(200)))
