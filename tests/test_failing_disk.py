@@ -124,6 +124,16 @@ def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:
     assert (code, "20,000" in output) == (0, True)
 
 
+def test_a_disk_that_is_full_while_rows_are_imported(prepared: Path) -> None:
+    """A failed import leaves no slicer, and no inferred definition, which could be cut off."""
+    before = {path for path in prepared.parent.rglob("*") if path.suffix != ".lock"}
+    for limit in (1, 300, 4_000):
+        code, output = said(IMPORT, prepared, limit=limit)
+        assert code == 1, output
+        assert "nothing was changed" in output
+        assert {path for path in prepared.parent.rglob("*") if path.suffix != ".lock"} == before, limit
+
+
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
     """The folder on a mount that is read-only, for root too; skips the test where nothing may be mounted."""

@@ -105,7 +105,7 @@ def _infer(
     command = ["tranche", "connect", source.connection, source.table, *names]
     rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
-    path = write_definition(slicer, head, definition)
+    path, _ = write_definition(slicer, head, definition)
     tell_guess(inference.reasons, inference.notes, source.table)
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and connect again with --replace --definition\n"

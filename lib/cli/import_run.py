@@ -161,11 +161,16 @@ def _import_slicer(
     """The files that were read, and the slicer after the import; `before` is what it was."""
     refuse_mode(request.mode, before is not None, request.target)
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
-    readers, definition = _readers_and_definition(request, before, mappings)
+    readers, definition, new_file = _readers_and_definition(request, before, mappings)
     job = ImportJob(
         request.project, request.slicer, readers, definition, mappings, request.mode, request.max_rejects
     )
-    return readers, _import(job, warehouse, request.rejects or _rejects_path(settings, request))
+    try:
+        return readers, _import(job, warehouse, request.rejects or _rejects_path(settings, request))
+    except OSError:
+        if new_file is not None:
+            new_file.unlink()
+        raise
 
 
 def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
@@ -189,28 +194,32 @@ def _open(request: ImportRequest, definition: Definition | None) -> list[Reader]
 
 def _readers_and_definition(
     request: ImportRequest, before: StoredSlicer | None, mappings: Mappings
-) -> tuple[list[Reader], Definition]:
-    """The files, and the definition: the given one, the slicer's own if it fits, or an inferred one."""
+) -> tuple[list[Reader], Definition, Path | None]:
+    """The files, and the definition: the given one, the slicer's own if it fits, or an inferred one.
+
+    The last is the file that an inferred one was written to, unless it was there before.
+    """
     if request.definition:
         request.refuse_hints()
         definition = request.settle(read_definition(request.definition))
-        return recognize(request, definition), definition
+        return recognize(request, definition), definition, None
     if before and request.mode != "replace":
         request.refuse_hints()
     if before and (request.mode != "replace" or _all_fit(request, before.definition)):
         definition = request.settle(before.definition)
         files = recognize(request, definition)
         click.echo(f"Definition: that of {request.target}, unchanged")
-        return files, definition
+        return files, definition, None
     files = recognize(request)
     inference = infer(files[0], mappings, request.hints, files[1:])
     definition = request.settle(inference.definition)
-    path = _write_definition(request, definition, inference.notes)
+    path, is_new = _write_definition(request, definition, inference.notes)
     tell_guess(inference.reasons, inference.notes, ", ".join(file.file.name for file in files))
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
-    return files if definition.header else recognize(request, definition), definition
+    files = files if definition.header else recognize(request, definition)
+    return files, definition, path if is_new else None
 
 
 def _all_fit(request: ImportRequest, definition: Definition) -> bool:
@@ -223,8 +232,10 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
         return False
 
 
-def _write_definition(request: ImportRequest, definition: Definition, notes: Sequence[str]) -> Path:
-    """Write the inferred definition to the current folder, without overwriting different files."""
+def _write_definition(
+    request: ImportRequest, definition: Definition, notes: Sequence[str]
+) -> tuple[Path, bool]:
+    """Write the inferred definition to the current folder, as `write_definition`."""
     name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])

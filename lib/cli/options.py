@@ -16,8 +16,11 @@ UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 LONGEST = timedelta(days=36_500)
 
 
-def write_definition(slicer: str, head: str, definition: "Definition") -> Path:
-    """Write it, with `head` above as a comment, beside files of that name that say something else."""
+def write_definition(slicer: str, head: str, definition: "Definition") -> tuple[Path, bool]:
+    """Write it, with `head` above as a comment, beside files of that name that say something else.
+
+    Returns its path, and whether it was not there before. OSError, and no file, where it can't be written.
+    """
     from lib.slicers.definition.file import definition_yaml
 
     name = plain_name(slicer)
@@ -25,8 +28,13 @@ def write_definition(slicer: str, head: str, definition: "Definition") -> Path:
     number, path = 2, Path(f"{name}.yaml")
     while path.exists() and path.read_bytes() != text.encode():
         path, number = Path(f"{name}-{number}.yaml"), number + 1
-    path.write_text(text, encoding="utf-8")
-    return path
+    if is_new := not path.exists():
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+    return path, is_new
 
 
 def plain_name(name: str) -> str:

@@ -8,10 +8,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable, TrancheError
+from lib.wire.errors import StoreAway, StoreTimeout, StoreUnavailable, StoreUnwritable
 
 log = logging.getLogger(__name__)
-TOO_LATE = "The database did not answer in time; nothing was changed"
 
 
 class Failure(Enum):
@@ -61,10 +60,10 @@ REASONS = {
 }
 
 
-def explain(error: DBAPIError | PoolExhausted, deadline: Deadline) -> TrancheError:
-    """The failure as ours: DeadlineExceeded once the time is over, else StoreUnavailable."""
+def explain(error: DBAPIError | PoolExhausted, deadline: Deadline) -> StoreUnavailable:
+    """The failure as ours: StoreTimeout once the time is over."""
     if deadline.remaining() == 0 or failure(error) is Failure.STOPPED:
-        return DeadlineExceeded(TOO_LATE)
+        return StoreTimeout()
     return unavailable(error)
 
 

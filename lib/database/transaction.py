@@ -20,10 +20,10 @@ from sqlalchemy import Connection, Engine, Executable, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib.database.failures import PASSING, TOO_LATE, Failure, explain, failure, unavailable
+from lib.database.failures import PASSING, Failure, explain, failure, unavailable
 from lib.wire import private
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreUnavailable
+from lib.wire.errors import StoreTimeout, StoreUnavailable
 
 BUSY_SECONDS = 10
 WRITER_PAUSE_SECONDS = (0.001, 0.005)
@@ -53,8 +53,7 @@ LOST_WHILE_SAVING = (
 class DatabaseScope:
     """The transactions of a store. Each ends within ten seconds, waiting for other writers included.
 
-    DeadlineExceeded or StoreUnavailable where that fails; nothing was written then. IntegrityError is the
-    caller's to explain.
+    StoreUnavailable where that fails; nothing was written then. IntegrityError is the caller's to explain.
     """
 
     engine: Engine
@@ -92,8 +91,8 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
     Writers take turns, on PostgreSQL as on SQLite: what one has read stays true until it commits. The work is
     run again, on a fresh transaction, when the database undid it because of another one: so it must do
-    nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
-    written; IntegrityError is the caller's to explain.
+    nothing but through its connection. StoreUnavailable, in which case nothing was written;
+    IntegrityError is the caller's to explain.
     """
 
     def attempt() -> Result:
@@ -214,7 +213,7 @@ def _connect(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
 
 def _check(deadline: Deadline) -> None:
     if deadline.remaining() == 0:
-        raise DeadlineExceeded(TOO_LATE)
+        raise StoreTimeout
 
 
 def writing(engine: Engine) -> Engine:

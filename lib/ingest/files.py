@@ -50,6 +50,7 @@ _FOREIGN = {
     b"ORC": "an ORC file", b"Obj\x01": "an Avro file", b"ARROW1": "an Arrow file",
 }  # fmt: skip
 _TAR_MARK, _TAR_OFFSET = b"ustar", 257
+_WORKBOOK_FOLDERS = ("_rels/", "docProps/", "xl/", "META-INF/", "customXml/")
 _WORKBOOK_PARTS = {"[Content_Types].xml", "mimetype", "content.xml"}
 _DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
@@ -162,7 +163,7 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
     if foreign:
         raise ImportRefused(f"{path.name} is {foreign}; unpack it, or save its table as CSV or Parquet")
     inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
-    if compression and inner in ("gzip", "zstd"):
+    if compression and (inner in ("gzip", "zstd") or (inner == "zip" and _is_archive(name, beginning))):
         raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
     return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
 
@@ -195,6 +196,14 @@ def _is_workbook(path: Path) -> bool:
             return not _WORKBOOK_PARTS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
     except zipfile.BadZipFile:
         return True
+
+
+def _is_archive(name: str, beginning: bytes) -> bool:
+    """Whether a zip in another one is no workbook, by its name and its first part's (APPNOTE.TXT, 4.3.7)."""
+    length = int.from_bytes(beginning[26:28], "little")
+    part = beginning[30 : 30 + length].decode(errors="replace")
+    is_workbook = Path(name).suffix.lower() in WORKBOOK_SUFFIXES or part in _WORKBOOK_PARTS
+    return not is_workbook and not part.startswith(_WORKBOOK_FOLDERS)
 
 
 def _format(path: Path, beginning: bytes) -> Format:

@@ -80,7 +80,7 @@ def table_layout(
     """Recognize the table among the first records of a file or a sheet; what is given is not guessed.
 
     The record that has all the `columns` names is the header, wherever it is. ImportRefused where rows and
-    header have different numbers of cells.
+    header have different numbers of cells, or all cells are empty.
     """
     if not rows:
         raise ImportRefused(f"{file} has no header row")
@@ -92,6 +92,8 @@ def table_layout(
         start = -1
     if start >= 0:
         names = _column_names(file, rows[start], rows[start + 1 :])
+        if not any(names):
+            raise ImportRefused(f"{file} begins with empty cells alone; it needs column names above its rows")
         above = _shorten(rows[:start], delimiter)
         is_joined = joined_name in names
         return TableLayout(

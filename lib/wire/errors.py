@@ -17,6 +17,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── StoreUnavailable  the database is full or damaged; nothing was changed
     │   │   ├── StoreUnwritable   its disk is full or read-only                  507
     │   │   └── StoreAway     it can't be reached, or is busy                   503
+    │   │       └── StoreTimeout   it did not answer in time                    504
     │   └── SourceUnavailable a database with a slicer's rows does not answer   503
     │       └── SourceLocked  another session keeps the table locked
     ├── DealsError            the deals API's codes (its specification, Errors)
@@ -202,6 +203,15 @@ class StoreAway(StoreUnavailable):
     """The database can't be reached or is busy: the same request may succeed in a moment."""
 
     http = UNAVAILABLE
+
+
+class StoreTimeout(StoreAway):
+    """The database did not answer in time, however small the question was."""
+
+    http = DeadlineExceeded.http
+
+    def __init__(self) -> None:
+        super().__init__("The database did not answer in time; nothing was changed. Try again in a moment")
 
 
 class SourceUnavailable(InternalError):

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from lib import database
 from lib.database.transaction import ATTEMPTS
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreUnavailable
+from lib.wire.errors import StoreTimeout, StoreUnavailable
 
 things = Table(
     "things",
@@ -79,9 +79,9 @@ def test_the_deadline_stops_slow_statements(engine: Engine) -> None:
         add(connection)
         connection.execute(slow).all()
 
-    with pytest.raises(DeadlineExceeded, match="nothing was changed"):
+    with pytest.raises(StoreTimeout, match="nothing was changed"):
         database.transact(engine, work, Deadline(0.2))
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(StoreTimeout):
         database.reading(engine, lambda connection: connection.execute(slow).all(), Deadline(0.2))
     assert count(engine) == 0
     database.transact(engine, add, Deadline(10))
@@ -91,7 +91,7 @@ def test_the_deadline_stops_slow_statements(engine: Engine) -> None:
 def test_nothing_begins_after_the_deadline(engine: Engine) -> None:
     """Work whose time is over is not begun, and what was done too late is not committed."""
     late = Deadline(0)
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(StoreTimeout):
         database.transact(engine, add, late)
 
     def slowly(connection: Connection) -> None:
@@ -100,7 +100,7 @@ def test_nothing_begins_after_the_deadline(engine: Engine) -> None:
             pass
 
     soon = Deadline(0.2)
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(StoreTimeout):
         database.transact(engine, slowly, soon)
     assert count(engine) == 0
 

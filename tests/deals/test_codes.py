@@ -138,7 +138,7 @@ def test_504_at_the_deadline(opened: OpenRow, sister: str) -> None:
         with writer_in_the_way(desk.access.store.engine):
             detail = Caller(in_a_hurry, caller.token).detail("POST", "supply_deals/", 504, body)
             assert caller.get("supply_deals/")["count"] == 0
-        assert detail == "The database did not answer in time; nothing was changed"
+        assert detail == "The database did not answer in time; nothing was changed. Try again in a moment"
         assert caller.get("demand_deals/")["count"] == 0
         assert caller.make("supply_deals", body)["demand_deals"]
 

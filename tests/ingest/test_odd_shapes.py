@@ -25,6 +25,22 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.html", "<table><tr><th></th><th></th></tr>" + "<tr><td></td><td></td></tr>" * 2 + "</table>"),
+        ("a.html", "<table><tr><td>\u00a0</td><td></td></tr><tr><td></td><td></td></tr></table>"),
+        ("a.csv", ",\n,\n,\n"),
+        ("a.tsv", "\t\t\n\t\t\n"),
+        ("a.csv", '"",""\n"",""\n'),
+    ],
+)
+def test_a_table_of_empty_cells(place: Place, name: str, content: str) -> None:
+    """A table without a single name or value is refused in a sentence, in markup and in text."""
+    with pytest.raises(ImportRefused, match=r"begins with empty cells alone|There are no rows"):
+        infer(readers(place.file(name, content))[0])
+
+
 MONTH = report(days("2026-11-01", 28))
 FORTNIGHT = report(days("2026-11-01", 14))
 YEAR = report(days("2025-12-20", 340, "3D")[:112])

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -67,6 +68,25 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
     path.write_bytes(archive(("a.csv", ROWS), ("b.csv", ROWS)))
     with pytest.raises(ImportRefused, match=r"holds 2 files \(a.csv, b.csv\)"):
         reader(path)
+
+
+@pytest.mark.parametrize("inside", ["b.zip", "b", "report.csv"])
+def test_an_archive_in_an_archive(tmp_path: Path, inside: str) -> None:
+    """It is refused by its first bytes, before anything is unpacked as the workbook that it might be."""
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive((inside, archive(("a.csv", ROWS)))))
+    with pytest.raises(ImportRefused, match="packed twice, zip in zip; unpack it once"):
+        reader(path)
+
+
+@pytest.mark.parametrize("inside", ["report.xlsx", "report"])
+def test_a_workbook_in_an_archive(tmp_path: Path, inside: str) -> None:
+    """A workbook, which is an archive itself, is read in another one, whatever it is called."""
+    workbook = io.BytesIO()
+    pd.DataFrame({"day": ["2026-01-01"], "imps": [1]}).to_excel(workbook, index=False)
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive((inside, workbook.getvalue())))
+    assert [row["imps"] for row in rows(path)] == [1.0]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: archive(("a.csv", data))])

@@ -109,8 +109,8 @@ class ImportOutcome:
 class SupplyFiles(DatabaseScope):
     """The supply files for one person; for the desk itself where `person` is None, then `who` imports them.
 
-    `note` writes into the audit log. Its methods raise Forbidden, and StoreUnavailable or DeadlineExceeded
-    where the database can't be used.
+    `note` writes into the audit log. Its methods raise Forbidden, and StoreUnavailable where the
+    database can't be used.
     """
 
     person: Person | None

@@ -51,7 +51,6 @@ from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
     Damaged,
-    DeadlineExceeded,
     Misconfigured,
     StoreUnavailable,
     Unreachable,
@@ -263,7 +262,7 @@ class Installation:
         """
         try:
             return self.cookies.person(cookies) is not None
-        except (StoreUnavailable, DeadlineExceeded):
+        except StoreUnavailable:
             return self.cookies.sign_in(cookie_parser(cookies)) is not None
 
 

@@ -19,7 +19,7 @@ from lib.wire.errors import (
     Refused,
     ResponseTimeout,
     ServiceProblem,
-    StoreUnwritable,
+    StoreUnavailable,
     TooLarge,
     TrancheError,
     Unauthorized,
@@ -42,7 +42,7 @@ NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     ),
     (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
 )
-FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnwritable)
+FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnavailable)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import problems, session_cache
 from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
-from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
+from lib.wire.errors import AccessError, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
 SIGNED_OUT = "You are signed out, or your permissions changed: reload this page"
@@ -219,7 +219,7 @@ def _valid(sign_in: SignIn) -> Person | None:
     """Whose valid sign-in this is. Without the database the run ends with a sentence."""
     try:
         return _installation().sessions.person(sign_in.username, sign_in.ends)
-    except (StoreUnavailable, DeadlineExceeded) as error:
+    except StoreUnavailable as error:
         problems.show(error, "Your sign-in", "You are still signed in.")
         st.stop()
 
@@ -256,7 +256,7 @@ def sign_out() -> None:
         if username and ends:
             _installation().sessions.end(username, ends)
             _installation().access.audit.note("signed out", username, username, address=_address())
-    except (StoreUnavailable, DeadlineExceeded):
+    except StoreUnavailable:
         sentence = OTHERS_OPEN
     _empty()
     _authenticator().logout(location="unrendered")

@@ -18,7 +18,7 @@ from lib.serving import connect
 from lib.serving.front import OUTCOME
 from lib.ui import streamlit_compat
 from lib.ui.kit.markdown import plain
-from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable
+from lib.wire.errors import NotAdmitted, StoreUnavailable
 
 DEMO_PEOPLE = {
     "viewer": "Reads reports",
@@ -131,7 +131,7 @@ class CompanyAccount:
         st.session_state[IS_TRIED] = True
         try:
             return visit.installation.access.sign_in_with(company, _claims(), visit.address)
-        except (NotAdmitted, StoreUnavailable, DeadlineExceeded) as error:
+        except (NotAdmitted, StoreUnavailable) as error:
             problem(error.reason, METHOD)
         return None
 
