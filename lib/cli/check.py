@@ -6,6 +6,7 @@ import click
 
 from lib.settings import Settings, config_file
 from lib.slicers.warehouse import StoredSlicer, Warehouse
+from lib.wire import time_zones
 from lib.wire.errors import Misconfigured
 
 MARKS = {"ok": "ok", "note": "--", "refused": "REFUSED", "failed": "FAILED"}
@@ -43,7 +44,8 @@ def verify(project: str | None, slicer: str | None) -> None:
     """Check rows, mappings and layouts of slicers, every byte of them.
 
     A damaged layout is rebuilt from the rows. Rows and mappings are stored nowhere else: a damaged file
-    is named, with what to do, and the exit code is 1.
+    is named, with what to do, and the exit code is 1. Imports whose times were read with other data of time
+    zones are named too.
     """
     warehouse = Warehouse(Settings.load().warehouse)
     slicers = [
@@ -62,8 +64,24 @@ def verify(project: str | None, slicer: str | None) -> None:
             click.echo(f"{problem}\n", err=True)
         state = f"{len(damage)} damaged" if damage else _layout(stored_slicer)
         click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {stored_slicer.row_count:,} rows, {state}")
+        for note in _other_zone_data(stored_slicer):
+            click.echo(note)
     if problems:
         raise click.exceptions.Exit(1)
+
+
+def _other_zone_data(slicer: StoredSlicer) -> Iterator[str]:
+    """Imports of times of a named zone that were read with other data, a line for each version."""
+    time, version = slicer.definition.time, time_zones.data().version
+    others = [import_ for import_ in slicer.imports if import_.zone_data != version]
+    for other in sorted({import_.zone_data for import_ in others}) if time.has_named_zone else ():
+        imports = [import_ for import_ in others if import_.zone_data == other]
+        files = ", ".join(dict.fromkeys(source.name for import_ in imports for source in import_.sources))
+        data = f"data of time zones {other}" if other else "data of time zones that nobody noted"
+        yield (
+            f"  {time.timezone}: read with {data}, not {version}: {files}. If its clocks differ there, "
+            "import the days again with --replace-days."
+        )
 
 
 def _damage(slicer: StoredSlicer) -> Iterator[str]:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from lib.slicers.zones import DAY, HOUR, ClockChange, Ints, changes_of_year
+from lib.wire import time_zones
 
 # One zone for each rule of when clocks change.
 _ZONES = ("Europe/Berlin", "Europe/London", "America/New_York", "America/Chicago", "America/Los_Angeles",
@@ -23,7 +24,7 @@ def local_times(counts: Mapping[int, int]) -> str:
     """
     days = sorted({hour // 24 for hour in counts})
     for name in _ZONES if days else ():
-        for change in _changes(ZoneInfo(name), days[0] * DAY, (days[-1] + 1) * DAY):
+        for change in _changes(time_zones.zone(name), days[0] * DAY, (days[-1] + 1) * DAY):
             hour = change.wall // HOUR
             beside = [counts.get(hour - 1, 0), counts.get(hour + 1, 0)]
             others = [counts.get(day * 24 + hour % 24, 0) for day in days if day != hour // 24]

@@ -9,10 +9,12 @@ import datetime as dt
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
+
+from lib.wire import time_zones
 
 Ints = npt.NDArray[np.int64]
 Zone = int | str
@@ -43,12 +45,12 @@ class ClockChange(NamedTuple):
 @cache
 def names() -> frozenset[str]:
     """The names of zones of places, as `Europe/Berlin`; `UTC` and its like are whole hours."""
-    return frozenset(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
+    return frozenset(name for name in time_zones.names() if "/" in name and not name.startswith("Etc/"))
 
 
 def tzinfo(zone: Zone) -> dt.tzinfo:
     """The rules of a zone."""
-    return ZoneInfo(zone) if isinstance(zone, str) else dt.timezone(dt.timedelta(hours=zone))
+    return time_zones.zone(zone) if isinstance(zone, str) else dt.timezone(dt.timedelta(hours=zone))
 
 
 def title(zone: Zone) -> str:
@@ -72,7 +74,7 @@ def _by_city(hour: dt.datetime) -> Mapping[str, str]:
 
 def _city_title(name: str, hour: dt.datetime) -> str:
     *areas, city = name.replace("_", " ").split("/")
-    ahead = hour.astimezone(ZoneInfo(name)).strftime("%z")  # as +0530
+    ahead = hour.astimezone(time_zones.zone(name)).strftime("%z")  # as +0530
     hours = f"{int(ahead[:3]):+d}{f':{ahead[3:]}'.removesuffix(':00')}"
     return f"{', '.join([city, *areas])} · UTC{hours}"
 
@@ -83,7 +85,7 @@ def clock_hours(zone: Zone, hours: Ints) -> Ints:
         return hours + (zone if isinstance(zone, int) else 0)
     edges = np.array([hours.min(), hours.max()]).astype("datetime64[h]").astype("datetime64[Y]")
     first, last = np.clip(edges.astype(int) + 1970, _FIRST_YEAR, _LAST_YEAR).tolist()
-    rules = ZoneInfo(zone)
+    rules = time_zones.zone(zone)
     start = int(dt.datetime(first, 1, 1, tzinfo=dt.UTC).timestamp())
     times = [change.time for year in range(first, last + 1) for change in changes_of_year(rules, year)]
     ahead: Ints = np.array([_offset(rules, time) // HOUR for time in (start, *times)], np.int64)

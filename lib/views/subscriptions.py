@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, Literal, get_args
-from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import Row, delete, func, insert, select
 
@@ -13,6 +12,7 @@ from lib.people.tables import made_by
 from lib.views.boards import Boards
 from lib.views.entries import SavedViews, Scope
 from lib.views.tables import boards, mail_subscriptions, saved_views
+from lib.wire import time_zones
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.text import is_mailable
 
@@ -54,8 +54,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if self.pace not in PACES:
             raise UnknownName("pace", self.pace, PACES)
-        if self.zone not in available_timezones():
-            raise UnknownName("time zone", self.zone, available_timezones())
+        if self.zone not in time_zones.names():
+            raise UnknownName("time zone", self.zone, time_zones.names())
         if not 0 <= self.minute < DAY_MINUTES or not 0 <= self.weekday < WEEK_DAYS:
             raise BadRequest("A mail comes at a minute of the day, 0 to 1439, on a weekday, 0 to 6")
 
@@ -84,7 +84,7 @@ class Schedule:
         """
         if self.pace in ("import", "alerts"):
             return now
-        zone = ZoneInfo(self.zone)
+        zone = time_zones.zone(self.zone)
         clock = time(self.minute // 60, self.minute % 60)
         today = now.astimezone(zone).date()
         days = [today + timedelta(days=shift) for shift in range(WEEK_DAYS + 1)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from lib.engines import ConnectedSlicers
@@ -11,11 +12,14 @@ from lib.serving.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, Connec
 from lib.serving.mail_server import MailServer
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
+from lib.wire import time_zones
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, TrancheError
+from lib.wire.time_zones import ZoneData
 
 __all__ = ["Step", "check"]
-CONNECTIONS, MAIL = "Databases", "Mail"
+CONNECTIONS, MAIL, TIME_ZONES = "Databases", "Mail", "Time zones"
+OLD_ZONES = "It is over four months old: update Tranche, or the package tzdata in its environment."
 FORMER_SAMPLE = "sample.json"
 MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
 MISFIT = "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
@@ -35,9 +39,23 @@ def check(settings: Settings) -> Iterator[Step]:
 
     Nothing is changed anywhere, but that a temporary token may be asked for.
     """
+    yield time_zone_data(time_zones.data(), datetime.now(UTC).date())
     yield from reporting.steps(settings)
     yield from deals.steps(settings)
     yield from dependencies(settings)
+
+
+def time_zone_data(data: ZoneData, today: date) -> Step:
+    """Which data of time zones clocks are read from, what else there is, and whether it is old.
+
+    Databases of connections compute no clocks: questions in a named zone are asked there by hours of UTC.
+    """
+    copies = {"the package tzdata": time_zones.package(), "this system": time_zones.system()}
+    parts = [f"{name} has {copy.version}" for name, copy in copies.items() if copy is not None]
+    result = f"Version {data.version} is used: {', '.join(parts)}."
+    if data.is_old(today):
+        return Step(TIME_ZONES, "Data", "note", result, OLD_ZONES)
+    return Step(TIME_ZONES, "Data", "ok", result)
 
 
 def dependencies(settings: Settings) -> Iterator[Step]:

@@ -195,12 +195,12 @@ def own_operations(
     return operations.Operations(operations.Readiness(parts), meter, settings.metrics_token)
 
 
-def _check_warehouse(warehouse: Warehouse, known: KnownSlicers, _: Deadline) -> None:
+def _check_warehouse(warehouse: Warehouse, known_slicers: KnownSlicers, _: Deadline) -> None:
     """Its folder can be read, and has slicers if some are known; before the first import its parent can."""
     folder = warehouse.root
     with scandir(folder if folder.exists() else folder.parent) as entries:
         next(entries, None)
-    known.note(warehouse.slicers())
+    known_slicers.note(warehouse.slicers())
     warehouse.check()
 
 
@@ -276,10 +276,10 @@ def installation(settings: Settings) -> Installation:
 def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
     connected = ConnectedSlicers(settings.connection_urls)
-    known = KnownSlicers(access.store.engine)
-    warehouse = Warehouse(settings.warehouse, connected.current, known.read)
+    known_slicers = KnownSlicers(access.store.engine)
+    warehouse = Warehouse(settings.warehouse, connected.current, known_slicers.read)
     dependents.finish_renames(warehouse, access)
-    known.note(warehouse.slicers())
+    known_slicers.note(warehouse.slicers())
     desk_tokens = DeskTokens(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     answering = ReportingService(
@@ -290,7 +290,7 @@ def _open(settings: Settings) -> Installation:
     meter = usage_meter(settings, answering, sessions)
     lines = remote_lines(settings, access)
     connections = ConnectionChecks(settings, warehouse, connected)
-    check_warehouse = partial(_check_warehouse, warehouse, known)
+    check_warehouse = partial(_check_warehouse, warehouse, known_slicers)
     app = api(
         # a path is compared with each route before its own: those that anybody may ask come first
         [

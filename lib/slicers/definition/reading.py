@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lib.slicers.models import AudienceSource, DataField, KeyField, Polarity, Whole
+from lib.wire import time_zones
 
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
@@ -60,8 +61,8 @@ def time_zone(name: str) -> dt.tzinfo:
         if int(minutes) < 60 and offset <= dt.timedelta(hours=14):
             return dt.timezone(-offset if sign == "-" else offset)
     try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return time_zones.zone(name)
+    except ZoneInfoNotFoundError:
         raise ValueError(f"'{name}' is not a time zone; write Europe/Berlin, UTC or +02:00") from None
 
 
@@ -126,6 +127,11 @@ class TimeColumn(DefinitionPart):
     def sources(self) -> tuple[str, ...]:
         """The columns of the file that the time is read from."""
         return (self.column,) if isinstance(self.column, str) else self.column
+
+    @property
+    def has_named_zone(self) -> bool:
+        """Whether times are of a zone whose clocks are looked up in the data of zones."""
+        return self.timezone is not None and isinstance(time_zone(self.timezone), ZoneInfo)
 
     @property
     def full_format(self) -> str | None:

@@ -35,13 +35,13 @@ class Warehouse:
         self,
         root: Path,
         current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer,
-        known: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
+        earlier: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
     ) -> None:
         """`current` gives a slicer whose rows lie in a database the days that its table has now.
 
-        `known` gives the slicers that there were when somebody last looked.
+        `earlier` gives the slicers that there were when somebody last looked.
         """
-        self.root, self._current, self._known = root, current, known
+        self.root, self._current, self._earlier = root, current, earlier
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of every slicer, sorted."""
@@ -50,8 +50,8 @@ class Warehouse:
 
     def check(self) -> None:
         """Misconfigured where the folder has no slicer, though some are known: it vanished, or is empty."""
-        if not self.slicers() and (known := self._known()):
-            count = "a slicer" if len(known) == 1 else f"{len(known)} slicers"
+        if not self.slicers() and (slicers := self._earlier()):
+            count = "a slicer" if len(slicers) == 1 else f"{len(slicers)} slicers"
             raise Misconfigured(
                 f"The folder that had {count} is missing or empty; `tranche check` names the folder"
             )

@@ -59,11 +59,15 @@ class _FrozenModel(BaseModel):
 
 
 class Import(_FrozenModel):
-    """One import, of one or several files, that the slicer still holds rows of."""
+    """One import, of one or several files, that the slicer still holds rows of.
+
+    Where their times were of a named zone, `zone_data` is the version of the data of zones.
+    """
 
     id: str
     when: dt.datetime
     sources: tuple[Source, ...]
+    zone_data: str = ""
 
     @property
     def rows(self) -> int:

@@ -34,6 +34,7 @@ from lib.slicers.warehouse.slicer import (
     store_mapping,
     sync_folder,
 )
+from lib.wire import time_zones
 from lib.wire.errors import ImportRefused
 
 BATCH_ROWS = 1 << 16
@@ -218,7 +219,12 @@ class Writer:
         for day, parts in self._files.parts.items():
             earlier = () if self._mode == "replace-days" else days.get(day, ())
             days[day] = (*earlier, *parts)
-        import_ = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
+        import_ = Import(
+            id=self._import_id,
+            when=dt.datetime.now(dt.UTC),
+            sources=tuple(sources),
+            zone_data=time_zones.data().version if self._manifest.definition.time.has_named_zone else "",
+        )
         changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, import_)}
         manifest = self._manifest.model_copy(update=changes)
         replace_manifest(self._folder, manifest.without_empty_imports())

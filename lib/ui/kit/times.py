@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfoNotFoundError
 
 import streamlit as st
 
 from lib.deals import moments
 from lib.ui.kit.markdown import plain
+from lib.wire import time_zones
 
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 FOREIGN = re.compile(r"([0-9]{1,2})([./])([0-9]{1,2})\2([0-9]{4})( [0-9]{2}:[0-9]{2})?")
@@ -21,8 +22,8 @@ DAY_SUFFIX = "_picked"
 def zone() -> tzinfo:
     """The browser's time zone; where its name is not known here, its offset of today."""
     try:
-        return ZoneInfo(st.context.timezone or "")
-    except (ZoneInfoNotFoundError, ValueError):
+        return time_zones.zone(st.context.timezone or "")
+    except ZoneInfoNotFoundError:
         return timezone(timedelta(minutes=offset()))
 
 

@@ -3,7 +3,6 @@
 from datetime import time, timedelta
 from functools import partial
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -18,6 +17,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import EntryShelf
 from lib.views import Board, Note, Pace, SavedView, Schedule, Subscription, mentions
 from lib.views.subscriptions import WEEKDAYS
+from lib.wire import time_zones
 from lib.wire.text import is_mailable
 
 PACES: dict[Pace, str] = {"daily": "Daily", "weekly": "Weekly", "import": "After each import"}
@@ -52,7 +52,7 @@ def next_text(subscription: Subscription) -> str:
     """When the mail comes next, in the zone of its reader; for others, what it waits for."""
     if subscription.next_time is None:
         return subscription.schedule.title
-    at = subscription.next_time.astimezone(ZoneInfo(subscription.zone))
+    at = subscription.next_time.astimezone(time_zones.zone(subscription.zone))
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
 

@@ -60,10 +60,11 @@ def test_services_of_this_desk(own_home: Path) -> None:
     """A desk of its own is found to be whole, without asking anybody."""
     steps = [*check(Settings(home=own_home))]
     assert [(step.service, step.what, step.state) for step in steps] == [
+        ("Time zones", "Data", "ok"),
         ("Reporting", "Part of this desk", "ok"),
         ("Deals", "Part of this desk", "ok"),
     ]
-    assert "2 slicers" in steps[0].result
+    assert "2 slicers" in steps[1].result
 
 
 def test_everything_answers(told: SyncState) -> None:
@@ -240,7 +241,7 @@ def test_the_command(told: SyncState, standin: Standin, monkeypatch: pytest.Monk
     settings = told()
     monkeypatch.setenv("TRANCHE_HOME", str(settings.home))
     whole = CliRunner().invoke(main, ["check"])
-    assert (whole.exit_code, whole.output.count("\n")) == (0, 3)
+    assert (whole.exit_code, whole.output.count("\n")) == (0, 4)
     monkeypatch.setenv("TRANCHE_BASE_URL", standin.address)
     monkeypatch.setenv("TRANCHE_SLICERS", "demo/delivery")
     monkeypatch.setenv("TRANCHE_REPORTING_TOKEN", "wrong")
