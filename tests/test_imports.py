@@ -2,8 +2,12 @@
 
 import ast
 import functools
+import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,12 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 SERVED = ("service", "routes", "engines", "warehouse", "writer", "stored", "ingest", "store", "compose")
+
+
+BY_NAME = {"fastapi-swagger", "python-multipart"}
+"""Packages whose files or presence are asked for by name, without an import of ours."""
+OPTIONAL = {"clickhouse_connect": "clickhouse-connect", "pyspark": "pyspark-client"}
+"""What extras bring, which need not be installed."""
 
 
 @dataclass(frozen=True)
@@ -168,3 +178,23 @@ def test_ibis_has_one_folder() -> None:
     """Ibis is imported in one folder, so that another compiler of queries can take its place."""
     found = {found.path.parent.name for found in _all_imports() if found.module.partition(".")[0] == "ibis"}
     assert found == {"connected"}
+
+
+def test_what_is_imported_is_declared() -> None:
+    """No package is imported that another one happens to bring, and none is declared for nothing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["clickhouse"], *extras["spark"]]
+    declared = {_plain(re.split(r"[\[<>=~!;, ]", requirement)[0]) for requirement in needed}
+    installed = packages_distributions()
+    modules = {line.module.split(".")[0] for line in _all_imports()} - {"lib", "pages", "app", "tranche", ""}
+    imported = {
+        _plain(OPTIONAL.get(module) or installed[module][0]) for module in modules - sys.stdlib_module_names
+    }
+    assert imported - declared == set()
+    assert declared - imported == BY_NAME
+
+
+def _plain(distribution: str) -> str:
+    """The name as an index compares it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
