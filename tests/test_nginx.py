@@ -150,13 +150,13 @@ def test_mails_are_stopped_so_often_at_both(desks: Desks) -> None:
 
 
 def test_clicks_on_the_board_count_at_both(desks: Desks) -> None:
-    """A person clicks 600 times a minute, and 30 times more at most."""
-    cookies, count = desks.session("viewer", time() + 3600), board_route.A_MINUTE + 60
+    """A person clicks 600 times a minute, and 60 times more at most."""
+    cookies, count = desks.session("viewer", time() + 3600), board_route.A_MINUTE + 100
     header = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
     admitted = desks.admitted(
         lambda http: http.post(board_route.PATH, content=b"unreadable", headers=header), count, "203.0.113.5"
     )
-    assert admitted in at_most(board_route.A_MINUTE)
+    assert admitted in range(board_route.A_MINUTE, board_route.A_MINUTE + board_route.A_MINUTE // 10 + 1)
 
 
 def test_visitors_sockets_count_at_both(desks: Desks) -> None:

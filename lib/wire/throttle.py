@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -31,6 +32,7 @@ class _Caller:
     times: deque[float] = field(default_factory=deque)
     other_counts: OtherCounts | None = None
     backlog: int = 0
+    exchange: Future[None] | None = None
 
     def forget(self, now: float) -> None:
         """Forget requests of more than a minute ago."""
@@ -53,15 +55,20 @@ class Throttle:
     """The times of each caller's requests in the last minute. Safe among threads.
 
     Processes that share count together: each tells the others after a twentieth of the limit, so that all of
-    them admit at most a twentieth (or one) more for each further process.
+    them admit at most a twentieth (or one) more for each further process. With an `executor` requests don't
+    wait for that, unless the one before is under way: then it is at most a tenth (or two).
     """
 
     def __init__(
-        self, a_minute: int, now: Callable[[], float] = time.monotonic, share: Share | None = None
+        self,
+        a_minute: int,
+        now: Callable[[], float] = time.monotonic,
+        share: Share | None = None,
+        executor: Executor | None = None,
     ) -> None:
         """`now` gives seconds that never run backwards."""
         self.a_minute = a_minute
-        self._now, self._share = now, share
+        self._now, self._share, self._executor = now, share, executor
         self._every = max(1, a_minute // SHARED_AFTER)
         self._lock = threading.Lock()
         self._callers: dict[Hashable, _Caller] = {}
@@ -72,7 +79,7 @@ class Throttle:
             state = self._callers.setdefault(caller, _Caller())
             is_unknown = state.other_counts is None
         if is_unknown:
-            self._exchange(caller, state)
+            self._exchange(caller, state, self._take_backlog(state))
         with self._lock:
             if wait := self._wait(state):
                 raise Throttled(
@@ -84,8 +91,15 @@ class Throttle:
             is_due = state.backlog >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 self._sweep(now)
-        if is_due:
-            self._exchange(caller, state)
+        if not is_due or self._share is None:
+            return
+        backlog = self._take_backlog(state)
+        if self._executor is None:
+            self._exchange(caller, state, backlog)
+        else:
+            if state.exchange is not None:
+                state.exchange.result()
+            state.exchange = self._executor.submit(self._exchange, caller, state, backlog)
 
     def _wait(self, caller: _Caller) -> int:
         """Seconds until the next request is admitted; 0: it is."""
@@ -95,12 +109,15 @@ class Throttle:
             return 0
         return max(1, math.ceil(caller.first + WINDOW_SECONDS - now))
 
-    def _exchange(self, caller: Hashable, state: _Caller) -> None:
+    def _take_backlog(self, state: _Caller) -> int:
+        with self._lock:
+            backlog, state.backlog = state.backlog, 0
+            return backlog
+
+    def _exchange(self, caller: Hashable, state: _Caller, backlog: int) -> None:
         """Sync counts across processes; what can't be sent now is sent the next time."""
         if self._share is None:
             return
-        with self._lock:
-            backlog, state.backlog = state.backlog, 0
         share = self._share(caller, backlog)
         with self._lock:
             if share is None:

@@ -1,6 +1,8 @@
 """The throttle: so many requests in any 60 seconds, for each caller."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Semaphore
 
 import pytest
 from clocks import Stopwatch
@@ -136,6 +138,27 @@ def test_two_throttles_over_one_database(database_url: str, clock: Stopwatch) ->
         writes.admit(7)
     for engine in engines:
         engine.dispose()
+
+
+def test_requests_do_not_wait_for_the_exchange_before_the_next_one(clock: Stopwatch) -> None:
+    """With an executor a twentieth is admitted while another is sent; who comes then waits until it is."""
+    others, sending = Others(), Semaphore(0)
+
+    def share(caller: object, count: int) -> OtherCounts | None:
+        if count:
+            sending.acquire()
+        return others(caller, count)
+
+    with ThreadPoolExecutor(1) as executor, ThreadPoolExecutor(1) as callers:
+        throttle = Throttle(100, clock, share, executor)
+        for _ in range(9):
+            throttle.admit("ada")
+        assert others.told == []
+        tenth = callers.submit(throttle.admit, "ada")
+        assert not tenth.done()
+        sending.release(2)
+        tenth.result()
+    assert others.told == [5, 5]
 
 
 def test_counting_goes_on_without_the_database(

@@ -69,7 +69,7 @@ import asyncio
 import logging
 import zlib
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -169,8 +169,9 @@ class BoardRoute:
         self._limits = limits
         self._sessions = FairPool(SESSION_THREADS, SESSION_THREADS, "board-session")
         self._pool = FairPool(limits.threads, limits.share, "board")
-        self._clicks = Throttle(A_MINUTE, share=tally("clicks"))
-        self._ahead = Throttle(AHEAD_A_MINUTE, share=tally("clicks ahead"))
+        counts = ThreadPoolExecutor(1, "clicks")  # no click waits for the database to count it
+        self._clicks = Throttle(A_MINUTE, share=tally("clicks"), executor=counts)
+        self._ahead = Throttle(AHEAD_A_MINUTE, share=tally("clicks ahead"), executor=counts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != PATH:
