@@ -144,14 +144,12 @@ def rename(name: str, to: str, yes: bool) -> None:
 
 def _open(name: str) -> tuple[Warehouse, "Access", Pair]:
     from lib.people.tokens.access import Access
-    from lib.serving.connect import dependents
 
     settings, pair = Settings.load(), _pair(name)
-    warehouse, access = Warehouse(settings.warehouse), Access.of(settings)
-    dependents.finish_renames(warehouse, access)
+    warehouse = Warehouse(settings.warehouse)
     if not warehouse.has(*pair):
         raise BadRequest(f"There is no slicer {name}; `tranche slicers` lists them")
-    return warehouse, access, pair
+    return warehouse, Access.of(settings), pair
 
 
 def _pair(name: str) -> Pair:

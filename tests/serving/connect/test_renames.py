@@ -10,12 +10,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from conftest import small_rows
 from keeping import keeper
 from sqlalchemy import Connection
 
-from lib.cli import main
 from lib.database import DatabaseScope
 from lib.people import Grant
 from lib.people.tokens.company import claim_rules
@@ -147,10 +145,8 @@ def test_a_rename_that_is_killed_shows_nobody_more(
         assert impressions(settings) == {"delivery": germany, name: germany, "curation": rows(1)}
 
 
-@pytest.mark.parametrize("start", ["desk", "command"])
-def test_the_next_start_after_a_kill_finishes_a_rename(settings: Settings, start: str) -> None:
-    """A process that is killed between rights and data leaves both names narrow, and no half of a rename: a
-    desk that starts finishes it, and so does the same command."""
+def test_the_next_start_after_a_kill_finishes_a_rename(settings: Settings) -> None:
+    """A process that is killed between rights and data leaves both names narrow, and no half of a rename."""
     script = (
         "import os, signal, sys; from pathlib import Path; from lib.cli import main\n"
         "Path.rename = lambda *names: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -161,12 +157,7 @@ def test_the_next_start_after_a_kill_finishes_a_rename(settings: Settings, start
     assert ended.returncode == -signal.SIGKILL
     assert impressions(settings) == {"delivery": rows(0, "DE"), "curation": rows(1)}
     assert Grant(*NEW, GERMANY) in connect.installation(settings).people.require("manager").grants
-    if start == "desk":
-        restart(settings)
-    else:
-        command = ["slicer", "rename", "/".join(OLD), "/".join(NEW), "--yes"]
-        result = CliRunner(env=environment).invoke(main, command)
-        assert "There is no slicer demo/delivery" in result.output
+    restart(settings)
     assert impressions(settings) == {"shipped": rows(0, "DE"), "curation": rows(1)}
 
 
