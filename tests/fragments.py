@@ -38,7 +38,8 @@ log = logging.getLogger(__name__)
 MARK = "FRAGMENT FAULT"
 SQL = re.compile(r'\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+"?(\w+)', re.IGNORECASE)
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
-LIB, CACHES = f"{ROOT}/lib/", "ui/kit/session_cache.py"
+LIB = f"{ROOT}/lib/"
+BOOKKEEPING = ("ui/kit/session_cache.py", "ui/kit/sign_in.py")
 FINISHED = (ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS, ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS)
 MISSING = object()
 PARTS: dict[str, Callable[[Any], Any]] = {
@@ -79,7 +80,7 @@ class Reads:
         if others:
             files = [line for line in traceback.extract_stack() if LIB in line.filename]
             places = [f"{line.filename.removeprefix(LIB)}:{line.lineno}" for line in files[::-1]]
-            if not places[0].startswith(CACHES):
+            if not places[0].startswith(BOOKKEEPING):
                 is_callback = here.run_location is RunLocation.CALLBACK
                 (self.of_callback if is_callback else self.of_body)[key] = " < ".join(places[:5])
 

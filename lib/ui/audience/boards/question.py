@@ -65,8 +65,9 @@ def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
     _draw_days(context, board, params)
     _draw_comparison(board, params)
     with st.popover(
-        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun", type="tertiary"
-    ) as menu:
+        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun", type="tertiary",
+        disabled=not pairs,
+    ) as menu:  # fmt: skip
         if menu.open:
             _draw_filter_form(context, board, params, pairs, slicers)
     for name in filter(links.FILTER.fullmatch, params):
