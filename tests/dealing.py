@@ -22,6 +22,7 @@ from lib.deals.client import Deals
 from lib.deals.models import (
     AppList,
     CreateDemandDeals,
+    DemandDeal,
     DemandDealOption,
     DomainList,
     Dsp,
@@ -32,6 +33,7 @@ from lib.deals.models import (
     SupplyPackage,
     ValueTarget,
 )
+from lib.deals.negotiation import seat_number
 from lib.deals.package_records import Drafts
 from lib.engines.resident import prepare
 from lib.serving import connect
@@ -48,6 +50,7 @@ from lib.ui.deals.changes.creation import CreationPlan
 from lib.ui.deals.csv.csv_creations import CsvCreationSource
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.kit.job import Job
+from lib.views.share_links import SharedDeal
 from lib.wire import private
 
 Serve = Callable[[Path], AbstractContextManager[str]]
@@ -116,8 +119,13 @@ def untouched_deals_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def own_deals_home(untouched_deals_home: Path, tmp_path: Path) -> Path:
-    """A copy of it for a test that changes something; the database is copied by SQLite (see `copied`)."""
-    target: Path = copied(untouched_deals_home, tmp_path / "home")
+    """A copy of it for a test that changes something."""
+    return own_copy(untouched_deals_home, tmp_path / "home")
+
+
+def own_copy(untouched_deals_home: Path, folder: Path) -> Path:
+    """A copy of it in this folder; the database is copied by SQLite (see `copied`)."""
+    target: Path = copied(untouched_deals_home, folder)
     (target / "people.yaml").rename(target / "people.yaml.carried-over")
     file = f"file:{untouched_deals_home / DATABASE}?mode=ro"
     with closing(sqlite3.connect(file, uri=True)) as database:
@@ -192,6 +200,17 @@ def clients(settings: Settings, username: str = "manager") -> connect.Clients:
     person = connect.installation(settings).people.get(username)
     assert person is not None
     return connect.connect(person, settings)
+
+
+def deal_link(house: connect.Clients, deal: int, name: str = "", **more: str) -> str:
+    """The key of a new share link to a deal, for the seat that it has now."""
+    links, shared = house.view_store.share_links, shared_deal(house, deal)
+    return links.make("demo", SOLD, name or f"Offer {deal}", {}, deal=shared, **more)[1]
+
+
+def shared_deal(house: connect.Clients, deal: int) -> SharedDeal:
+    """A deal with the seat that it has now."""
+    return SharedDeal(deal, seat_number(house.deals.get(DemandDeal, deal)))
 
 
 def listed(desk: AppTest, place: int = 0) -> list[str]:

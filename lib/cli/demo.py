@@ -10,6 +10,8 @@ import click
 
 from lib.cli import demo_board
 from lib.cli.options import table
+from lib.deals.models import DemandDeal
+from lib.deals.negotiation import seat_number
 from lib.demo import buyer, cast, stories
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
@@ -21,6 +23,7 @@ from lib.serving import connect
 from lib.settings import CONFIG, Settings
 from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
+from lib.views.share_links import SharedDeal
 from lib.wire import private
 from lib.wire.errors import ImportRefused, Misconfigured
 
@@ -111,9 +114,11 @@ def _enter_counts(clients: connect.Clients, person: Person) -> None:
     if person.may_share and not clients.remote_addresses:
         name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
         pair = cast.PROJECT, buyer.SLICER
-        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=stories.DOUBTED_DEAL)
+        deal = clients.deals.get(DemandDeal, stories.DOUBTED_DEAL)
+        shared = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
+        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared)
         buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
-        buyer.propose(clients.deals, clients.negotiations, link.id)
+        buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

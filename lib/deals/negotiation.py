@@ -4,10 +4,11 @@ A round changes nothing: whoever may change the deal takes it over, with the que
 The buyer's state is one of deal sync (Deal Sync API 1.0, BuyerStatus), so that a DSP and a person answer in
 one place: the later of the two counts (store/status.py).
 
-A deal is one seat's: what the buyer of another seat answered before stays with that seat.
+A deal is one seat's: what the buyer of another seat answered before stays with that seat. An answer is about
+all that its side was shown, and lapses when any of it changes: a term, the seat, or whether the deal runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -16,8 +17,10 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import BigInteger, Connection, Date, Row, String, Table, Text, insert, select
 
-from lib.database import Amount, DatabaseScope, Instant, keys, metadata, optional, required
-from lib.deals.models import BUYER_STATUS, DemandDeal
+from lib.database import Amount, DatabaseScope, Document, Instant, keys, metadata, optional, required
+from lib.deals import fields as deal_fields
+from lib.deals import moments
+from lib.deals.models import BUYER_STATUS, TARGETING_ELEMENTS, DemandDeal, SupplyPackage
 from lib.deals.values import AMOUNT, COUNT
 from lib.wire import text
 from lib.wire.errors import BadRequest, Conflict
@@ -26,6 +29,7 @@ Side = Literal["buyer", "house"]
 Act = Literal["accepts", "proposes", "declines"]
 ACTS: tuple[Act, ...] = get_args(Act)
 MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 50, 64, 500
+DETAILS = "details"
 PENDING, APPROVED, REJECTED = (
     BUYER_STATUS.index(status) for status in ("pending approval", "approved", "rejected")
 )
@@ -49,16 +53,22 @@ negotiation_rounds = Table(
     *required(word=Text, who=Text),
     *optional(link_id=BigInteger),
     *required(at=Instant),
+    *optional(details=Document),
 )
 _COLUMNS = negotiation_rounds.c
+
+
+AS_OFFERED = ("pending", "active")
+"""The states of a deal in which it runs, or will: that it begins to changes nothing that was agreed."""
 
 
 @dataclass(frozen=True)
 class OfferTerms:
     """What is negotiated: the price, guaranteed impressions, and the first and last day on which it runs.
 
-    The price is in `currency`, which nobody proposes: it is the deal's when the terms were offered. None: not
-    set, or not proposed.
+    The price is in `currency`, which nobody proposes: it is the deal's when the terms were offered. Nobody
+    proposes `details` either, which are all other terms that the buyer is shown, the seat, and whether the
+    deal runs, is paused or complete, by the field. None: not set, or not proposed.
     """
 
     price: Decimal | None = None
@@ -66,15 +76,39 @@ class OfferTerms:
     first_day: date | None = None
     last_day: date | None = None
     currency: str | None = None
+    details: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls, deal: DemandDeal, packages: Sequence[SupplyPackage], usual: Mapping[str, str]
+    ) -> "OfferTerms":
+        """The terms of a deal with these packages as they are. Its days are those of its package, if it has
+        one alone; `usual` are the terms of a deal that has none of its own, by the field."""
+        first = last = None
+        if len(packages) == 1:
+            start, end = packages[0].start_date, packages[0].end_date
+            first, last = start and start.date(), end and (moments.last_day(end) or end.date())
+        names = _buyer_terms(deal_fields.DEALS) - {"price", "units", "currency"}
+        values = {name: getattr(deal, name) for name in sorted(names)}
+        details = {name: usual.get(name) if value is None else value for name, value in values.items()} | {
+            "seat": seat_number(deal),
+            "status": AS_OFFERED[-1] if deal.status in AS_OFFERED else deal.status,
+            "supply_deals": [_package_terms(package, len(packages) > 1) for package in packages],
+        }
+        currency = deal.currency or usual.get("currency") or None
+        return cls(
+            deal.price, None if deal.units is None else int(deal.units), first, last, currency, details
+        )
 
     def differences(self, other: "OfferTerms") -> dict[str, Any]:
-        """The terms of `other` that differ from these, by name; a term that it leaves open does not."""
-        values = {field.name: getattr(other, field.name) for field in fields(other)}
+        """The terms of `other` that differ from these, by name, but for the details; a term that it leaves
+        open does not."""
+        values = {field.name: getattr(other, field.name) for field in fields(other) if field.name != DETAILS}
         return {name: value for name, value in values.items() if value not in (None, getattr(self, name))}
 
     def with_changes_of(self, other: "OfferTerms") -> "OfferTerms":
         """These terms with what `other` has."""
-        return replace(self, **self.differences(other))
+        return replace(self, **self.differences(other), details=other.details or self.details)
 
 
 @dataclass(frozen=True)
@@ -93,10 +127,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Negotiation:
-    """The rounds about a deal whose terms are `terms` now. `is_repeat`: the last was sent once more."""
+    """The rounds about a deal whose terms are `terms` now. `is_repeat`: the last was sent once more.
+
+    `page` are the terms by title as the page has them on which it is answered, empty on the desk.
+    """
 
     terms: OfferTerms
     rounds: tuple[Round, ...] = ()
+    page: Sequence[tuple[str, str]] = ()
     is_repeat: bool = False
 
     @property
@@ -114,9 +152,21 @@ class Negotiation:
 
     @property
     def is_agreed(self) -> bool:
-        """Whether both sides have the terms as they are now."""
+        """Whether both sides have the terms as they are now, and nothing that the buyer saw has changed."""
         last = self.last
-        return last is not None and last.act == "accepts" and not self.terms.differences(last.terms)
+        return last is not None and last.act == "accepts" and not (self.changes or self.lapsed)
+
+    @property
+    def lapsed(self) -> tuple[str, ...]:
+        """The fields, beside those to take over, that have changed since the last answer was about them."""
+        terms = OfferTerms() if self.last is None else self.last.terms
+        if terms.details is None:
+            return ()
+        details = self.terms.details or {}
+        names = [name for name, value in details.items() if value != terms.details.get(name)]
+        if self.last is not None and self.last.act == "accepts":  # of a proposal, what is open stays as it is
+            names += [name for name in terms.differences(self.terms) if getattr(terms, name) is None]
+        return tuple(names)
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -126,14 +176,19 @@ class Negotiation:
 
     @property
     def waits_for_house(self) -> bool:
-        """Whether the buyer answered last, and the house has something to do about it."""
+        """Whether the buyer answered last, and the house has something to do about it.
+
+        There is nothing to do about an acceptance that lapsed because the deal was paused, or is complete.
+        """
         last = self.last
-        return last is not None and last.side == "buyer" and not self.is_agreed
+        if last is None or last.side != "buyer" or self.is_agreed:
+            return False
+        return last.act != "accepts" or bool(self.changes) or self.lapsed != ("status",)
 
     @property
     def mark(self) -> str:
         """Names this state, so that nobody answers another one than they see."""
-        return sha256(repr((len(self.rounds), self.offer)).encode()).hexdigest()[:16]
+        return sha256(repr((len(self.rounds), self.offer, *self.page)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -149,7 +204,14 @@ class Negotiations(DatabaseScope):
         """The negotiation with the deal's seat, given its terms as they are."""
         return self.read(lambda connection: self._of(connection, deal, terms))
 
-    def add(self, deal: DemandDeal, terms: OfferTerms, answer: Round, mark: str) -> Negotiation:
+    def add(
+        self,
+        deal: DemandDeal,
+        terms: OfferTerms,
+        answer: Round,
+        mark: str,
+        page: Sequence[tuple[str, str]] = (),
+    ) -> Negotiation:
         """Store the answer as the next round; once, if it is sent again.
 
         A price that it proposes is in the currency of the offer, and what a buyer accepts is the offer.
@@ -159,11 +221,11 @@ class Negotiations(DatabaseScope):
         """
         now = datetime.now(UTC).replace(microsecond=0)  # as the times of deal sync, with which it is compared
         with self.write() as connection:
-            before = self._of(connection, deal, terms)
+            before = replace(self._of(connection, deal, terms), page=page)
             if before.mark != mark:
                 if _is_repeat(answer, before, mark):
                     return replace(before, is_repeat=True)
-                raise Conflict("The offer has changed since you saw it: look at it again")
+                raise Conflict("The offer has changed since you saw it, or was answered: look at it again")
             _check(answer, before)
             answer = _with_terms(answer, before.offer)
             number = len(before.rounds) + 1
@@ -195,6 +257,27 @@ def seat_number(deal: DemandDeal) -> int:
     return (deal.seat and deal.seat.id) or 0
 
 
+def _buyer_terms(entity: str) -> set[str]:
+    """The fields that a buyer is shown and somebody sets; a name is none of the terms."""
+    hidden = deal_fields.internal_names(entity, "buyer")
+    return {name for name in deal_fields.writable(entity) if name not in hidden and name != "name"}
+
+
+def _package_terms(package: SupplyPackage, has_days: bool) -> dict[str, Any]:
+    """What a buyer is shown of a package; its days too, unless they are negotiated. Targeting may have many
+    elements, so what is stored is a digest: names of lists are not shown, and their order means nothing."""
+    names = sorted(_buyer_terms(deal_fields.SUPPLY) - (set() if has_days else {"start_date", "end_date"}))
+    values = package.model_dump(mode="json", include={*names, *TARGETING_ELEMENTS})
+    targeting = [
+        sorted(
+            str({key: value for key, value in element.items() if key != "name"}) for element in values[name]
+        )
+        for name in TARGETING_ELEMENTS
+    ]
+    digest = sha256(repr(targeting).encode()).hexdigest()[:16]
+    return {"id": package.id, **{name: values[name] for name in names}, "targeting": digest}
+
+
 def check_name(name: str) -> str:
     """The name of who answers, in one line. BadRequest for one that is empty, long or unreadable."""
     return text.readable_line(name, "Your name", LONGEST_NAME)
@@ -206,18 +289,22 @@ def check_word(word: str, *, is_required: bool = False) -> str:
 
 
 def _with_terms(answer: Round, offer: OfferTerms) -> Round:
-    """The answer to this offer with all that it is about."""
+    """The answer to this offer with all that it is about; the details of an acceptance by the house are those
+    that the buyer answered."""
     if (answer.side, answer.act) == ("buyer", "accepts"):
         return replace(answer, terms=offer)
-    if answer.act == "proposes" and answer.terms.price is not None:
-        return replace(answer, terms=replace(answer.terms, currency=offer.currency))
-    return answer
+    terms = answer.terms
+    if answer.act == "proposes" and terms.price is not None:
+        terms = replace(terms, currency=offer.currency)
+    if answer.side == "buyer":
+        terms = replace(terms, details=offer.details)
+    return replace(answer, terms=terms)
 
 
 def _is_repeat(answer: Round, negotiation: Negotiation, mark: str) -> bool:
     """Whether the last round is this answer, sent again: by a double click, or a page that is reloaded."""
     *earlier, last = negotiation.rounds or (None,)
-    before = Negotiation(negotiation.terms, tuple(filter(None, earlier)))
+    before = Negotiation(negotiation.terms, tuple(filter(None, earlier)), negotiation.page)
     if last is None or before.mark != mark:
         return False
     return last == replace(_with_terms(answer, before.offer), number=last.number, at=last.at)
@@ -244,5 +331,5 @@ def _check(answer: Round, before: Negotiation) -> None:
 
 
 def _round(row: Row[Any]) -> Round:
-    terms = OfferTerms(row.price, row.units, row.first_day, row.last_day, row.currency)
+    terms = OfferTerms(row.price, row.units, row.first_day, row.last_day, row.currency, row.details)
     return Round(row.side, row.act, terms, row.who, row.word, row.link_id, row.number, row.at)

@@ -4,13 +4,14 @@ Their counts are the report's figures, less what is lost on the way.
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
 
 import numpy as np
 
 from lib.deals.buyer_counts import BuyerCounts, DayCounts
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import Negotiations, OfferTerms, Round
 from lib.demo import stories
 from lib.demo.cast import PROJECT
@@ -48,10 +49,14 @@ def enter_counts(reporting: Reporting, deals: Deals, counts: BuyerCounts, today:
     counts.enter(deals.get(DemandDeal, stories.DOUBTED_DEAL), days, link)
 
 
-def propose(deals: Deals, negotiations: Negotiations, link: int) -> None:
-    """Propose a lower price for the deal of story 8 through the share link of this number."""
+def propose(deals: Deals, negotiations: Negotiations, usual_terms: Mapping[str, str], link: int) -> None:
+    """Propose a lower price for the deal of story 8 through the share link of this number.
+
+    `usual_terms` are those of deals that have none of their own.
+    """
     deal = deals.get(DemandDeal, stories.DOUBTED_DEAL)
-    terms = OfferTerms(deal.price)
+    packages = deals.get_many(SupplyPackage, [package.id for package in deal.supply_deals if package.id])
+    terms = OfferTerms.of(deal, [*packages.values()], usual_terms)
     price = round((deal.price or Decimal(1)) * PROPOSED_SHARE, 2)
     answer = Round("buyer", "proposes", OfferTerms(price), "Robin Example", WORD, link)
     negotiations.add(deal, terms, answer, negotiations.of(deal, terms).mark)

@@ -270,7 +270,8 @@ class Person:
 
     `deals` is what they may do with deals; an admin may change all of them, a viewer at most read. `company`
     is the issuer of the account that they sign in with, instead of a password; `blocked` says why they can't.
-    `shares`: they are granted to make share links, which people without an account open.
+    `shares`: they are granted to make share links, which people without an account open. `within` are the
+    grants of what acts in their name, such as a share link: it opens no more than these and they both do.
     """
 
     username: str
@@ -283,6 +284,7 @@ class Person:
     company: str = ""
     blocked: str = ""
     shares: bool = False
+    within: tuple[Grant, ...] | None = None
 
     def __post_init__(self) -> None:
         if not Username.fullmatch(self.username):
@@ -320,11 +322,14 @@ class Person:
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""
+        if self.within is not None and not any(grant.covers(project, slicer) for grant in self.within):
+            return False
         return self.role == "admin" or any(grant.covers(project, slicer) for grant in self.grants)
 
     def row_filters(self, project: str, slicer: str) -> tuple[Filter, ...]:
         """The filters that the rows of a granted slicer have to pass; an admin sees every row."""
-        return () if self.role == "admin" else row_filters(self.grants, project, slicer)
+        own = () if self.role == "admin" else self.grants
+        return row_filters((*own, *(self.within or ())), project, slicer)
 
     def rows_key(self, project: str, slicer: str) -> str:
         """A text that differs once the person may see other rows of a slicer; empty where they see none.

@@ -1,7 +1,9 @@
 """Share links: a question with fixed filters, or a deal, that people without an account open, until they end.
 
-A link is its number and a secret, of which only a hash is stored. Whoever opens it sees what its owner may
-see then: a link of somebody who lost what it shows, the permission or their account opens nothing.
+A link is its number and a secret, of which only a hash is stored. Beside it are the rights that it was made
+under: the rows of its slicers that its owner saw, and the seat of the deal. Whoever opens it sees what both
+these and its owner's rights of then allow: a link of somebody who lost what it shows, the permission or their
+account, and one for another seat than the deal has, opens nothing.
 """
 
 import hashlib
@@ -10,7 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +20,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
 from lib.database import DatabaseScope, from_row
+from lib.people import Grant, Person
 from lib.people.tables import made_by
 from lib.views.board_copies import BoardCopy
 from lib.views.entries import Scope
@@ -27,6 +30,7 @@ from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
 from lib.wire.text import is_mailable
 
 MOST, MOST_ORIGINS = 200, 10
+MOST_WRONG_CODES = 10
 USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
 NOTED_EVERY = timedelta(minutes=1)
 NO_PERMISSION = "Only administrators, and people with the permission for it, can make share links"
@@ -37,13 +41,22 @@ ORIGIN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class SharedDeal:
+    """A deal that is shared: its id, and the seat that it has, 0 where that is not known."""
+
+    id: int
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShareLink:
     """A question or a deal that is shared, without its secret; `origins` may frame its page.
 
     `params` are those of a link to the question; of a board, which is about no single slicer, they have it
-    whole (lib/views/board_copies.py). `deal` is the id of one of `deals_service`, `opened` is when
-    it was last opened (None: never). With `recipient` whoever opens it enters a code that was mailed there
-    (link_codes.py). Times are in UTC.
+    whole (lib/views/board_copies.py). `deal` is the id of one of `deals_service`, and `seat` the seat that it
+    had, 0 where that was not known; `grants` are the slicers, and their rows, that the owner saw. `opened` is
+    when it was last opened (None: never). With `recipient` whoever opens it enters a code that was mailed
+    there (link_codes.py); `wrong_codes` were entered since the last right one. Times are in UTC.
     """
 
     id: int
@@ -56,14 +69,33 @@ class ShareLink:
     created: datetime
     expires: datetime
     opened: datetime | None
+    grants: tuple[Grant, ...]
     deal: int | None = None
     deals_service: str | None = None
+    seat: int | None = None
     recipient: str | None = None
+    wrong_codes: int = 0
 
     @property
     def about(self) -> str:
-        """What it shows: a slicer, or a board."""
-        return f"{self.project}/{self.slicer}" if self.project or self.slicer else "a board"
+        """What it shows: a slicer, a board, or a deal for one seat."""
+        if not (self.project or self.slicer):
+            return "a board"
+        seat = f", seat {self.seat}" if self.seat else ""
+        return f"{self.project}/{self.slicer}{'' if self.deal is None else f', deal {self.deal}{seat}'}"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether so many wrong codes were entered that it opens nothing until its owner opens it again."""
+        return self.wrong_codes >= MOST_WRONG_CODES
+
+    def is_for(self, deal: SharedDeal, deals_service: str) -> bool:
+        """Whether it is about this deal, and for the seat that the deal has."""
+        return (self.deal, self.seat, self.deals_service) == (deal.id, deal.seat, deals_service)
+
+    def reader(self, owner: Person) -> Person:
+        """Whoever opens the link, in its owner's name: with the owner's rights, and no more than it had."""
+        return replace(owner, within=self.grants)
 
 
 @dataclass(frozen=True)
@@ -85,17 +117,18 @@ class ShareLinks:
         params: Mapping[str, str],
         lifetime: timedelta = USUAL,
         origins: Iterable[str] = (),
-        deal: int | None = None,
+        deal: SharedDeal | None = None,
         recipient: str = "",
     ) -> tuple[ShareLink, str]:
-        """A new link to the question of `params`, or to a deal in this slicer, and its key, which is returned
-        once: `number.secret`. Whether its owner may see the deal is checked when it is opened.
+        """A new link to the question of `params`, or to a deal in this slicer for the seat that it has, and
+        its key, which is returned once: `number.secret`. Whether its owner may see the deal is checked when
+        it is opened.
 
         BadRequest for a name, lifetime or recipient that can't be, an origin that is none or beside a
         recipient, and beyond 200 links of a person; AccessError without the permission, or if the person may
         not see the slicer. A link to a board (`board_copies.py`) has empty texts for project and slicer.
         """
-        self._check(project, slicer, BoardCopy.from_params(params))
+        grants = self._grants(project, slicer, BoardCopy.from_params(params))
         origins = check_origins(origins)
         _check_reader(lifetime, recipient, origins)
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
@@ -103,9 +136,10 @@ class ShareLinks:
             "service": self.scope.service, "project": project, "slicer": slicer, "name": checked_name(name),
             "params": fitting(params), "origins": [*origins], "secret_hash": _hash(secret),
             "owner": self.scope.person.username, "created": now, "expires": now + lifetime,
-            "deal": deal, "deals_service": None if deal is None else self.deals_service,
-            "recipient": recipient or None,
+            "grants": [*map(str, grants)], "recipient": recipient or None,
         }  # fmt: skip
+        if deal is not None:
+            values |= {"deal": deal.id, "seat": deal.seat, "deals_service": self.deals_service}
         with self.scope.write() as connection:
             mine = select(func.count()).select_from(share_links).where(*self._own_rows())
             if connection.execute(mine).scalar_one() >= MOST:
@@ -114,14 +148,16 @@ class ShareLinks:
         self.note("share link made", _words(link))
         return link, f"{link.id}.{secret}"
 
-    def _check(self, project: str, slicer: str, board: BoardCopy | None) -> None:
-        """Whether the person may share this slicer, or all that this board shows."""
-        for pair in sorted({(project, slicer)} if board is None else board.slicers):
+    def _grants(self, project: str, slicer: str, board: BoardCopy | None) -> list[Grant]:
+        """The rows of this slicer, or of those of this board, that the person sees and may share."""
+        pairs = sorted({(project, slicer)} if board is None else board.slicers)
+        for pair in pairs:
             self.scope.about(share_links, *pair)
         if board is not None and (project or slicer or not board.slicers):
             raise BadRequest("A share link to a board shows at least one of its views, and no slicer beside")
         if not self.scope.person.may_share:
             raise AccessError(NO_PERMISSION)
+        return [Grant(*pair, self.scope.person.row_filters(*pair)) for pair in pairs]
 
     def everything(self) -> list[ShareLink]:
         """The links that this person may revoke, the latest first; those that have ended too."""
@@ -130,14 +166,11 @@ class ShareLinks:
         query = select(share_links).where(*mine).order_by(share_links.c.id.desc())
         return [_link(row) for row in self.scope.rows(query) if self._may_revoke(row)]
 
-    def of_deal(self, deal: int) -> list[ShareLink]:
-        """Those of them that are about this deal and have not ended."""
-        now, about = datetime.now(UTC), (deal, self.deals_service)
-        return [
-            link
-            for link in self.everything()
-            if (link.deal, link.deals_service) == about and link.expires > now
-        ]
+    def of_deal(self, deal: SharedDeal) -> list[ShareLink]:
+        """Those of them that are about this deal, for its seat, and have not ended."""
+        now = datetime.now(UTC)
+        links = (link for link in self.everything() if link.expires > now)
+        return [link for link in links if link.is_for(deal, self.deals_service)]
 
     def revoke(self, number: int) -> None:
         """Remove a link: it opens nothing any more. BadRequest if it is not there, or another person's."""
@@ -147,6 +180,16 @@ class ShareLinks:
                 raise BadRequest(NO_LINK)
             connection.execute(delete(share_links).where(share_links.c.id == number))
         self.note("share link revoked", _words(_link(row)))
+
+    def reopen(self, number: int) -> None:
+        """Let a link that wrong codes closed work again. BadRequest as of `revoke`."""
+        mine = share_links.c.id == number
+        with self.scope.write() as connection:
+            row = connection.execute(select(share_links).where(mine)).one_or_none()
+            if row is None or not self._may_revoke(row):
+                raise BadRequest(NO_LINK)
+            connection.execute(update(share_links).where(mine).values(wrong_codes=0))
+        self.note("share link reopened", _words(_link(row)))
 
     def _may_revoke(self, row: Row[Any]) -> bool:
         is_ours = row.service == self.scope.service
@@ -210,7 +253,8 @@ def _has_port(origin: str) -> bool:
 
 
 def _link(row: Row[Any]) -> ShareLink:
-    return from_row(ShareLink, row, origins=tuple(row.origins))
+    grants = tuple(Grant.parse(text) for text in row.grants or ())
+    return from_row(ShareLink, row, origins=tuple(row.origins), grants=grants)
 
 
 def _hash(secret: str) -> str:
@@ -219,7 +263,6 @@ def _hash(secret: str) -> str:
 
 def _words(link: ShareLink) -> str:
     origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
-    what = f"{link.about}{'' if link.deal is None else f', deal {link.deal}'}"
-    about = f"{link.id}, '{link.name}', {what}, by {link.owner}"
+    about = f"{link.id}, '{link.name}', {link.about}, by {link.owner}"
     only = f", for {link.recipient} alone" if link.recipient else ""
     return f"{about}, until {link.expires:%Y-%m-%d}{origins}{only}"

@@ -64,13 +64,15 @@ share_links = numbered_table(
     *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
     *required(owner=USER, created=Instant, expires=Instant),
     *optional(opened=Instant, deal=BigInteger, deals_service=String(500), recipient=String(254)),
+    *optional(seat=BigInteger, grants=Document),
+    Column("wrong_codes", Integer, nullable=False, default=0, server_default="0"),
     Index(None, "service", "owner"),
 )
-link_codes = Table(
+link_codes = numbered_table(
     "link_codes",
-    metadata,
-    *keys(link_id=BigInteger),
-    *required(code_hash=String(64), made=Instant, tries=Integer),
+    _reference("link_id", "share_links", nullable=False),
+    *required(code_hash=String(64), made=Instant),
+    Index(None, "link_id"),
 )
 link_visits = Table(
     "link_visits", metadata, *keys(key_hash=String(64)), *required(link_id=BigInteger, expires=Instant)

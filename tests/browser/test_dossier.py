@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import LAST_DAY
-from dealing import SOLD, clients
+from dealing import clients, deal_link
 from playwright.sync_api import Browser, expect
 
 from browser.conftest import Serve
@@ -21,7 +21,7 @@ def test_a_buyer_enters_counts(
     """Fits a phone in the dark; a file with a wrong line is refused and kept, and saved once it is right."""
     settings = Settings(home=own_deals_home, demo=True)
     connect.installation(settings).access.change("manager", "test", shares=True)
-    key = clients(settings).view_store.share_links.make("demo", SOLD, "For Beta", {}, deal=DEAL)[1]
+    key = deal_link(clients(settings), DEAL, "For Beta")
     context = chromium.new_context(
         java_script_enabled=has_script, viewport={"width": 390, "height": 844}, color_scheme="dark"
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dealing import SOLD, clients
+from dealing import clients, deal_link
 from hostile import HOSTILE
 from mail_server import page as letter_page
 from playwright.sync_api import Page
@@ -101,7 +101,7 @@ def test_a_share_link_to_a_deal(own_deals_home: Path, page: Page) -> None:
     mine = clients(settings, "admin")
     for model in (SupplyPackage, DemandDeal, Seat):
         mine.deals.change(model, 1, {"name": HOSTILE})
-    key = mine.view_store.share_links.make("demo", SOLD, HOSTILE[:80], {}, deal=1)[1]
+    key = deal_link(mine, 1, HOSTILE[:80])
     with shared_pages(settings) as address:
         page.goto(f"{address}{key}")
         shows_text_alone(page)

@@ -1,30 +1,34 @@
 """Answers of buyers on the page of a share link: accept, decline, propose, round after round."""
 
+import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-from dealing import SOLD, clients
+from dealing import clients, deal_link
+from markupsafe import escape
 from serving import serving
 from standin.book import SETTINGS, Book
 from standin.deals import deals
 from standin.state import TOKEN, State
 from starlette.responses import PlainTextResponse
 
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals import fields
+from lib.deals.models import DemandDeal, DomainList, ListTarget, Seat, SupplyPackage
 from lib.deals.negotiation import MOST_ROUNDS, Negotiation, OfferTerms, Round
 from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
-from lib.ui.deals.buyers.answers import offer_terms
 from lib.ui.deals.buyers.dossier_pages import DossierPages
-from lib.ui.deals.field_text import USUAL
 from lib.wire.errors import BadRequest, Conflict
 from lib.wire.transport import InProcess
 
@@ -55,12 +59,15 @@ class Buyer:
         """The page."""
         return self.client.get(self.address).text
 
-    def answer(self, do: str, mark: str = "", **fields: str) -> httpx.Response:
-        """Open the page, and send its form."""
-        found = re.search(r'name="mark" value="([0-9a-f]+)"', self.page())
-        assert found is not None
-        form = {"do": do, "mark": mark or found[1], "name": "Bea Buyer", **fields}
-        return self.client.post(self.address, data=form)
+    def form(self) -> dict[str, str]:
+        """The hidden fields of the form of the page as it is now: what an answer is about."""
+        hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', self.page())
+        return {name: unescape(value) for name, value in hidden}
+
+    def answer(self, do: str, form: Mapping[str, str] | None = None, **fields: str) -> httpx.Response:
+        """Send the form of a page that was opened before; without one, open it first."""
+        hidden = self.form() if form is None else form
+        return self.client.post(self.address, data={**hidden, "do": do, "name": "Bea Buyer", **fields})
 
 
 @pytest.fixture
@@ -73,15 +80,15 @@ def buyer_of(settings: Settings, manager: Clients, deal: int) -> Buyer:
     """Whoever gets a new link to a deal."""
     pages = SnapshotPages(settings, DossierPages(settings))
     route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
-    key = manager.view_store.share_links.make("demo", SOLD, f"Offer {deal}", {}, deal=deal)[1]
-    return Buyer(httpx.Client(transport=InProcess(route), base_url="http://desk", timeout=60), PREFIX + key)
+    desk = httpx.Client(transport=InProcess(route), base_url="http://desk", timeout=60)
+    return Buyer(desk, PREFIX + deal_link(manager, deal))
 
 
 def negotiation(manager: Clients, deal: int = DEAL) -> Negotiation:
     """The negotiation about a deal, as the house has it."""
     found = manager.deals.get(DemandDeal, deal)
     packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in found.supply_deals]
-    return manager.negotiations.of(found, offer_terms(found, packages, USUAL))
+    return manager.negotiations.of(found, OfferTerms.of(found, packages, manager.usual_terms))
 
 
 def reply(manager: Clients, act: str, word: str = "", **terms: object) -> None:
@@ -135,14 +142,157 @@ def test_rounds_go_to_and_fro(buyer: Buyer, manager: Clients) -> None:
 
 def test_nobody_accepts_other_terms_than_they_saw(buyer: Buyer, manager: Clients) -> None:
     """A price that changed after the page was opened asks to look again; what was typed is still there."""
-    mark = negotiation(manager).mark
+    form = buyer.form()
     manager.deals.change(DemandDeal, DEAL, {"price": Decimal("9.75")})
-    page = buyer.answer("accept", mark=mark, word="Agreed <i>")
+    page = buyer.answer("accept", form, word="Agreed <i>")
     assert page.status_code == 422
     assert "The offer has changed since you saw it" in page.text
     assert "9.75 USD CPM" in page.text
     assert 'value="Agreed &lt;i&gt;"' in page.text
     assert not negotiation(manager).rounds
+
+
+def change_package(**fields: Any) -> Callable[[Clients], None]:
+    """Changes the deal's package."""
+    return lambda house: house.deals.change(SupplyPackage, 1, fields)
+
+
+def change_deal(**fields: Any) -> Callable[[Clients], None]:
+    """Changes the deal."""
+    return lambda house: house.deals.change(DemandDeal, DEAL, fields)
+
+
+YESTERDAY = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
+DEAL_FIELDS: Mapping[str, Callable[[Clients], None]] = {
+    "price": change_deal(price=Decimal("9.75")),
+    "currency": change_deal(currency="EUR"),
+    "price_type": change_deal(price_type="fixed"),
+    "deal_type": change_deal(deal_type="private_auction"),
+    "units": change_deal(deal_type="guaranteed", units=1_000_000),
+    "pacing": change_deal(pacing="fast"),
+    "budget": change_deal(budget=Decimal(500)),
+    "frequency_cap": change_deal(frequency_cap=3),
+    "viewability_goal": change_deal(viewability_goal=Decimal(70)),
+    "block_override": change_deal(block_override=False),
+    "audience_segments": change_deal(audience_segments="Readers"),
+    "buyer_note": change_deal(buyer_note="Creatives by Friday"),
+}
+PACKAGE_FIELDS: Mapping[str, Callable[[Clients], None]] = {
+    "media_type": change_package(media_type="video"),
+    "start_date": change_package(start_date=YESTERDAY),
+    "end_date": change_package(end_date=YESTERDAY + timedelta(days=90)),
+}
+CHANGES = {
+    **DEAL_FIELDS,
+    **PACKAGE_FIELDS,
+    "paused": change_deal(is_active=False),
+    "complete": change_package(start_date=YESTERDAY - timedelta(days=9), end_date=YESTERDAY),
+    "name of the package": change_package(name="Evening News"),
+    "targeting": change_package(device_targetings=[]),
+    "entries of a list": lambda house: house.deals.change(
+        DomainList, 1, {"domains": ("a.example", "b.example")}
+    ),
+    "another package": lambda house: house.deals.change(
+        SupplyPackage, 2, {"demand_deals": [{"id": 4}, {"id": DEAL}]}
+    ),
+    "name of the seat": lambda house: house.deals.change(Seat, 2, {"name": "Beta Media Europe"}),
+}
+"""What a page of a deal says, each by a change of it."""
+FIRST = {
+    "pacing": change_deal(deal_type="guaranteed", units=1_000_000),
+    "entries of a list": change_package(domain_list_targetings=[ListTarget(id=1, is_excluded=True)]),
+}
+"""What a change needs, before the page is opened."""
+AGREED_ALL_THE_SAME = ("name of the package", "entries of a list", "name of the seat")
+
+
+def test_each_field_for_buyers_has_a_change() -> None:
+    """A new one that the page has is held against the mark, too."""
+    for entity, tried in ((fields.DEALS, DEAL_FIELDS), (fields.SUPPLY, PACKAGE_FIELDS)):
+        public = {*fields.writable(entity)} - fields.internal_names(entity, "buyer") - {"name"}
+        assert tried.keys() == public
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_nobody_answers_what_they_did_not_see(buyer: Buyer, manager: Clients, name: str) -> None:
+    """After any change of what the page says, an answer to the page of before is refused with what changed,
+    and nothing is stored; the page as it is now takes the answer."""
+    FIRST.get(name, lambda house: None)(manager)
+    form = buyer.form()
+    CHANGES[name](manager)
+    before, now = texts(form), texts(buyer.form())
+    changed = {
+        title: (before.get(title, "–"), now[title]) for title in now if now[title] != before.get(title)
+    }
+    assert changed
+    for do, typed in (("accept", {}), ("decline", {"word": "No"}), ("propose", {"price": "1.25"})):
+        page = buyer.answer(do, form, **typed)
+        assert (page.status_code, "The offer has changed since you saw it" in page.text) == (422, True)
+        for title, (old, new) in changed.items():
+            assert f"<b>{escape(title)}</b>: {escape(old)} → {escape(new)}" in page.text
+    assert not negotiation(manager).rounds
+    assert buyer.answer("accept").status_code == 303
+    assert negotiation(manager).is_agreed
+
+
+def texts(form: Mapping[str, str]) -> dict[str, str]:
+    """What the page of a form says, by title: of several packages together."""
+    titles: dict[str, list[str]] = {}
+    for title, text in json.loads(form["terms"]):
+        titles.setdefault(title, []).append(text)
+    return {title: "; ".join(several) for title, several in titles.items()}
+
+
+def test_an_acceptance_lapses(manager: Clients) -> None:
+    """What was accepted is agreed until a term, or whether the deal runs, is changed. Another name, or other
+    entries of a list, are no other terms."""
+    for name, change in CHANGES.items():
+        FIRST.get(name, lambda house: None)(manager)
+        now = negotiation(manager)
+        deal, answer = manager.deals.get(DemandDeal, DEAL), Round("buyer", "accepts", OfferTerms(), "Bea")
+        manager.negotiations.add(deal, now.terms, answer, now.mark)
+        assert negotiation(manager).is_agreed
+        change(manager)
+        assert negotiation(manager).is_agreed == (name in AGREED_ALL_THE_SAME), name
+
+
+def test_what_lapsed_is_named(buyer: Buyer, manager: Clients) -> None:
+    """To both sides, and the house is asked; a deal that was paused asks nobody."""
+    buyer.answer("accept")
+    manager.deals.change(DemandDeal, DEAL, {"viewability_goal": Decimal(70), "buyer_note": "By Friday"})
+    assert "You accepted 3.00 USD CPM" in buyer.page()
+    assert "Changed since: Note to the buyer, Viewability goal." in buyer.page()
+    assert negotiation(manager).waits_for_house
+    buyer.answer("accept")
+    assert negotiation(manager).is_agreed
+    manager.deals.change(DemandDeal, DEAL, {"is_active": False})
+    assert "Changed since: Status." in buyer.page()
+    assert not negotiation(manager).waits_for_house
+
+
+def test_the_house_accepts_what_the_buyer_saw(buyer: Buyer, manager: Clients) -> None:
+    """A proposal that is taken over after another term was changed is not agreed."""
+    buyer.answer("propose", price="2.10")
+    manager.deals.change(DemandDeal, DEAL, {"price": Decimal("2.10"), "viewability_goal": Decimal(70)})
+    now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
+    assert now.last is not None
+    answer = Round("house", "accepts", now.terms.with_changes_of(now.last.terms), "manager")
+    manager.negotiations.add(deal, now.terms, answer, now.mark)
+    assert not negotiation(manager).is_agreed
+    manager.deals.change(DemandDeal, DEAL, {"viewability_goal": None})
+    assert negotiation(manager).is_agreed
+
+
+@pytest.mark.parametrize(
+    "terms", ["", "nonsense", "[" * 100_000, '[["Price"]]', '{"Price": 1}', "<b>", "\ud800"]
+)
+def test_whatever_is_sent_back_as_terms_is_answered(buyer: Buyer, manager: Clients, terms: str) -> None:
+    """They only say what has changed: the mark decides, and nothing of them is HTML."""
+    form = buyer.form() | {"terms": terms.encode("utf-8", "surrogatepass").decode("utf-8", "replace")}
+    assert buyer.answer("accept", form | {"mark": "0" * 16}).status_code == 422
+    hostile = json.dumps([["<img src=x>", "<img src=x>"]])
+    assert "<img" not in buyer.answer("accept", form | {"mark": "0" * 16, "terms": hostile}).text
+    assert buyer.answer("accept", form).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -182,11 +332,11 @@ def test_an_answer_that_is_sent_twice_is_one(
 ) -> None:
     """A double click, or a form that is sent again, is no second round; another answer to it is refused."""
     reply(manager, "proposes", price=Decimal("2.60"))
-    mark = negotiation(manager).mark
+    form = buyer.form()
     for _ in range(3):
-        assert buyer.answer(do, mark=mark, **fields).status_code == 303
+        assert buyer.answer(do, form, **fields).status_code == 303
     assert [round_.act[:6] for round_ in negotiation(manager).rounds] == ["propos", f"{do}s"[:6]]
-    other = buyer.answer("propose", mark=mark, price="1.11")
+    other = buyer.answer("propose", form, price="1.11")
     assert (other.status_code, "The offer has changed since you saw it" in other.text) == (422, True)
     assert len(negotiation(manager).rounds) == 2
 
@@ -214,9 +364,9 @@ def test_the_currency_is_one_of_the_terms(buyer: Buyer, manager: Clients) -> Non
     last = negotiation(manager).last
     assert last is not None
     assert (last.terms.price, last.terms.currency) == (Decimal("2.10"), "EUR")
-    mark = negotiation(manager).mark
+    form = buyer.form()
     manager.deals.change(DemandDeal, DEAL, {"currency": "GBP"})
-    assert "The offer has changed since you saw it" in buyer.answer("accept", mark=mark).text
+    assert "The offer has changed since you saw it" in buyer.answer("accept", form).text
     assert "proposed 2.10 EUR CPM" in buyer.page()
 
 

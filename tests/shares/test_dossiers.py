@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import LAST_DAY
-from dealing import SOLD, clients, sold_rows
+from dealing import SOLD, clients, deal_link, sold_rows
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
@@ -78,7 +78,7 @@ def client(settings: Settings, **limits: int) -> httpx.Client:
 
 def made(manager: Clients, deal: int) -> str:
     """The address of a new link to a deal."""
-    return PREFIX + manager.view_store.share_links.make("demo", SOLD, f"Offer {deal}", {}, deal=deal)[1]
+    return PREFIX + deal_link(manager, deal)
 
 
 @pytest.fixture

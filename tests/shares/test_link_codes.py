@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from dealing import SOLD, clients
+from dealing import SOLD, clients, deal_link
 from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
 
@@ -19,7 +19,8 @@ from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages
-from lib.views.link_codes import CODE_WORKS, MOST_TRIES, VISIT
+from lib.views.link_codes import CODE_WORKS, DAY, MOST_A_DAY, NEXT_AFTER, VISIT
+from lib.views.share_links import MOST_WRONG_CODES
 from lib.views.tables import link_codes, link_visits, mail_messages
 from lib.wire.errors import BadRequest
 from lib.wire.transport import InProcess
@@ -53,8 +54,7 @@ def manager(installation: Installation, settings: Settings) -> Clients:
 @pytest.fixture
 def link(manager: Clients) -> str:
     """The address of a link to the deal, for its buyer alone."""
-    links = manager.view_store.share_links
-    return PREFIX + links.make("demo", SOLD, "For Beta", {}, deal=DEAL, recipient=BUYER)[1]
+    return PREFIX + deal_link(manager, DEAL, "For Beta", recipient=BUYER)
 
 
 def browser(settings: Settings) -> httpx.Client:
@@ -66,31 +66,44 @@ def browser(settings: Settings) -> httpx.Client:
 
 
 def codes(installation: Installation) -> list[str]:
-    """The codes that were mailed, each to the buyer, the latest last."""
-    with installation.access.store.engine.connect() as connection:
-        mails = connection.execute(select(mail_messages).order_by(mail_messages.c.id)).all()
-    assert {mail.recipient for mail in mails} <= {BUYER}
-    texts = [
-        message_from_string(mail.body).get_payload(0).get_payload(decode=True).decode() for mail in mails
-    ]  # type: ignore[union-attr]
+    """The codes that were mailed to the buyer, the latest last."""
+    texts = mails(installation, BUYER)
     return [match[1] for text in texts if (match := re.search(r"Your code: ([0-9]{6})\b", text))]
+
+
+def mails(installation: Installation, recipient: str) -> list[str]:
+    """The texts of the mails to an address, the latest last."""
+    query = select(mail_messages).where(mail_messages.c.recipient == recipient).order_by(mail_messages.c.id)
+    with installation.access.store.engine.connect() as connection:
+        rows = connection.execute(query).all()
+    return [message_from_string(row.body).get_payload(0).get_payload(decode=True).decode() for row in rows]  # type: ignore[union-attr]
+
+
+def wrong(code: str, by: int = 1) -> str:
+    """Another code than this."""
+    return f"{(int(code) + by) % 10**6:06}"
 
 
 def pass_time(installation: Installation, span: timedelta) -> None:
     """Let codes and visits be older than they are."""
     with installation.access.store.engine.begin() as connection:
-        for column in (link_codes.c.made, link_visits.c.expires):
-            for at in connection.execute(select(column)).scalars().all():
-                connection.execute(update(column.table).values({column.name: at - span}))
+        for key, column in (
+            (link_codes.c.id, link_codes.c.made),
+            (link_visits.c.key_hash, link_visits.c.expires),
+        ):
+            for number, at in connection.execute(select(key, column)).all():
+                change = update(column.table).where(key == number)
+                connection.execute(change.values({column.name: at - span}))
 
 
 def test_without_a_code_nothing_is_shown(settings: Settings, link: str) -> None:
-    """Neither terms nor the address that it is for; a form is not taken either."""
+    """Neither terms, nor its name, nor the address that it is for; a form is not taken either."""
     visitor = browser(settings)
     for answer in (visitor.get(link), visitor.post(link, data={"do": "accept", "name": "Eve", "mark": "0"})):
         assert "This page needs a code" in answer.text
         assert TERMS not in answer.text
         assert BUYER not in answer.text
+        assert "For Beta" not in answer.text
         assert "set-cookie" not in answer.headers
 
 
@@ -118,32 +131,104 @@ def test_a_code_works_once_and_not_for_long(
     [code] = codes(installation)
     assert buyer.post(link, data={"do": "code", "code": code}).status_code == 303
     assert browser(settings).post(link, data={"do": "code", "code": code}).status_code == 422
-    pass_time(installation, CODE_WORKS)
+    pass_time(installation, NEXT_AFTER)
     other = browser(settings)
     other.post(link, data={"do": "send"})
     pass_time(installation, CODE_WORKS + timedelta(seconds=1))
     assert other.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 422
 
 
-def test_codes_can_not_be_guessed(settings: Settings, installation: Installation, link: str) -> None:
-    """After five wrong ones the right one is refused too, and another is sent once a minute at most."""
-    buyer = browser(settings)
+def test_ten_wrong_codes_close_the_link(
+    settings: Settings, installation: Installation, manager: Clients, link: str
+) -> None:
+    """Whichever codes were sent meanwhile, the right one opens nothing any more, nor does a visit; its owner
+    gets a mail and an entry in the log, once, and opens it again."""
+    installation.access.change("manager", "test", email="max@house.example")
+    guest, buyer = browser(settings), browser(settings)
     buyer.post(link, data={"do": "send"})
-    [code] = codes(installation)
-    wrong = f"{(int(code) + 1) % 10**6:06}"
-    for _ in range(MOST_TRIES):
-        assert "This code is wrong" in buyer.post(link, data={"do": "code", "code": wrong}).text
-    assert buyer.post(link, data={"do": "code", "code": code}).status_code == 422
-    assert "within the last minute" in buyer.post(link, data={"do": "send"}).text
-    assert codes(installation) == [code]
+    assert buyer.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 303
+    for number in range(MOST_WRONG_CODES - 1):
+        if number % 4 == 0:
+            pass_time(installation, NEXT_AFTER)
+            assert "A code is on its way" in guest.post(link, data={"do": "send"}).text
+        refused = guest.post(link, data={"do": "code", "code": wrong(codes(installation)[-1], number + 1)})
+        assert (refused.status_code, "This code is wrong" in refused.text) == (422, True)
+    assert TERMS in buyer.get(link).text
+    for _ in range(3):
+        closed = guest.post(link, data={"do": "code", "code": wrong(codes(installation)[-1])})
+        assert (closed.status_code, "This link is closed" in closed.text) == (403, True)
+    count = len(codes(installation))
+    for answer in (
+        guest.post(link, data={"do": "code", "code": codes(installation)[-1]}),
+        guest.post(link, data={"do": "send"}),
+        guest.get(link),
+        buyer.get(link),
+        buyer.post(link, data={"do": "accept", "name": "Bea", "mark": "0"}),
+    ):
+        assert (answer.status_code, answer.text) == (403, closed.text)
+    assert len(codes(installation)) == count
+    [mail] = mails(installation, "max@house.example")
+    assert "10 wrong codes in a row were entered for the share link “For Beta”" in mail
+    _, entries = installation.access.audit.entries(events=("share link closed",))
+    assert [(one.who, one.about) for one in entries] == [("share link 1", "manager")]
+    [own] = manager.view_store.share_links.everything()
+    assert own.is_closed
+    manager.view_store.share_links.reopen(own.id)
+    pass_time(installation, NEXT_AFTER)
+    guest.post(link, data={"do": "send"})
+    assert guest.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 303
+    assert TERMS in guest.get(link).text
+
+
+def test_a_right_code_begins_the_count_again(
+    settings: Settings, installation: Installation, link: str
+) -> None:
+    """Whoever mistypes now and then closes nothing."""
+    for _ in range(3):
+        buyer = browser(settings)
+        pass_time(installation, NEXT_AFTER)
+        buyer.post(link, data={"do": "send"})
+        for number in range(4):
+            buyer.post(link, data={"do": "code", "code": wrong(codes(installation)[-1], number + 1)})
+        assert buyer.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 303
+
+
+def test_who_opens_a_closed_link_again(installation: Installation, settings: Settings, link: str) -> None:
+    """Its owner and administrators; to others it is not there."""
+    visitor, number = browser(settings), int(link.removeprefix(PREFIX).partition(".")[0])
+    for _ in range(MOST_WRONG_CODES):
+        visitor.post(link, data={"do": "code", "code": "x"})
+    assert visitor.get(link).status_code == 403
+    with pytest.raises(BadRequest, match="not there"):
+        clients(settings, "viewer").view_store.share_links.reopen(number)
+    clients(settings, "admin").view_store.share_links.reopen(number)
+    assert visitor.get(link).status_code == 200
+
+
+def test_an_address_gets_few_mails(settings: Settings, installation: Installation, link: str) -> None:
+    """One in ten minutes and ten a day, however many browsers ask; then the last code works on."""
+    pass_time(installation, NEXT_AFTER)
+    for number in range(MOST_A_DAY):
+        sent = browser(settings).post(link, data={"do": "send"})
+        assert "A code is on its way" in sent.text
+        refused = browser(settings).post(link, data={"do": "send"})
+        assert (refused.status_code, "within the last ten minutes" in refused.text) == (422, True)
+        assert len(codes(installation)) == number + 1
+        pass_time(installation, NEXT_AFTER)
+    refused = browser(settings).post(link, data={"do": "send"})
+    assert (refused.status_code, "10 codes were sent within a day" in refused.text) == (422, True)
+    code = {"do": "code", "code": codes(installation)[-1]}
+    assert browser(settings).post(link, data=code).status_code == 303
+    pass_time(installation, DAY)
+    assert "A code is on its way" in browser(settings).post(link, data={"do": "send"}).text
+    assert len(codes(installation)) == MOST_A_DAY + 1
 
 
 def test_a_code_is_its_links_alone(
     settings: Settings, installation: Installation, manager: Clients, link: str
 ) -> None:
     """Neither the code nor the visit of a link opens another."""
-    links = manager.view_store.share_links
-    other = PREFIX + links.make("demo", SOLD, "Other", {}, deal=1, recipient=BUYER)[1]
+    other = PREFIX + deal_link(manager, 1, recipient=BUYER)
     buyer = browser(settings)
     buyer.post(link, data={"do": "send"})
     [code] = codes(installation)
@@ -182,6 +267,7 @@ def test_a_question_for_one_address(settings: Settings, installation: Installati
     closed = buyer.get(link)
     assert "This page needs a code" in closed.text
     assert "Impressions" not in closed.text
+    assert "Delivery" not in closed.text
     assert "Impressions" not in buyer.post(link, data={"do": "code", "code": "000000"}).text
     buyer.post(link, data={"do": "send"})
     assert buyer.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 303
@@ -214,4 +300,4 @@ def replace_settings(settings: Settings) -> Settings:
 def test_the_address_can_be_mailed_to(manager: Clients, address: str) -> None:
     """A link for an address that mail can't reach is refused when it is made."""
     with pytest.raises(BadRequest, match="is not an e-mail address"):
-        manager.view_store.share_links.make("demo", SOLD, "x", {}, deal=DEAL, recipient=address)
+        manager.view_store.share_links.make("demo", SOLD, "x", {}, recipient=address)

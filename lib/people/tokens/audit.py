@@ -28,6 +28,8 @@ Event = Literal[
     "metric removed",
     "share link made",
     "share link revoked",
+    "share link closed",
+    "share link reopened",
     "buyer answered",
     "answer to buyer",
     "counts entered",

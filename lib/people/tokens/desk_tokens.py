@@ -28,7 +28,7 @@ class DeskTokens:
         self._store, self._services, self._now = access.store, settings.services, now
         self._lifetime = timedelta(seconds=settings.token_seconds)
         self._lock = threading.Lock()
-        self._current: dict[tuple[str, datetime | None, str, int | None], tuple[str, datetime]] = {}
+        self._current: dict[tuple[object, ...], tuple[str, datetime]] = {}
 
     def of(self, person: Person, api: str, within: Token | None = None) -> Credential:
         """The credential of this person's clients, valid however long a page stays open.
@@ -40,11 +40,14 @@ class DeskTokens:
     def token(self, person: Person, api: str, within: Token | None = None) -> str:
         """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
         number = None if within is None else within.id
-        key, now = (person.username, person.added, api, number), self._now()
+        key, now = (person.username, person.added, api, number, person.within), self._now()
         with self._lock:
             token, renew_at = self._current.get(key, ("", now))
             if now >= renew_at or not self.is_own(token):
-                token = self._store.lend(person.username, self._services[api], self._lifetime, within)
+                service = self._services[api]
+                token = self._store.lend(
+                    person.username, service, self._lifetime, within, person.within or ()
+                )
                 self._current[key] = (token, now + self._lifetime / 2)
             return token
 

@@ -162,15 +162,23 @@ class TokenStore:
         self._scope.execute(_expired_long_ago(now), insert(tokens).values(row))
         return prefix + secret
 
-    def lend(self, owner: str, service: str, lifetime: timedelta, within: Token | None = None) -> str:
+    def lend(
+        self,
+        owner: str,
+        service: str,
+        lifetime: timedelta,
+        within: Token | None = None,
+        grants: tuple[Grant, ...] = (),
+    ) -> str:
         """A new temporary token's text, for this process alone: it is not in the database.
 
-        It has the number of the token `within`, and opens no more, if there is one.
+        It has the number of the token `within`, and opens no more, if there is one; else what `grants` do,
+        without any all that its owner may see.
         """
         prefix, now = _prefix(service), self._now()
         text = prefix + secrets.token_urlsafe(SECRET_BYTES)
         ends = now + lifetime
-        number, grants, deals = (within.id, within.grants, within.deals) if within else (0, (), None)
+        number, grants, deals = (within.id, within.grants, within.deals) if within else (0, grants, None)
         token = Token(
             number, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals
         )

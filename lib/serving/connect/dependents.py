@@ -76,7 +76,7 @@ def count(access: Access, pair: Pair) -> Dependents:
             grants=sum(
                 any(grant.is_for(pair) for grant in person.grants) for person in access.people.everyone()
             ),
-            tokens=len(_tokens(connection, pair)),
+            tokens=len(_limited(connection, tokens, pair)),
         )
 
     return DatabaseScope(access.store.engine).read(read, SECONDS)
@@ -86,7 +86,7 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
     """Remove a slicer, and what depends on it; a filter stays that narrows what a wider grant opens.
 
     A token loses its grant; one that has no other is removed: without grants it would open all that its owner
-    may see. `by` is who does it. Errors of the warehouse.
+    may see. So does the share link of a board: what is imported again is not on it. `by` is who does it. Errors of the warehouse.
 
     Rights go first: whoever is killed meanwhile leaves rows that nobody sees by them.
     """
@@ -173,14 +173,16 @@ def _follow(connection: Connection, pair: Pair, to: Pair) -> None:
 
 
 def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Grant]], list[Grant]]) -> Changes:
-    """Change the grants of people and tokens that have one for this slicer; returns those of people.
+    """Change the grants of people, tokens and share links that have one for this slicer; returns those of
+    people.
 
     People with company accounts have those of their last sign-in, and others by the rules at the next.
     """
-    for number, grants in _tokens(connection, pair).items():
-        texts = [str(grant) for grant in change(grants)]
-        statement = update(tokens).values(grants=texts) if texts else delete(tokens)
-        connection.execute(statement.where(tokens.c.id == number))
+    for table in (tokens, share_links):
+        for number, grants in _limited(connection, table, pair).items():
+            texts = [str(grant) for grant in change(grants)]
+            statement = update(table).values(grants=texts) if texts else delete(table)
+            connection.execute(statement.where(table.c.id == number))
     changes = {}
     for row in connection.execute(select(people)).all():
         before = person_of(row.username, row.record).grants
@@ -207,10 +209,11 @@ def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
             connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 
-def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[Grant]]:
-    """The grants of the tokens that have one for this slicer, by the token's number."""
-    rows = connection.execute(select(tokens.c.id, tokens.c.grants))
-    grants = {row.id: [Grant.parse(text) for text in row.grants] for row in rows}
+def _limited(connection: Connection, table: Table, pair: Pair) -> Mapping[int, list[Grant]]:
+    """The grants of the tokens, or share links, that have one for this slicer, by their number."""
+    ours = [table.c.service == EMBEDDED] if table is share_links else []
+    rows = connection.execute(select(table.c.id, table.c.grants).where(*ours))
+    grants = {row.id: [Grant.parse(text) for text in row.grants or ()] for row in rows}
     return {number: own for number, own in grants.items() if any(grant.is_for(pair) for grant in own)}
 
 

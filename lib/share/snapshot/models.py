@@ -201,13 +201,15 @@ class SnapshotField:
 class SnapshotAnswer:
     """Where a negotiation stands, its rounds, and the form for the next one.
 
-    `mark` names the state that is answered; `faults` are what is wrong with what was sent (where, and a
-    sentence). The form is folded unless it `is_open`, its terms unless the reader `proposes` some.
+    `mark` names the state that is answered, `terms` are its words, which the form sends back; `faults` are
+    what is wrong with what was sent (where, and a sentence). The form is folded unless it `is_open`, its
+    terms unless the reader `proposes` some.
     """
 
     sentence: str
     rounds: Sequence[SnapshotRound]
     mark: str
+    terms: str
     name: str
     word: str
     fields: Sequence[SnapshotField]
@@ -218,7 +220,6 @@ class SnapshotAnswer:
 
 @dataclass(frozen=True)
 class SnapshotCode:
-    """The form for the code of a page that is limited to one address: what it opens, and what was wrong."""
+    """The form for the code of a page that is limited to one address, and what was wrong."""
 
-    title: str
     note: str = ""

@@ -1,6 +1,6 @@
 """The share links that a person may revoke: their own; for administrators those of everybody."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -10,7 +10,8 @@ from lib.ui.admin.selection_table import choose_rows, moment_column
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.problems import draw_problem
-from lib.views import ShareLink
+from lib.views import ShareLink, ShareLinks
+from lib.views.share_links import MOST_WRONG_CODES
 from lib.wire.errors import TrancheError
 
 TIMES = ("Expires", "Last opened", "Made")
@@ -22,9 +23,9 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
     rows = [
         (
             link.name,
-            f"{link.about}{'' if link.deal is None else f', deal {link.deal}'}",
+            link.about,
             link.owner,
-            "active" if link.expires > now else "expired",
+            "expired" if link.expires <= now else "closed: wrong codes" if link.is_closed else "active",
             link.expires,
             link.opened,
             link.created,
@@ -39,7 +40,7 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
 
 
 def draw(context: PageContext) -> None:
-    """Draw the list, and the button that revokes those chosen."""
+    """Draw the list, and the buttons that revoke those chosen or open closed ones again."""
     links = context.clients.view_store.share_links.everything()
     button = st.container()
     draw_problem(PROBLEM)
@@ -51,22 +52,28 @@ def draw(context: PageContext) -> None:
         return
     columns, frame = dict.fromkeys(TIMES, moment_column()), table(links, datetime.now(UTC))
     selection = choose_rows("share_links", links, frame, columns, "Share links", "never")
-    button.button(
-        "Revoke",
-        icon=":material/block:",
-        key="share_links_revoke",
-        disabled=not selection,
-        help="The chosen links stop working at once, permanently",
-        on_click=_revoke,
-        args=(context, selection),
-    )
+    with button.container(horizontal=True):
+        st.button(
+            "Revoke", icon=":material/block:", key="share_links_revoke", disabled=not selection,
+            help="The chosen links stop working at once, permanently", on_click=_change,
+            args=(context, ShareLinks.revoke, selection, "Revoked"),
+        )  # fmt: skip
+        if any(link.is_closed for link in links):
+            closed = [link for link in selection if link.is_closed]
+            st.button(
+                "Open again", icon=":material/lock_open:", key="share_links_reopen", disabled=not closed,
+                help=f"{MOST_WRONG_CODES} wrong codes closed the chosen links: they take codes again",
+                on_click=_change, args=(context, ShareLinks.reopen, closed, "Opened again"),
+            )  # fmt: skip
 
 
-def _revoke(context: PageContext, links: list[ShareLink]) -> None:
-    """Revoke them. A callback."""
+def _change(
+    context: PageContext, change: Callable[[ShareLinks, int], None], links: list[ShareLink], note: str
+) -> None:
+    """Revoke links, or open them again. A callback."""
     try:
         for link in links:
-            context.clients.view_store.share_links.revoke(link.id)
-        notes.say("Revoked")
+            change(context.clients.view_store.share_links, link.id)
+        notes.say(note)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.sentence

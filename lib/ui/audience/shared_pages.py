@@ -3,6 +3,7 @@
 Those of deals are made elsewhere, and new each time.
 """
 
+import logging
 from functools import cached_property, partial
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from lib.serving import connect
 from lib.serving.connect import Reports
 from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
-from lib.share.mail import send
+from lib.share.mail import Link, send, tell
 from lib.share.snapshot import page
 from lib.share.snapshot.models import Snapshot, SnapshotCode
 from lib.ui.audience.boards.blocks import BoardSnapshots
@@ -19,10 +20,11 @@ from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
 from lib.views.board_copies import BoardCopy
-from lib.views.link_codes import LinkCodes
-from lib.views.share_links import find_link, note_opening
-from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable
+from lib.views.link_codes import WRONG_CODE, LinkCodes
+from lib.views.share_links import MOST_WRONG_CODES, find_link, note_opening
+from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable, TrancheError
 
+log = logging.getLogger(__name__)
 SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
 DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
@@ -31,6 +33,14 @@ RETRY_HELP = "Try again in a few minutes."
 NOT_STORED = "What you sent could not be stored"
 CODE_TITLE = "This page needs a code"
 CODE_SENT = "A code is on its way to the address that this link is for."
+CLOSED = "This link is closed"
+CLOSED_HELP = (
+    f"{MOST_WRONG_CODES} wrong codes were entered. Ask whoever sent the link to you to open it again."
+)
+TELL_CLOSED = (
+    f"{MOST_WRONG_CODES} wrong codes in a row were entered for the share link “{{}}”. It opens nothing "
+    "now. If you know who that was, open it again in Access; else revoke it and make another."
+)
 NO_MAIL = "No mail can be sent from here: ask whoever sent you the link."
 UNEXPECTED = "If you did not ask for it, somebody else has the link: tell whoever sent it to you."
 
@@ -38,8 +48,11 @@ UNEXPECTED = "If you did not ask for it, somebody else has the link: tell whoeve
 class LinkedPages(Protocol):
     """Whatever makes the pages of links to deals."""
 
+    def is_open(self, link: ShareLink, owner: Person) -> bool:
+        """Whether the link's owner sees the deal, and it is for the seat that the link was made for."""
+
     def html(self, link: ShareLink, owner: Person) -> str | None:
-        """The page in the name of the link's owner; None where they may not see the deal."""
+        """The page in the name of the link's owner; None where it is not open."""
 
     def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
         """Take the page's form: empty, or the page with what is wrong; None as of `html`."""
@@ -62,8 +75,10 @@ class SnapshotPages:
         link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.dead_link()
+        if link.is_closed:
+            return self._closed_link
         if self._needs_code(link, visit):
-            return self._ask_for_code(link, "")
+            return self._ask_for_code(link)
         try:
             html = self._content(link, owner)
         except Refused:  # the desk's own credentials at a remote service, not the owner's rights
@@ -80,6 +95,8 @@ class SnapshotPages:
         link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.dead_link()
+        if link.is_closed:
+            return self._closed_link
         if self._needs_code(link, visit):
             return self._take_code(link, owner, fields)
         if link.deal is None or self._dossiers is None:
@@ -101,15 +118,32 @@ class SnapshotPages:
 
     def _take_code(self, link: ShareLink, owner: Person, fields: Fields) -> SharedPage:
         """Mail a code, or begin a visit with the one that was entered."""
+        if fields.get("do") == "send":
+            try:
+                return self._ask_for_code(link, CODE_SENT if self._mail_code(link, owner) else NO_MAIL)
+            except BadRequest as error:
+                return self._ask_for_code(link, f"{error.reason}.", UNPROCESSABLE)
+        code = fields.get("code", "")
+        entry = self._codes.enter(link, code if isinstance(code, str) else "")
+        if entry.closes_link:
+            self._tell_closed(link, owner)
+            return self._closed_link
+        if not entry.key:
+            return self._ask_for_code(link, WRONG_CODE, UNPROCESSABLE)
+        return SharedPage("", page.policy(link.origins), SEE_OTHER, entry.key)
+
+    def _tell_closed(self, link: ShareLink, owner: Person) -> None:
+        """Tell the owner of a link that wrong codes closed it; it is closed whether or not that works."""
+        audit, address = self._installation.access.audit, self._settings.address
+        audit.note(
+            "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
+        )
+        links = [Link("Open Access", f"{address}/access")] if address else []
         try:
-            if fields.get("do") == "send":
-                note = CODE_SENT if self._mail_code(link, owner) else NO_MAIL
-                return self._ask_for_code(link, note)
-            code = fields.get("code", "")
-            key = self._codes.enter(link, code if isinstance(code, str) else "")
-        except BadRequest as error:
-            return self._ask_for_code(link, f"{error.reason}.", UNPROCESSABLE)
-        return SharedPage("", page.policy(link.origins), SEE_OTHER, key)
+            text = TELL_CLOSED.format(link.name)
+            tell(self._engine, self._settings, owner, f"{link.name}: the share link is closed", text, *links)
+        except TrancheError as error:
+            log.warning("That share link %d is closed could not be mailed: %s", link.id, error.reason)
 
     def _mail_code(self, link: ShareLink, owner: Person) -> bool:
         """Mail a new code to the link's address; whether the desk has a mail server."""
@@ -119,9 +153,9 @@ class SnapshotPages:
         parts = (f"Your code: {code}", f"It opens “{link.name}” for a quarter of an hour.", UNEXPECTED)
         return send(self._engine, self._settings, owner, link.recipient, f"Code for {link.name}", *parts)
 
-    def _ask_for_code(self, link: ShareLink, note: str, status: int = 200) -> SharedPage:
-        """The page with the form of the code; it does not name the address."""
-        html = page.html(Snapshot(CODE_TITLE, (), ""), code=SnapshotCode(link.name, note))
+    def _ask_for_code(self, link: ShareLink, note: str = "", status: int = 200) -> SharedPage:
+        """The page with the form of the code; it names neither the address nor what it opens."""
+        html = page.html(Snapshot(CODE_TITLE, (), ""), code=SnapshotCode(note))
         return SharedPage(html, page.policy(link.origins, has_form=True), status)
 
     def _content(self, link: ShareLink, owner: Person) -> str | None:
@@ -132,10 +166,14 @@ class SnapshotPages:
         return self._cache.get((owner, link.id, version), partial(self._html, link, owner))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
-        """The link of this key, and its owner if they may share what it shows."""
+        """The link of this key; and its owner, with no more rights than the link has, if it is open."""
         is_on, service = self._settings.share_links, self._settings.base_url
         link = find_link(self._engine, service, number, secret) if is_on else None
-        return link, None if link is None else self._owner(link)
+        owner = None if link is None else self._owner(link)
+        # Without a code, the page itself looks at the deal: one that is not open asks for none either.
+        if link is None or owner is None or link.deal is None or link.recipient is None:
+            return link, owner
+        return link, owner if self._dossiers is not None and self._dossiers.is_open(link, owner) else None
 
     def dead_link(self) -> SharedPage:
         """The page that says that a link does not work: the same whatever the reason."""
@@ -150,6 +188,10 @@ class SnapshotPages:
         return SharedPage(page.error(NO_FIGURES, RETRY_HELP), page.policy(()), 503)
 
     @cached_property
+    def _closed_link(self) -> SharedPage:
+        return SharedPage(page.error(CLOSED, CLOSED_HELP), page.policy(()), 403)
+
+    @cached_property
     def _dead_link(self) -> SharedPage:
         return SharedPage(page.error(DEAD_LINK, DEAD_LINK_HELP), page.policy(()), 404)
 
@@ -160,13 +202,10 @@ class SnapshotPages:
         return page.html(self._snapshots.take(owner, about, link.params, link.name))
 
     def _owner(self, link: ShareLink) -> Person | None:
-        """Who made the link, as they are now; None if they may not share it any more."""
-        people = self._installation.people
-        person = people.get(link.owner)
-        if person is None or people.is_locked(person) or not person.may_share:
-            return None
-        is_namesake = person.added is not None and link.created < person.added
-        return person if self._slicers(link, person) and not is_namesake else None
+        """Who made the link, as they are now, within its rights; None if they may not share it any more."""
+        person = self._installation.people.still(link.owner, link.created)
+        reader = None if person is None or not person.may_share else link.reader(person)
+        return reader if reader is not None and self._slicers(link, reader) else None
 
     def _slicers(self, link: ShareLink, owner: Person) -> list[tuple[str, str]]:
         """The slicers that a link shows, one or those of its board, as far as its owner sees them."""

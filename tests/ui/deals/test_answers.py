@@ -15,8 +15,6 @@ from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.settings import Settings
 from lib.ui.deals.buyers.answer_panel import TakeOver
-from lib.ui.deals.buyers.answers import offer_terms
-from lib.ui.deals.field_text import USUAL
 
 DEAL = 2
 
@@ -31,7 +29,7 @@ def negotiation(manager: Clients) -> Negotiation:
     """The negotiation about the deal."""
     deal = manager.deals.get(DemandDeal, DEAL)
     packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
-    return manager.negotiations.of(deal, offer_terms(deal, packages, USUAL))
+    return manager.negotiations.of(deal, OfferTerms.of(deal, packages, manager.usual_terms))
 
 
 def buyer_answers(manager: Clients, act: str, word: str = "", **terms: object) -> None:

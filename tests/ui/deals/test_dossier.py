@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import LAST_DAY
-from dealing import Visit, clean, clients, sold_rows
+from dealing import Visit, clean, clients, shared_deal, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.buyer_counts import DayCounts
@@ -44,7 +44,7 @@ def test_a_link_is_made_for_the_buyer(visit: Visit, manager: Clients) -> None:
     desk.text_input(key=f"dossier_title_{DEAL}").set_value("For Beta")
     desk.selectbox(key=f"dossier_lifetime_{DEAL}").set_value("7 days")
     desk = submit(desk, MAKE)
-    [link] = manager.view_store.share_links.of_deal(DEAL)
+    [link] = manager.view_store.share_links.of_deal(shared_deal(manager, DEAL))
     assert (link.name, link.deal, link.slicer) == ("For Beta", DEAL, "sold")
     assert link.expires - link.created == timedelta(days=7)
     assert [code.value for code in desk.code if f"/shared/{link.id}." in code.value]
@@ -53,7 +53,7 @@ def test_a_link_is_made_for_the_buyer(visit: Visit, manager: Clients) -> None:
     assert [
         one.value for one in desk.caption if "For Beta, until" in one.value and "never opened" in one.value
     ]
-    assert manager.view_store.share_links.of_deal(1) == []
+    assert manager.view_store.share_links.of_deal(shared_deal(manager, 1)) == []
 
 
 def test_who_may_not_share_has_no_form(visit: Visit, own_deals_home: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_buyers_counts_are_beside_ours(visit: Visit, manager: Clients) -> No
     assert table.set_index("Step").loc["Bids", "Ours"] == f"{bids:,.0f}"
     assert any("through share link 5" in one.value for one in desk.caption)
     desk = submit(desk, "Remove these counts")
-    assert not manager.buyer_counts.of(manager.deals.get(DemandDeal, DEAL)).days
+    assert not manager.buyer_counts.of(shared_deal(manager, DEAL)).days
     assert not desk.warning
 
 

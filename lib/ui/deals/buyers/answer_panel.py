@@ -77,7 +77,7 @@ class TakeOver(ChangeSource):
 def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) -> None:
     """Draw the rounds with the deal's buyer, and what can be done about the last; nothing without any."""
     money, zone = field_text.prices_of(context), times.zone()
-    terms = answers.offer_terms(deal, packages, money)
+    terms = OfferTerms.of(deal, packages, context.clients.usual_terms)
     negotiation = context.clients.negotiations.of(deal, terms)
     if not negotiation.rounds:
         return

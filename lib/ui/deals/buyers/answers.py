@@ -3,18 +3,20 @@
 Everything that it shows is the one deal's. What was typed stays where it can't be stored.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 import streamlit as st
+from pydantic import TypeAdapter, ValidationError
 
-from lib.deals import moments
 from lib.deals.fields import DEALS
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, SupplyPackage, shorten
 from lib.deals.negotiation import (
+    LONGEST_WORD,
     Act,
     Negotiation,
     OfferTerms,
@@ -30,6 +32,7 @@ from lib.serving.front.shared_route import Fields
 from lib.settings import Settings
 from lib.share.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
 from lib.ui.charts.numbers import days
+from lib.ui.deals import field_text
 from lib.ui.deals.field_text import Prices, amount
 from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import amounts
@@ -41,38 +44,32 @@ OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
     "first_day": "First day", "last_day": "Last day",
 }  # fmt: skip
+_TERMS = TypeAdapter(list[tuple[str, str]])
 ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
 
 
 @dataclass(frozen=True)
 class BuyerReply:
-    """What a buyer sent: the answer, or what is wrong with it (where, and a sentence); the texts as typed."""
+    """What a buyer sent: the answer, or what is wrong with it (where, and a sentence); the texts as typed.
+
+    `mark` and `terms` are those that the form had: what it answers, and its words (JSON, as they came).
+    """
 
     answer: Round | None
     mark: str
+    terms: str
     texts: Mapping[str, str]
     faults: tuple[tuple[str, str], ...] = ()
 
     def refuse(self, sentence: str) -> "BuyerReply":
         """The same, refused by the store."""
-        return BuyerReply(None, self.mark, self.texts, (("Your answer", f"{sentence.rstrip('.')}."),))
-
-
-def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage], money: Prices) -> OfferTerms:
-    """The terms of a deal as they are. Its days are those of its package, if it has one alone; `money` has
-    the currency of a deal without one."""
-    first = last = None
-    if len(packages) == 1:
-        start, end = packages[0].start_date, packages[0].end_date
-        first, last = start and start.date(), end and (moments.last_day(end) or end.date())
-    currency = money.of(deal.currency).currency or None
-    return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last, currency)
+        return replace(self, answer=None, faults=(("Your answer", f"{sentence.rstrip('.')}."),))
 
 
 def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
     """The answer of a form; a proposal has what was typed of the terms, a price in the deal's currency."""
     texts = {name: text for name in LABELS if isinstance(text := fields.get(name, ""), str)}
-    mark, act = str(fields.get("mark", "")), ACT_OF[str(fields["do"])]
+    act = ACT_OF[str(fields["do"])]
     faults: list[tuple[str, str]] = []
 
     def value(name: str, parse: Callable[[str], Any]) -> Any:
@@ -96,7 +93,8 @@ def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
     elif any(texts.get(name, "").strip() for name in TERMS):
         faults.append(("Your answer", OTHER_TERMS))
     answer = None if faults else Round("buyer", act, terms, who, word, link)
-    return BuyerReply(answer, mark, texts, tuple(faults))
+    mark, old_terms = str(fields.get("mark", "")), str(fields.get("terms", ""))
+    return BuyerReply(answer, mark, old_terms, texts, tuple(faults))
 
 
 def read_price(text: str, currency: str) -> Decimal | None:
@@ -119,17 +117,20 @@ def section(
     negotiation: Negotiation,
     money: Prices,
     is_guaranteed: bool,
-    has_days: bool,
     reply: BuyerReply | None = None,
 ) -> SnapshotAnswer:
-    """The section of the page; after a refusal with what was typed and what is wrong with it."""
+    """The section of the page; after a refusal with what was typed, and what is wrong with it or differs from
+    the page that was answered."""
     offer, texts = negotiation.offer, {} if reply is None else reply.texts
-    names = ["price", *(["units"] if is_guaranteed else []), *(["first_day", "last_day"] if has_days else [])]
+    days_names = [] if offer.first_day is None else ["first_day", "last_day"]
+    names = ["price", *(["units"] if is_guaranteed else []), *days_names]
+    terms = [*negotiation.page, ("Offer", terms_text(offer, money))]
     units = {"price": money.of(offer.currency).terms}
     return SnapshotAnswer(
         sentence=sentence(negotiation, money, is_buyer=True),
         rounds=[_round(answer, money) for answer in negotiation.rounds],
         mark=negotiation.mark,
+        terms=json.dumps(terms),
         name=texts.get("name")
         or next((answer.who for answer in reversed(negotiation.rounds) if answer.side == "buyer"), ""),
         word=texts.get("word", ""),
@@ -143,14 +144,40 @@ def section(
             )
             for name in names
         ],
-        faults=() if reply is None else reply.faults,
+        faults=() if reply is None else (*reply.faults, *_differences(reply, terms)),
         is_open=not negotiation.is_agreed or reply is not None,
         proposes=bool(reply and any(texts.get(name) for name in names)),
     )
 
 
+def _differences(reply: BuyerReply, terms: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What has changed since the page was opened that the buyer answered; nothing if that can't be read."""
+    try:
+        before, now = _by_title(_TERMS.validate_json(reply.terms)), _by_title(terms)
+    except ValidationError:
+        return
+    for title in {**now, **before}:
+        old, new = (rows.get(title, field_text.NOTHING) for rows in (before, now))
+        if old != new:
+            yield shorten(title, LONGEST_WORD), f"{shorten(old, LONGEST_WORD)} → {shorten(new, LONGEST_WORD)}"
+
+
+def _by_title(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The texts by title: those of several packages together."""
+    texts: dict[str, str] = {}
+    for title, text in rows:
+        texts[title] = f"{texts[title]}; {text}" if title in texts else text
+    return texts
+
+
 def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
-    """Where the negotiation stands, to the buyer or to the house."""
+    """Where the negotiation stands, to the buyer or to the house; and what has changed since."""
+    names = ", ".join(field_text.title(name) for name in negotiation.lapsed)
+    since = f" Changed since: {names}." if names else ""
+    return f"{_standing(negotiation, money, is_buyer=is_buyer)}{since}"
+
+
+def _standing(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
     you, they = ("You", "the seller") if is_buyer else ("The buyer", "we")
     last = negotiation.last
     offer = terms_text(negotiation.offer, money)
@@ -158,7 +185,7 @@ def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
         return f"{'The seller offers' if is_buyer else 'Not answered yet:'} {offer}."
     act = act_text(last, money)
     if last.side == "buyer":
-        if last.act == "accepts" and not negotiation.is_agreed:
+        if last.act == "accepts" and negotiation.changes:
             remark = (
                 "the seller has not changed the deal to it yet" if is_buyer else "the deal has other terms"
             )
@@ -285,10 +312,10 @@ def _read(person: Person) -> tuple[int, ...]:
         if (number, seat_number(deal)) in rounds
         and clients.negotiations.of(
             deal,
-            offer_terms(
+            OfferTerms.of(
                 deal,
                 [packages[package.id] for package in deal.supply_deals if package.id in packages],
-                Prices(clients.currency, clients.price_unit),
+                clients.usual_terms,
             ),
         ).waits_for_house
     )

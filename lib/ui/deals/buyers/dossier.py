@@ -38,7 +38,7 @@ def terms(
     usual: str,
 ) -> Iterator[tuple[str, str]]:
     """The terms by title. `usual` is the price type of deals without one; `packages` come with their
-    targeting in words (hand_over.py)."""
+    targeting in words (hand_over.py). What the buyer answered is none of them: the status at the buyer."""
     deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
@@ -46,7 +46,8 @@ def terms(
     yield "Price", f"{field_text.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or field_text.NOTHING).capitalize()
     terms = hand_over.terms_of(row.more)
-    yield from ((title, text) for title, text in terms.items() if title != field_text.title("price_type"))
+    others = [field_text.title(name) for name in ("price_type", "buyer_status")]
+    yield from ((title, text) for title, text in terms.items() if title not in others)
     for whole_package, targeting in packages:
         package = fields.redact(whole_package, "buyer")
         yield (

@@ -2,14 +2,14 @@
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, DayCounts
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
-from lib.deals.negotiation import Round
+from lib.deals.negotiation import OfferTerms, Round, seat_number
 from lib.deals.values import Limits
 from lib.insight import dossier as insight
 from lib.insight.dossier import Dossier
@@ -19,8 +19,8 @@ from lib.serving import connect
 from lib.serving.front.shared_route import LARGEST_FORM, Fields
 from lib.settings import Settings
 from lib.share.mail import Link, tell
-from lib.share.snapshot import page
 from lib.share.snapshot.models import SnapshotForm, SnapshotFormRow
+from lib.share.snapshot.page import html as snapshot_html
 from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import days as day_words
 from lib.ui.deals import field_text
@@ -32,6 +32,7 @@ from lib.ui.deals.insight import report
 from lib.ui.kit import amounts
 from lib.ui.kit.frame import RequestContext
 from lib.views import ShareLink
+from lib.views.share_links import SharedDeal
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, Conflict, Forbidden, NotFound, TrancheError
 
@@ -60,6 +61,17 @@ class EnteredForm:
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class DealPage:
+    """What the page of a link is about: the deal, what its buyer is offered, and the terms by title."""
+
+    link: ShareLink
+    context: RequestContext
+    deal: DemandDeal
+    offer: OfferTerms
+    terms: Sequence[tuple[str, str]]
+
+
 class DossierPages:
     """The pages of an installation's share links to deals (`LinkedPages`), in their owners' names."""
 
@@ -67,24 +79,26 @@ class DossierPages:
         self._settings = settings
         self._audit = connect.installation(settings).access.audit
 
+    def is_open(self, link: ShareLink, owner: Person) -> bool:
+        """Whether its owner sees the deal, and it is for the seat that the link was made for."""
+        return self._deal(link, owner, self._clients(owner)) is not None
+
     def html(self, link: ShareLink, owner: Person) -> str | None:
-        """The page; None where its owner may not see the deal any more. Raises the services' errors."""
-        context = self._context(link, owner)
-        deal = self._deal(link, context)
-        return None if deal is None else self._html(link, context, deal)
+        """The page; None where it is not open any more. Raises the services' errors."""
+        page = self._deal_page(link, owner)
+        return None if page is None else self._html(page)
 
     def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
         """Store what was entered: an empty text; the page with what is wrong with it, where that can't be.
 
         None as of `html`.
         """
-        context = self._context(link, owner)
-        deal = self._deal(link, context)
-        if deal is None:
+        page = self._deal_page(link, owner)
+        if page is None:
             return None
-        store, who = context.clients.buyer_counts, f"share link {link.id}"
+        deal, store, who = page.deal, page.context.clients.buyer_counts, f"share link {link.id}"
         if fields.get("do") in answers.ACT_OF:
-            return self._answer(link, context, deal, fields)
+            return self._answer(page, fields)
         if fields.get("do") == "remove":
             store.remove(deal)
             self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
@@ -96,45 +110,59 @@ class DossierPages:
             except BadRequest as error:
                 form = EnteredForm({}, (("Days", f"{error.reason}."),), form.text, form.texts)
         if form.faults:
-            return self._html(link, context, deal, form)
+            return self._html(page, form)
         self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(form.days)} days")
         return ""
 
-    def _context(self, link: ShareLink, owner: Person) -> RequestContext:
-        clients = connect.connect(owner, self._settings, within=Deadline(self._settings.deadline_seconds))
-        query = InfoQuery(project_name=link.project, slicer_name=link.slicer)
-        return RequestContext(owner, link.project, link.slicer, clients.reporting.info(query), clients)
+    def _clients(self, owner: Person) -> connect.Clients:
+        return connect.connect(owner, self._settings, within=Deadline(self._settings.deadline_seconds))
 
-    def _deal(self, link: ShareLink, context: RequestContext) -> DemandDeal | None:
-        """The deal, if the owner of the link may see it now, and the service is still that of the link."""
-        is_ours = link.deals_service == self._settings.curate_url
-        if link.deal is None or not is_ours or not context.person.deals.reads:
+    def _deal(self, link: ShareLink, owner: Person, clients: connect.Clients) -> DemandDeal | None:
+        """The deal, if the owner of the link may see it now, and the link is for its seat and its service."""
+        if link.deal is None or not owner.deals.reads:
             return None
         try:
-            return context.clients.deals.get(DemandDeal, link.deal)
+            deal = clients.deals.get(DemandDeal, link.deal)
         except NO_DEAL:
             return None
+        shared = SharedDeal(link.deal, seat_number(deal))
+        return deal if link.is_for(shared, self._settings.curate_url) else None
 
-    def _answer(self, link: ShareLink, context: RequestContext, deal: DemandDeal, fields: Fields) -> str:
+    def _deal_page(self, link: ShareLink, owner: Person) -> DealPage | None:
+        """What the page is about, as it is now; None where it is not open."""
+        clients = self._clients(owner)
+        if (deal := self._deal(link, owner, clients)) is None:
+            return None
+        info = clients.reporting.info(InfoQuery(project_name=link.project, slicer_name=link.slicer))
+        context = RequestContext(owner, link.project, link.slicer, info, clients)
+        packages = _packages(context, deal)
+        lists = [*_lists(context, packages)]
+        rows = dossier.terms(
+            deal,
+            [(package, hand_over.describe_targeting(context, package, lists)) for package in packages],
+            field_text.prices_of(context),
+            clients.usual_terms["price_type"],
+        )
+        return DealPage(link, context, deal, OfferTerms.of(deal, packages, clients.usual_terms), [*rows])
+
+    def _answer(self, page: DealPage, fields: Fields) -> str:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
-        owner, store = context.person, context.clients.negotiations
-        terms = answers.offer_terms(deal, _packages(context, deal), field_text.prices_of(context))
-        reply = answers.read(fields, link.id, datetime.now(UTC).date(), terms.currency or "")
+        link, owner, store = page.link, page.context.person, page.context.clients.negotiations
+        reply = answers.read(fields, link.id, datetime.now(UTC).date(), page.offer.currency or "")
         if reply.answer is None:
-            return self._html(link, context, deal, reply=reply)
+            return self._html(page, reply=reply)
         answer = reply.answer
         if link.recipient is not None:
             answer = replace(answer, who=f"{answer.who} ({link.recipient})")
         try:
-            negotiation = store.add(deal, terms, answer, reply.mark)
+            negotiation = store.add(page.deal, page.offer, answer, reply.mark, page.terms)
         except (BadRequest, Conflict) as error:
-            return self._html(link, context, deal, reply=reply.refuse(error.reason))
+            return self._html(page, reply=reply.refuse(error.reason))
         if negotiation.is_repeat:
             return ""
-        self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {deal.id}")
-        self._mail(
-            owner, deal, answers.sentence(negotiation, field_text.prices_of(context), is_buyer=False), answer
-        )
+        self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {page.deal.id}")
+        sentence = answers.sentence(negotiation, field_text.prices_of(page.context), is_buyer=False)
+        self._mail(owner, page.deal, sentence, answer)
         return ""
 
     def _mail(self, owner: Person, deal: DemandDeal, sentence: str, answer: Round) -> None:
@@ -148,33 +176,18 @@ class DossierPages:
         except TrancheError as error:
             log.warning("The answer about deal %s could not be mailed: %s", deal.id, error.reason)
 
-    def _html(
-        self,
-        link: ShareLink,
-        context: RequestContext,
-        deal: DemandDeal,
-        form: EnteredForm | None = None,
-        reply: BuyerReply | None = None,
-    ) -> str:
+    def _html(self, page: DealPage, form: EnteredForm | None = None, reply: BuyerReply | None = None) -> str:
+        context, deal, money = page.context, page.deal, field_text.prices_of(page.context)
         asking = report.deal_report(context, context.reporting)
         buyer_counts = context.clients.buyer_counts.of(deal)
         both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
-        packages = _packages(context, deal)
-        lists = [*_lists(context, packages)]
-        terms = dossier.terms(
-            deal,
-            [(package, hand_over.describe_targeting(context, package, lists)) for package in packages],
-            field_text.prices_of(context),
-            context.clients.usual_terms["price_type"],
-        )
-        snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
+        status = [(field_text.title("buyer_status"), deal.buyer_status)] if deal.buyer_status else []
+        facts = [*page.terms, *status]
+        snapshot = dossier.snapshot(page.link.name, facts, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        offer = answers.offer_terms(deal, packages, field_text.prices_of(context))
-        answer = answers.section(
-            context.clients.negotiations.of(deal, offer), field_text.prices_of(context),
-            deal.deal_type == GUARANTEED, offer.first_day is not None, reply,
-        )  # fmt: skip
-        return page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
+        negotiation = replace(context.clients.negotiations.of(deal, page.offer), page=page.terms)
+        answer = answers.section(negotiation, money, deal.deal_type == GUARANTEED, reply)
+        return snapshot_html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:

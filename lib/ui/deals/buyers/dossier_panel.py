@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import DemandDeal
+from lib.deals.negotiation import seat_number
 from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.insight.dossier import dossier as both_sides
@@ -27,6 +28,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import draw_problem
 from lib.ui.query import ask, share
+from lib.views.share_links import SharedDeal
 from lib.wire.errors import TrancheError
 
 NEW, PROBLEM = "dossier_link_new", "dossier_link_problem"
@@ -35,6 +37,8 @@ WHAT = (
     "The link opens a page about this deal alone: terms, days and its funnel by day, without an account. The "
     "buyer accepts, declines or proposes terms there, and adds their own counts."
 )
+LINKS_TITLE = "Links for this seat (Access revokes them, and opens closed ones again):"
+OTHER_SEAT = "The deal is another seat's meanwhile. No link was made: look at the deal again."
 LINK_NOTE = "The link for the buyer. It is shown only now: copy it."
 
 
@@ -53,7 +57,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
         if (deals_context := report.of_deals_or_note(context)) is None:
             return
         st.caption(WHAT)
-        _draw_links(context, number)
+        _draw_links(context, deal)
         with st.form(f"dossier_form_{number}", border=False):
             st.text_input(
                 "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
@@ -64,7 +68,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
                 "Make a link for the buyer",
                 icon=":material/share:",
                 on_click=_make,
-                args=(context, deals_context.project, deals_context.slicer_name, number),
+                args=(context, deals_context.project, deals_context.slicer_name, deal),
             )
         draw_problem(PROBLEM)
 
@@ -102,28 +106,32 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
         )
 
 
-def _draw_links(context: PageContext, deal: int) -> None:
-    links = context.clients.view_store.share_links.of_deal(deal)
+def _draw_links(context: PageContext, deal: DemandDeal) -> None:
+    links = context.clients.view_store.share_links.of_deal(SharedDeal(deal.id or 0, seat_number(deal)))
     lines = []
     for link in links:
         recipient = f", for {plain(link.recipient)}" if link.recipient else ""
         at = link.opened and times.day(link.opened.astimezone(times.zone()).date())
         visit = f"opened last on {at}" if at else "never opened"
         until = times.day(link.expires.date())
-        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}")
+        closed = ", **closed by wrong codes**" if link.is_closed else ""
+        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{closed}")
     if lines:
-        st.caption("\n".join(["Links that work (Access revokes them):", "", *lines]))
+        st.caption("\n".join([LINKS_TITLE, "", *lines]))
 
 
-def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
-    """Make the link, if the person may see the deal. A callback."""
-    state = st.session_state
+def _make(context: PageContext, project: str, slicer: str, deal: DemandDeal) -> None:
+    """Make the link, if the person may see the deal, and it is still the seat's whose it was. A callback."""
+    state, number = st.session_state, deal.id or 0
     try:
-        context.deals.get(DemandDeal, number)
+        shared = SharedDeal(number, seat_number(deal))
+        if seat_number(context.deals.get(DemandDeal, number)) != shared.seat:
+            state[PROBLEM] = OTHER_SEAT
+            return
         lifetime = timedelta(days=share.LIFETIMES[state[LIFETIME.format(number)]])
         links = context.clients.view_store.share_links
         _, key = links.make(
-            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number,
+            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=shared,
             recipient=share.recipient(RECIPIENT.format(number)),
         )  # fmt: skip
     except TrancheError as error:
