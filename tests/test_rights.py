@@ -21,12 +21,12 @@ from dealing import DEFINITION, SOLD, clients, deal_link, own_copy, sold_rows
 from sqlalchemy import select
 from starlette.responses import PlainTextResponse
 
-from lib import connect
-from lib.connect import Clients, Installation, dependents
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.negotiation import OfferTerms
-from lib.front.shared_route import PREFIX, SharedRoute
 from lib.people import DealsGrant, Grant, Person
+from lib.serving import connect
+from lib.serving.connect import Clients, Installation, dependents
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages
@@ -349,7 +349,7 @@ def _replace_person(world: World) -> None:
 
 @change("slicer renamed")
 def _rename_slicer(world: World) -> None:
-    dependents.rename(world.installation.warehouse, world.installation.access, PAIR, RENAMED, "test")
+    dependents.rename(world.installation.warehouse, world.installation.access, PAIR, RENAMED, "test", ())
 
 
 @change("slicer removed")

@@ -86,7 +86,8 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
     """Remove a slicer, and what depends on it; a filter stays that narrows what a wider grant opens.
 
     A token loses its grant; one that has no other is removed: without grants it would open all that its owner
-    may see. So does the share link of a board: what is imported again is not on it. `by` is who does it. Errors of the warehouse.
+    may see. So does the share link of a board: what is imported again is not on it. `by` is who does it.
+    Errors of the warehouse.
 
     Rights go first: whoever is killed meanwhile leaves rows that nobody sees by them.
     """
