@@ -129,7 +129,7 @@ class SnapshotPages:
             self._tell_closed(link, owner)
             return self._closed_link
         if not entry.key:
-            return self._ask_for_code(link, WRONG_CODE, UNPROCESSABLE)
+            return self._ask_for_code(link, f"{WRONG_CODE}.", UNPROCESSABLE)
         return SharedPage("", page.policy(link.origins), SEE_OTHER, entry.key)
 
     def _tell_closed(self, link: ShareLink, owner: Person) -> None:
