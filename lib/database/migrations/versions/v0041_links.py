@@ -11,8 +11,8 @@ from alembic import op
 
 from lib.database.columns import Key, required
 
-revision = "0040"
-down_revision = "0039"
+revision = "0041"
+down_revision = "0040"
 
 
 def upgrade() -> None:
