@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email import message_from_string
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -43,9 +44,9 @@ deal link, own address      closed  code    closed  closed  code      code    co
 deal link, code             closed  same    closed  closed  same      same    same    same    closed  closed   closed same     closed   closed
 deal link, visit            closed  same    closed  closed  narrower  same    same    same    closed  closed   closed same     closed   closed
 deal link, new code         closed  same    closed  closed  same      same    same    same    closed  closed   closed same     closed   closed
-accept                      closed  refused closed  closed  stored    stored  stored  stored  closed  closed   closed stored   closed   closed
-decline                     closed  refused closed  closed  stored    stored  stored  stored  closed  closed   closed stored   closed   closed
-propose                     closed  refused closed  closed  stored    stored  stored  stored  closed  closed   closed stored   closed   closed
+accept                      closed  refused closed  closed  refused   stored  stored  stored  closed  closed   closed stored   closed   closed
+decline                     closed  refused closed  closed  refused   stored  stored  stored  closed  closed   closed stored   closed   closed
+propose                     closed  refused closed  closed  refused   stored  stored  stored  closed  closed   closed stored   closed   closed
 acceptance                  lapsed  lapsed  same    same    same      same    same    same    same    same     same   same     same     same
 counts                      closed  stored  closed  closed  stored    stored  stored  stored  closed  closed   closed stored   closed   closed
 question link               same    same    same    closed  narrower  same    same    same    closed  closed   closed same     closed   closed
@@ -53,9 +54,10 @@ question link, own address  same    same    same    closed  narrower  same    sa
 board link                  same    same    same    closed  narrower  same    same    same    closed  closed   closed same     closed   closed
 """  # noqa: E501
 """`closed`: as if it never was; `same`: as before; `narrower`: of the rows that its owner sees now; `stored`,
-`refused`: what was sent; `lapsed`: not agreed any more."""
+`refused`: what was sent; `lapsed`: not agreed any more. Where the owner sees fewer rows, the page may write
+a targeting by its codes: whoever read its names looks again."""
 
-DEAL, SEAT, OTHER_SEAT, BUYER, TERMS = 2, 2, 3, "bea@buyer.example", {"price_type": "fixed"}
+DEAL, SEAT, OTHER_SEAT, TERMS = 2, 2, 3, {"price_type": "fixed"}
 PAIR, RENAMED = ("demo", SOLD), ("demo", "renamed")
 WEEK = {"start": "-7d", "end": "yesterday", "field": "imps"}
 FIRST, NARROW, EVERYTHING = ("US", "DE"), ("US",), tuple(COUNTRIES)
@@ -71,7 +73,8 @@ class World:
 
     def __post_init__(self) -> None:
         self.installation.access.change("manager", "test", shares=True, grants=grants(FIRST))
-        self.pages = SnapshotPages(self.settings, DossierPages(self.settings))
+        pages = SnapshotPages(self.settings, DossierPages(self.settings))
+        self.route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
 
     @property
     def installation(self) -> Installation:
@@ -89,8 +92,7 @@ class World:
 
     def browser(self) -> httpx.Client:
         """A browser without an account; it keeps cookies."""
-        route = SharedRoute(PlainTextResponse("The desk"), self.pages, 10**4, 10**4)
-        return httpx.Client(transport=InProcess(route), base_url="https://desk", timeout=60)
+        return httpx.Client(transport=InProcess(self.route), base_url="https://desk", timeout=60)
 
     def new_deal(self) -> int:
         """A deal of the seat, for one thing alone."""
@@ -379,25 +381,23 @@ def cells() -> Iterator[tuple[str, str, str]]:
             yield row[: starts[0]].strip(), name, row[start:end].strip()
 
 
+Worlds = Callable[[str], Mapping[str, Try]]
+
+
 @pytest.fixture(scope="module")
-def tries(
-    request: pytest.FixtureRequest, untouched_deals_home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, Try]:
-    """All things, made in a world of their own before one change."""
-    home = own_copy(untouched_deals_home, tmp_path_factory.mktemp("rights") / "home")
-    world = World(
-        Settings(
-            home=home,
-            demo=True,
-            smtp_host="127.0.0.1",
-            smtp_port=9,
-            smtp_security="none",
-            mail_from="desk@house.example",
-        )
-    )
-    made_before = {name: make(world) for name, make in THINGS.items()}
-    CHANGES[request.param](world)
-    return made_before
+def worlds(untouched_deals_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Worlds:
+    """All things, made in a world of its own for each change before it: what tries them."""
+
+    @cache
+    def changed(change: str) -> Mapping[str, Try]:
+        home = own_copy(untouched_deals_home, tmp_path_factory.mktemp("rights") / "home")
+        mail = {"smtp_host": "127.0.0.1", "smtp_port": 9, "smtp_security": "none"}
+        world = World(Settings(home=home, demo=True, mail_from="desk@house.example", **mail))
+        tries = {name: make(world) for name, make in THINGS.items()}
+        CHANGES[change](world)
+        return tries
+
+    return changed
 
 
 def test_every_cell_has_an_outcome() -> None:
@@ -409,13 +409,8 @@ def test_every_cell_has_an_outcome() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tries", "name", "outcome"),
-    [
-        pytest.param(change, name, outcome, id=f"{name}-{change}")
-        for name, change, outcome in sorted(cells(), key=lambda cell: [*CHANGES].index(cell[1]))
-    ],
-    indirect=["tries"],
+    ("name", "change", "outcome"), sorted(cells(), key=lambda cell: [*CHANGES].index(cell[1]))
 )
-def test_what_becomes_of_it(tries: Mapping[str, Try], name: str, outcome: str) -> None:
+def test_what_becomes_of_it(worlds: Worlds, name: str, change: str, outcome: str) -> None:
     """A thing that was made before a change does after it what the table says."""
-    assert tries[name]() == outcome
+    assert worlds(change)[name]() == outcome
