@@ -65,7 +65,8 @@ function acknowledge(page, data) {
   page.about = about
   page.data = data
   const shown = encodeURIComponent(`${data.project}~${data.slicer}`)
-  document.cookie = `last_slicer=${shown}; Path=/; Max-Age=31536000; SameSite=Lax` // start_page.py
+  const secure = location.protocol === "https:" ? "; Secure" : ""
+  document.cookie = `last_slicer=${shown}; Path=/; Max-Age=31536000; SameSite=Lax${secure}` // start_page.py
   drawAdder(page.tabs.lastChild, data.keys)
   page.root.classList.toggle("elsewhere", lowerOf(data.params, []) !== "cards") // Streamlit draws what is below
   if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)

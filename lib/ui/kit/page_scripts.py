@@ -84,7 +84,8 @@ _READER = st.components.v2.component(
 export default function ({ data }) {
   for (const [name, value] of Object.entries(data)) {
     const age = value ? 31536000 : 0;
-    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${age}; SameSite=Lax`;
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`;
   }
   location.reload();
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import copied, desk_over, started
+from conftest import ROOT, copied, desk_over, started
 
 from lib.serving.front import inline_scripts
 
@@ -74,3 +74,13 @@ def test_inline_scripts_run_by_their_hash(desk: str, path: str) -> None:
     found = inline_scripts(answer.text)
     assert found
     assert set(found) <= set(_directives(answer)["script-src"])
+
+
+def test_cookies_of_scripts_are_secure_behind_tls() -> None:
+    """Every cookie that a script of ours sets ends with Secure where the page came over https."""
+    scripts = [path for kind in ("*.js", "*.py") for path in (ROOT / "lib").rglob(kind)]
+    cookies = [
+        line for path in scripts for line in path.read_text().splitlines() if "document.cookie = `" in line
+    ]
+    assert len(cookies) == 2
+    assert all("SameSite=Lax${secure}`" in line for line in cookies)
