@@ -11,8 +11,8 @@ from alembic import op
 
 from lib.database.columns import Key, required
 
-revision = "0041"
-down_revision = "0040"
+revision = "0042"
+down_revision = "0041"
 
 
 def upgrade() -> None:
