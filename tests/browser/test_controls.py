@@ -578,6 +578,7 @@ SCENES: dict[str, Scene] = {
             **{f"board_1_[0-9]_1_{part}.*": press for part in ("part", "width", "card")},
             **{f"board_1_[0-9]_1_{act}": press for act in ("arrow_forward", "close")},
             "board_1_[1-9]_1_arrow_back": press,
+            "board_1_0_1_arrow_back": "The first cell has none before it.",
             "board_[12]_(view|part)": press,
             "FormSubmitter-board_[12]_add.*": press,
             "board_arrange": press,
