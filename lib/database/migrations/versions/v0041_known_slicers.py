@@ -5,8 +5,8 @@ from alembic import op
 
 from lib.database.columns import keys
 
-revision = "0042"
-down_revision = "0041"
+revision = "0041"
+down_revision = "0040"
 
 
 def upgrade() -> None:
