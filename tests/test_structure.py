@@ -120,3 +120,9 @@ def test_reports_are_asked_about_entities_and_not_about_ids() -> None:
 
 def _starters() -> list[Path]:
     return [ROOT / "app.py", *(ROOT / "pages").glob("*.py")]
+
+
+def test_files_are_offered_in_one_way() -> None:
+    """Streamlit's download button is drawn by the one function that binds a page's context to the maker."""
+    callers = [path.name for path in (ROOT / "lib").rglob("*.py") if "download_button(" in path.read_text()]
+    assert callers == ["downloads.py"]

@@ -75,8 +75,8 @@ def offer(
         )  # fmt: skip
         with st.container(key=f"{key}_quiet_watch", height=1, border=False):
             watch = _WATCH(key=f"{key}_failed", height=0, on_failed_change=lambda: None)
-        if watch.failed is not None:
-            error = failures.pop() if failures else None
+        if failures or watch.failed is not None:
+            error = failures[-1] if failures else None
             why = problems.sentence(error) if isinstance(error, TrancheError) else UNKNOWN
             title = f"{plain(file_name)} could not be made"
             st.error(f"{why} Nothing was saved.", title=title, icon=":material/error:")
