@@ -96,8 +96,8 @@ def _may_read(installation: connect.Installation, file: str, cookies: str) -> bo
 
 def _board_limits(settings: Settings) -> RouteLimits:
     """As many answers at a time as queries; more where they are waited for while another machine computes."""
-    if settings.base_url:
-        return RouteLimits(REMOTE_THREADS, REMOTE_SHARE, settings.answer_seconds)
+    if settings.remote.base_url:
+        return RouteLimits(REMOTE_THREADS, REMOTE_SHARE, settings.remote.answer_seconds)
     return RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
 
 
@@ -156,7 +156,7 @@ def _company(installation: connect.Installation) -> list[Middleware]:
     if installation.company is None:
         return []
     streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
-    provider = installation.settings.oidc
+    provider = installation.settings.company.oidc
     if provider and not sign_in_methods.bind(provider.issuer, provider.client_id, provider.algorithms):
         return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from file_settings import changed
 from serving import serving
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
@@ -95,7 +96,7 @@ def test_a_desk_is_ready_without_a_connection(settings: Settings) -> None:
     url = f"https://{CLOSED}"
     more = {"oidc": {"issuer": url, "client_id": "x", "rules": [RULES]}, "oidc_secret": "x" * 20}
     more |= {"alerts_webhook": f"{url}/token", "alerts_secret": "x" * 40, "origins": ["https://desk.example"]}
-    all_ = Settings.model_validate(settings.model_dump() | {"home": settings.home} | more)
+    all_ = changed(settings, **more)
     with serving(connect.installation(all_).api) as address:
         import httpx
 
@@ -128,7 +129,6 @@ def test_sign_in_and_webhook_are_checked(tmp_path: Path, provider: str) -> None:
         True,
     )
     assert "token" not in found["Alert webhook"].result
-    away = settings.model_copy(
-        update={"oidc": settings.oidc.model_copy(update={"issuer": f"{provider}/other"})}
-    )
+    oidc = settings.company.oidc.model_copy(update={"issuer": f"{provider}/other"})
+    away = settings.model_copy(update={"company": settings.company.model_copy(update={"oidc": oidc})})
     assert steps(away)["Company sign-in"].state == "failed"

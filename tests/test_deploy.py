@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.types import Receive, Scope, Send
 
 from lib.serving.operations import Meter, OpenTabs
-from lib.settings import Settings
+from lib.settings import SETTINGS
 from lib.wire.apis import OWN
 
 DEPLOY = ROOT / "deploy"
@@ -27,7 +27,7 @@ UNIT = (DEPLOY / "tranche@.service").read_text("utf-8")
 def test_every_setting_that_is_named_exists(path: Path) -> None:
     """A setting that was renamed would be ignored without a word."""
     names = set(re.findall(r"\bTRANCHE_([A-Z_]+)", path.read_text("utf-8")))
-    assert names <= {name.upper() for name in Settings.model_fields}
+    assert names <= {name.upper() for name in SETTINGS}
 
 
 def test_the_image_has_what_runs() -> None:
@@ -99,7 +99,7 @@ def test_the_unit_has_the_limits_of_the_container() -> None:
     assert unit["LimitNOFILE"] == str(desk["ulimits"]["nofile"]) and unit["LimitCORE"] == "0"
     megabytes = int(re.findall(r":-(\d+)", desk["environment"]["TRANCHE_QUESTION_MEGABYTES"])[0])
     assert f"TRANCHE_QUESTION_MEGABYTES={megabytes}" in UNIT
-    assert megabytes * Settings.model_fields["query_threads"].default < gigabytes * 1024
+    assert megabytes * SETTINGS["query_threads"].default < gigabytes * 1024
 
 
 @pytest.mark.parametrize("text", [DOCKERFILE, UNIT], ids=["image", "unit"])

@@ -7,7 +7,7 @@ import click
 
 from lib.serving.backup import Inventory, back_up, move
 from lib.serving.backup import restore as restored
-from lib.settings import CONFIG, Settings, config_file
+from lib.settings import CONFIG, SETTINGS, Settings, config_file
 from lib.settings.local import PREFIX
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -38,7 +38,7 @@ def backup(file: Path) -> None:
         click.echo(f"Not in it: the settings file {config_file()}, which {CONFIG} names", err=True)
     names = sorted(
         f"{PREFIX}{name.upper()}"
-        for name in Settings.model_fields
+        for name in SETTINGS
         if os.environ.get(f"{PREFIX}{name.upper()}") and f"{PREFIX}{name.upper()}" not in LOCATIONS
     )
     if names:

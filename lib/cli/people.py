@@ -214,7 +214,7 @@ def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
     from lib.slicers.warehouse import Warehouse
 
     pairs = map("/".join, Warehouse(settings.warehouse).slicers())
-    slicers = {*(settings.slicers if settings.base_url else pairs)}
+    slicers = {*(settings.remote.slicers if settings.remote.base_url else pairs)}
     names = slicers | {name.partition("/")[0] for name in slicers}
     for grant in grants:
         target = grant.project if grant.slicer is None else f"{grant.project}/{grant.slicer}"

@@ -76,7 +76,7 @@ def _of_link(text: str) -> _Question | None:
 
 def _of_name(settings: Settings, text: str) -> _Question:
     """The one view or board of that name or number; BadRequest for none, or several."""
-    engine, service = connect.installation(settings).access.store.engine, settings.base_url
+    engine, service = connect.installation(settings).access.store.engine, settings.remote.base_url
     questions = {
         f"{row.id} ({row.project}/{row.slicer}, by {row.owner})": _Question(
             (row.project, row.slicer), row.params, row.name, row.owner

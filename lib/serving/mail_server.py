@@ -31,16 +31,16 @@ class MailServer:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.sender = settings.mail_from
+        self.sender = settings.mail.mail_from
 
     @property
     def is_set(self) -> bool:
         """Whether there is one."""
-        return bool(self._settings.smtp_host)
+        return bool(self._settings.mail.smtp_host)
 
     @property
     def address(self) -> str:
-        return f"{self._settings.smtp_host}:{self._settings.smtp_port}"
+        return f"{self._settings.mail.smtp_host}:{self._settings.mail.smtp_port}"
 
     def check(self) -> None:
         """Connect, encrypt and sign in; nothing is sent.
@@ -67,17 +67,17 @@ class MailServer:
             raise self._trouble(error) from None
 
     def _connect(self, seconds: float) -> smtplib.SMTP:
-        settings, file = self._settings, self._settings.ca_file
+        settings, file = self._settings, self._settings.remote.ca_file
         context = ssl.create_default_context(cafile=None if file is None else str(file))
-        about = (settings.smtp_host, settings.smtp_port, seconds)
-        is_tls = settings.smtp_security == "tls"
+        about = (settings.mail.smtp_host, settings.mail.smtp_port, seconds)
+        is_tls = settings.mail.smtp_security == "tls"
         smtp = _TlsConversation(*about, context=context) if is_tls else _Conversation(*about)
         try:
-            if settings.smtp_security == "starttls":
+            if settings.mail.smtp_security == "starttls":
                 smtp.starttls(context=context)
             smtp.ehlo_or_helo_if_needed()
-            if settings.smtp_username and settings.smtp_password:
-                smtp.login(settings.smtp_username, settings.smtp_password.get_secret_value())
+            if settings.mail.smtp_username and settings.mail.smtp_password:
+                smtp.login(settings.mail.smtp_username, settings.mail.smtp_password.get_secret_value())
         except BaseException:
             smtp.close()
             raise

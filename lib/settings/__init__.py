@@ -13,19 +13,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import SettingsError
+from pydantic_settings import EnvSettingsSource, SettingsError
 
-from lib.settings.local import PREFIX
-from lib.settings.optional import CALLBACK, SECRETS, CompanyProvider, ConfiguredSeat, SigningIn
+from lib.settings.local import PREFIX, Local
+from lib.settings.optional import (
+    CALLBACK,
+    DEMO,
+    SECRETS,
+    Alerting,
+    CompanyProvider,
+    CompanySignIn,
+    ConfiguredSeat,
+    DealSyncing,
+    Mail,
+    Remote,
+)
 from lib.wire.errors import WORDS, Misconfigured, UnknownName, requirement, suggestion
+from lib.wire.network import is_loopback
 
 __all__ = [
     "CALLBACK",
     "CONFIG",
+    "SECTIONS",
+    "SECTION_OF",
+    "SETTINGS",
     "CompanyProvider",
     "ConfiguredSeat",
+    "Remote",
     "Settings",
     "config_file",
     "settings_tables",
@@ -49,12 +65,46 @@ FIRST = (
 """Settings that whoever installs Tranche looks at; the others are for later."""
 
 
-class Settings(SigningIn):
-    """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
+class Settings(Local):
+    """All settings: those of this installation, and sections that a plain desk leaves alone.
+
+    The file, the environment and options name each setting, not its section. `load` reads all sources; the
+    constructor leaves the file out.
+    """
+
+    remote: Remote = Remote()
+    alerts: Alerting = Alerting()
+    mail: Mail = Mail()
+    deal_sync: DealSyncing = DealSyncing()
+    company: CompanySignIn = CompanySignIn()
+
+    def __init__(self, **values: Any) -> None:
+        nested: dict[str, Any] = {}
+        for name, value in (_environment() | values).items():
+            section = SECTION_OF.get(name)
+            (nested.setdefault(section, {}) if section else nested)[name] = value
+        super().__init__(**nested)
 
     def __hash__(self) -> int:
         """As equal settings have it: some of them are mappings, which have no hash."""
-        return hash((self.home, self.port, self.base_url, self.curate_url, self.deadline_seconds))
+        return hash((self.home, self.port, self.remote.base_url, self.deadline_seconds))
+
+    @model_validator(mode="after")
+    def _has_address_to_return_to(self) -> Self:
+        provider = self.company.oidc
+        if provider and not (provider.address or self.origins or is_loopback(self.host)):
+            raise ValueError("oidc needs origins or oidc.address, to which the provider sends people back")
+        return self
+
+    @property
+    def sync_origin(self) -> str:
+        """The origin of the documents of deal sync; empty where there are none."""
+        return self.deal_sync.deal_sync_origin or (DEMO if self.demo else "")
+
+    @property
+    def company_address(self) -> str:
+        """The scheme and host to which the provider sends people back; empty without a provider."""
+        return "" if self.company.oidc is None else self.company.oidc.address or self.address
 
     @classmethod
     def load(cls, **options: Any) -> Self:
@@ -63,8 +113,8 @@ class Settings(SigningIn):
         Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
         """
         path = config_file(options)
-        file_values = _read_file(path, set(cls.model_fields))
-        env_names = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
+        file_values = _read_file(path, set(SETTINGS))
+        env_names = {name for name in SETTINGS if os.environ.get(f"{PREFIX}{name.upper()}")}
         values = {name: value for name, value in file_values.items() if name not in env_names} | options
         try:
             settings = cls(**values)
@@ -84,6 +134,22 @@ class Settings(SigningIn):
         return _current()
 
 
+SECTIONS: dict[str, Any] = {"": Local} | {
+    name: field.annotation for name, field in Settings.model_fields.items() if name not in Local.model_fields
+}
+SETTINGS = {name: field for model in SECTIONS.values() for name, field in model.model_fields.items()}
+"""Every setting by its name in the file."""
+SECTION_OF = {name: section for section, model in SECTIONS.items() for name in model.model_fields}
+
+
+def _environment() -> dict[str, Any]:
+    """The settings of the environment; SettingsError for a table that is no JSON."""
+    sources = [
+        EnvSettingsSource(model, env_prefix=PREFIX, env_ignore_empty=True) for model in SECTIONS.values()
+    ]
+    return {name: value for source in sources for name, value in source().items()}
+
+
 @cache
 def _current() -> Settings:
     return Settings.load()
@@ -94,7 +160,7 @@ def _warn_of_misspelled_variables(settings: Settings) -> None:
 
     Not refused, as a key of the file is: a variable may belong to another program, or to a connection.
     """
-    names = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | NO_SETTINGS
+    names = {f"{PREFIX}{name.upper()}" for name in SETTINGS} | NO_SETTINGS
     urls = " ".join(settings.connection_urls.values())
     for variable in sorted(os.environ):
         is_ours = variable.startswith(PREFIX) and not variable.startswith(TESTING)
@@ -105,21 +171,20 @@ def _warn_of_misspelled_variables(settings: Settings) -> None:
 @cache
 def _warn_of_variable(variable: str) -> None:
     name = variable.removeprefix(PREFIX).lower()
-    if near := suggestion(name, list(Settings.model_fields)):
+    if near := suggestion(name, [*SETTINGS]):
         log.warning("%s is ignored: Unknown setting '%s'%s", variable, name, near)
 
 
 def settings_tables() -> str:
     """The Markdown tables of all settings, as docs/settings.md has them between `<!-- settings -->` marks."""
-    others = [name for name in Settings.model_fields if name not in FIRST]
+    others = [name for name in SETTINGS if name not in FIRST]
     return f"## Look at these first\n\n{_table(FIRST)}\n\n## The others\n\n{_table(others)}"
 
 
 def _table(names: Iterable[str]) -> str:
-    fields = {name: Settings.model_fields[name] for name in names}
     rows = [
         f"| `{name}` | `{PREFIX}{name.upper()}` | {_field_name(field)} | {field.description} |"
-        for name, field in fields.items()
+        for name, field in ((name, SETTINGS[name]) for name in names)
     ]
     return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
 
@@ -187,10 +252,11 @@ def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
     """One line per problem. The value itself is left out: it may be a database's password."""
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
-        name = ".".join(map(str, problem["loc"]))
+        path = problem["loc"][1:] if problem["loc"] and problem["loc"][0] in SECTIONS else problem["loc"]
+        name = ".".join(map(str, path))
         if problem["type"] == "default_factory_not_called":  # follows from another problem of the list
             continue
-        source = sources.get(str(problem["loc"][0]), "default") if name else ""
+        source = sources.get(str(path[0]), "default") if name else ""
         where = f"Setting {name} ({source})" if name else "Settings"
         reason = problem["msg"]
         if problem["type"] in WORDS:

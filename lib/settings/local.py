@@ -6,22 +6,52 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic_settings import NoDecode
 
 from lib.wire.network import Network, is_loopback
 
 PREFIX = "TRANCHE_"
 DATABASE_FILE = "tranche.db"
+SHORTEST_SECRET = 16
 ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
 
 
-class Local(BaseSettings):
-    """The settings of this installation itself."""
+def split_values(value: Any) -> Any:
+    """Several values in an environment variable: separated by commas, or a list of JSON."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"is not valid JSON: {error}") from None
+    return tuple(filter(None, map(str.strip, value.split(","))))
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
-    )
+
+class Section(BaseModel):
+    """Settings that belong together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value: Any, info: ValidationInfo) -> Any:
+        """A switch is no number: TOML's `true` would be read as 1."""
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and kind in (int, float, int | None):
+            raise ValueError(f"must be a number, not {str(value).lower()}")
+        return value
+
+
+class Connection(Section):
+    """A database. In its URL `${NAME}` is a variable of the environment."""
+
+    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|sc)://.+")]
+
+
+class Local(Section):
+    """The settings of this installation itself."""
 
     home: Path = Field(
         default=Path(".tranche"),
@@ -126,17 +156,37 @@ class Local(BaseSettings):
     session_hours: float = Field(
         default=12, gt=0, le=720, description="Hours after which a person has to sign in again."
     )
+    share_links: bool = Field(
+        default=True,
+        description="Whether people with the permission can make share links, and those links work.",
+    )
+    dossier_tolerance: float = Field(
+        default=0.1,
+        gt=0,
+        lt=1,
+        description="Share by which a buyer's counts of a deal may differ from ours before it is reported.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Format of log messages: `text`, or `json` for one JSON object per line."
+    )
+    metrics_token: SecretStr | None = Field(
+        default=None,
+        description="Token that opens `/metrics`: 16 characters or more; empty: there is no `/metrics`.",
+    )
+    metrics_slicers: bool = Field(
+        default=False, description="Whether `/metrics` names slicers; otherwise it has no names at all."
+    )
+    connections: dict[str, Connection] = Field(
+        default={},
+        description="Databases that slicers are connected to (docs/connections.md): `[connections.NAME]` "
+        "with a `url`; `${NAME}` in it is a variable of the environment.",
+    )
 
     @property
     def address(self) -> str:
         """The scheme, host and port of the desk: the first of `origins`, or what it listens on."""
         host = "localhost" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
         return next(iter(self.origins), f"http://{f'[{host}]' if ':' in host else host}:{self.port}")
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _is_no_switch(cls, value: Any, info: ValidationInfo) -> Any:
-        return number(value, cls.model_fields[info.field_name or ""].annotation)
 
     @field_validator("origins", "trusted_proxies", mode="before")
     @classmethod
@@ -162,6 +212,13 @@ class Local(BaseSettings):
                     f"a proxy is an address or a network like 10.0.0.0/8, not '{proxy}'"
                 ) from None
         return proxies
+
+    @field_validator("metrics_token", mode="after")
+    @classmethod
+    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and len(token.get_secret_value()) < SHORTEST_SECRET:
+            raise ValueError(f"metrics_token must have {SHORTEST_SECRET} characters or more")
+        return token
 
     @field_validator("home", mode="after")
     @classmethod
@@ -211,25 +268,11 @@ class Local(BaseSettings):
         )
 
     @property
+    def connection_urls(self) -> dict[str, str]:
+        """Name → URL of each connection."""
+        return {name: connection.url for name, connection in self.connections.items()}
+
+    @property
     def services(self) -> dict[str, str]:
         """The service identifier of each API: `reporting` and `deals` → identifier."""
         return {"reporting": self.reporting_service, "deals": self.deals_service}
-
-
-def number(value: Any, kind: Any) -> Any:
-    """The value; ValueError for a switch in place of a number: TOML's `true` would be read as 1."""
-    if isinstance(value, bool) and kind in (int, float, int | None):
-        raise ValueError(f"must be a number, not {str(value).lower()}")
-    return value
-
-
-def split_values(value: Any) -> Any:
-    """Several values in an environment variable: separated by commas, or a list of JSON."""
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"is not valid JSON: {error}") from None
-    return tuple(filter(None, map(str.strip, value.split(","))))

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from lib.settings.local import Local, number, split_values
+from lib.settings.local import SHORTEST_SECRET, Section, split_values
 from lib.wire.network import is_loopback
 from lib.wire.text import DOTS, is_mailable
 
@@ -25,7 +25,6 @@ SECRETS = frozenset(
 )
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
-SHORTEST_SECRET = 16
 DOMAIN = r"^$|^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$"
 DEMO = "tranche.example"
 Domain = Annotated[str, Field(pattern=DOMAIN)]
@@ -36,10 +35,8 @@ Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class ConfiguredSeat(BaseModel):
+class ConfiguredSeat(Section):
     """A seat of a deals service that keeps no list of them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: int = Field(ge=1)
     name: str = Field(min_length=1)
@@ -47,13 +44,8 @@ class ConfiguredSeat(BaseModel):
     dsp: str | None = None
     deal_sync: bool | None = None
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _is_no_switch(cls, value: Any, info: ValidationInfo) -> Any:
-        return number(value, cls.model_fields[info.field_name or ""].annotation)
 
-
-class Remote(Local):
+class Remote(Section):
     """The settings of remote services. Without an address, a service is embedded."""
 
     base_url: str = Field(
@@ -175,7 +167,7 @@ class Remote(Local):
         return bool(self.auth_url and self.service_username and self.service_password)
 
 
-class Alerting(Remote):
+class Alerting(Section):
     """The settings of alerts."""
 
     alerts: bool = Field(
@@ -199,22 +191,7 @@ class Alerting(Remote):
         return self
 
 
-class Sharing(Alerting):
-    """The settings of share links."""
-
-    share_links: bool = Field(
-        default=True,
-        description="Whether people with the permission can make share links, and those links work.",
-    )
-    dossier_tolerance: float = Field(
-        default=0.1,
-        gt=0,
-        lt=1,
-        description="Share by which a buyer's counts of a deal may differ from ours before it is reported.",
-    )
-
-
-class Mailing(Sharing):
+class Mail(Section):
     """The settings of mail."""
 
     smtp_host: str = Field(
@@ -245,58 +222,11 @@ class Mailing(Sharing):
         return self
 
 
-class Operating(Mailing):
-    """The settings of operation."""
-
-    log_format: Literal["text", "json"] = Field(
-        default="text", description="Format of log messages: `text`, or `json` for one JSON object per line."
-    )
-    metrics_token: SecretStr | None = Field(
-        default=None,
-        description="Token that opens `/metrics`: 16 characters or more; empty: there is no `/metrics`.",
-    )
-    metrics_slicers: bool = Field(
-        default=False, description="Whether `/metrics` names slicers; otherwise it has no names at all."
-    )
-
-    @field_validator("metrics_token", mode="after")
-    @classmethod
-    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
-        if token is not None and len(token.get_secret_value()) < SHORTEST_SECRET:
-            raise ValueError(f"metrics_token must have {SHORTEST_SECRET} characters or more")
-        return token
-
-
-class Connection(BaseModel):
-    """A database. In its URL `${NAME}` is a variable of the environment."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|sc)://.+")]
-
-
-class Connecting(Operating):
-    """The settings of connections."""
-
-    connections: dict[str, Connection] = Field(
-        default={},
-        description="Databases that slicers are connected to (docs/connections.md): `[connections.NAME]` "
-        "with a `url`; `${NAME}` in it is a variable of the environment.",
-    )
-
-    @property
-    def connection_urls(self) -> dict[str, str]:
-        """Name → URL of each connection."""
-        return {name: connection.url for name, connection in self.connections.items()}
-
-
-class Receiver(BaseModel):
+class Receiver(Section):
     """Where a DSP takes the documents of its deals, and says their status; `secret` signs what it is sent.
 
     `token` goes with each message as a bearer token, for a DSP that asks for one.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: SecretStr
     status_url: SecretStr | None = None
@@ -311,7 +241,7 @@ class Receiver(BaseModel):
         return self
 
 
-class Syncing(Connecting):
+class DealSyncing(Section):
     """The settings of deal sync."""
 
     deal_sync_receivers: dict[Annotated[int, Field(ge=1)], Receiver] = Field(
@@ -338,16 +268,9 @@ class Syncing(Connecting):
         "first price, 2 second price, 3 fixed price.",
     )
 
-    @property
-    def sync_origin(self) -> str:
-        """The origin of the documents; empty where there are none."""
-        return self.deal_sync_origin or (DEMO if self.demo else "")
 
-
-class CompanyRule(BaseModel):
+class CompanyRule(Section):
     """Whoever has this value in this claim has this role, these grants, and permissions."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     claim: Text
     value: Text
@@ -357,10 +280,8 @@ class CompanyRule(BaseModel):
     shares: bool = False
 
 
-class CompanyProvider(BaseModel):
+class CompanyProvider(Section):
     """A provider (OpenID Connect Discovery 1.0), and how its accounts become people of the desk."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     issuer: str
     client_id: Text
@@ -404,7 +325,7 @@ class CompanyProvider(BaseModel):
         return f"{self.issuer.rstrip('/')}{DISCOVERY}"
 
 
-class SigningIn(Syncing):
+class CompanySignIn(Section):
     """The settings of the company sign-in."""
 
     oidc: CompanyProvider | None = Field(
@@ -420,14 +341,7 @@ class SigningIn(Syncing):
             return self
         if self.oidc_secret is None or not self.oidc_secret.get_secret_value():
             raise ValueError("oidc needs oidc_secret, the client secret that the provider issued")
-        if not self.oidc.address and not self.origins and not is_loopback(self.host):
-            raise ValueError("oidc needs origins or oidc.address, to which the provider sends people back")
         return self
-
-    @property
-    def company_address(self) -> str:
-        """The scheme and host to which the provider sends people back; empty without a provider."""
-        return "" if self.oidc is None else self.oidc.address or self.address
 
 
 def _is_sealed(address: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from certificates import signed
+from file_settings import changed
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import serving
@@ -374,7 +375,7 @@ def test_settings_change_documents(
     with serving(dsp.app) as address:
         with _push(desk, number, address) as push:
             push.look(NOW)
-        other = Settings(**dict(desk.settings) | {"deal_sync_seller": "seller.example"})
+        other = changed(desk.settings, deal_sync_seller="seller.example")
         receiver = Receiver(url=f"{address}/deals", secret=SECRET, token="of deals")
         with Push(desk.access.store.engine, selling_side(other), None, number, receiver) as push:
             push.look(later(hours=5))

@@ -8,7 +8,7 @@ from documents import ROOT
 from pydantic import ValidationError
 
 from lib.engines.connected.backends import OPENERS, TITLES, open_backend
-from lib.settings.optional import Connection
+from lib.settings.local import Connection
 from lib.wire.errors import Misconfigured
 
 

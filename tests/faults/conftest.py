@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from conftest import PASSWORD, PEOPLE, copied
 from dealing import stock
+from file_settings import setting
 from peopled import people_in
 from pydantic import SecretStr
 from serving import serving
@@ -20,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from faults import behaviors as do
 from faults.proxy import Proxy, proxying
 from lib.serving import connect
-from lib.settings import Settings
+from lib.settings import SECTIONS, SETTINGS, Settings
 from lib.wire.breaker import Breaker
 
 SCRIPT = Path(__file__).parents[2] / "lib" / "desk.py"
@@ -171,11 +172,11 @@ class Desk:
     def clean(self, visit: AppTest) -> AppTest:
         """The screen, once that is sure."""
         assert not visit.exception
-        secrets = (getattr(self.settings, name) for name in SECRETS)
+        secrets = (setting(self.settings, name) for name in SECRETS)
         assert not any(one.get_secret_value() in str(visit.main) for one in secrets if one is not None)
         told = [*visit.error, *visit.warning, *visit.code]
         said = " ".join(one.value for one in told if not one.value.startswith("curl"))
-        addresses = (getattr(self.settings, name) for name in ADDRESSES)
+        addresses = (setting(self.settings, name) for name in ADDRESSES)
         assert not any(urlsplit(one).netloc in said for one in addresses if one)
         return visit
 
@@ -202,8 +203,9 @@ class Desk:
 def write(settings: Settings) -> None:
     """Put what the tests set into the file that the desk reads."""
     lines = []
-    for name in settings.model_fields_set - {"home"}:
-        value = getattr(settings, name)
+    parts = (settings, *(getattr(settings, section) for section in SECTIONS if section))
+    for name in {name for part in parts for name in part.model_fields_set} & SETTINGS.keys() - {"home"}:
+        value = setting(settings, name)
         value = value.get_secret_value() if isinstance(value, SecretStr) else value
         if value is not None:
             lines.append(f"{name} = {json.dumps(value)}")

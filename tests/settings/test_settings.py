@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.settings import Settings, settings_tables
+from lib.settings import SETTINGS, Settings, settings_tables
 from lib.wire.errors import Misconfigured
 
 ROOT = Path(__file__).parents[2]
@@ -15,7 +15,7 @@ DOCS = ROOT / "docs"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own, and none of this machine's settings."""
-    for name in Settings.model_fields:
+    for name in SETTINGS:
         monkeypatch.delenv(f"TRANCHE_{name.upper()}", raising=False)
     monkeypatch.delenv("TRANCHE_CONFIG", raising=False)
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
@@ -101,7 +101,7 @@ def test_variables_that_are_no_misspelled_settings(
         *(ROOT / "tests").rglob("*.py"),
     ]
     names = {name for file in files for name in re.findall(r"TRANCHE_[A-Z_]*[A-Z]", file.read_text("utf-8"))}
-    settings = {f"TRANCHE_{name.upper()}" for name in Settings.model_fields}
+    settings = {f"TRANCHE_{name.upper()}" for name in SETTINGS}
     others = names - settings - {"TRANCHE_PROT", "TRANCHE_CONFIG"}
     assert {"TRANCHE_ENGINE", "TRANCHE_TOKEN", "TRANCHE_TEST_DATA"} <= others
     for name in others:
@@ -185,7 +185,7 @@ def test_the_documents_have_the_tables() -> None:
 
 def test_every_setting_has_its_sentence() -> None:
     """Each setting is described by a sentence of its own."""
-    for name, field in Settings.model_fields.items():
+    for name, field in SETTINGS.items():
         assert field.description, name
         assert field.description.endswith("."), name
 

@@ -32,9 +32,9 @@ def told(home: Path, text: str) -> Settings:
 def test_a_provider(home: Path) -> None:
     """Issuer, client and rules are enough; the provider describes itself below its issuer."""
     found = told(home, SECRET + PROVIDER + RULE)
-    assert found.oidc is not None
-    assert found.oidc.metadata_url == "https://login.example/corp/.well-known/openid-configuration"
-    assert (found.oidc.scope, found.oidc.name_claim) == ("openid email profile", "email")
+    assert found.company.oidc is not None
+    assert found.company.oidc.metadata_url == "https://login.example/corp/.well-known/openid-configuration"
+    assert (found.company.oidc.scope, found.company.oidc.name_claim) == ("openid email profile", "email")
     assert found.company_address == "http://127.0.0.1:8501"
     assert "hidden" not in repr(found)
 
@@ -95,7 +95,7 @@ def test_the_secret_from_the_environment(home: Path, monkeypatch: pytest.MonkeyP
 def test_no_provider(home: Path) -> None:
     """Without a provider there is nothing of it."""
     settings = told(home, "demo = false\n")
-    assert (settings.oidc, settings.company_address) == (None, "")
+    assert (settings.company.oidc, settings.company_address) == (None, "")
     context = connect.installation(settings)
     assert (context.company, context.secrets) == (None, {})
 
@@ -105,6 +105,6 @@ def test_the_documented_provider(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TRANCHE_OIDC_SECRET", "hidden")
     page = (Path(__file__).parents[2] / "docs" / "company-sign-in.md").read_text(encoding="utf-8")
     found = told(home, "\n".join(re.findall(r"```toml\n(.*?)```", page, re.S)))
-    assert found.oidc is not None
-    assert [rule.role for rule in found.oidc.rules] == ["admin", "manager"]
+    assert found.company.oidc is not None
+    assert [rule.role for rule in found.company.oidc.rules] == ["admin", "manager"]
     assert connect.installation(found).company is not None

@@ -34,14 +34,17 @@ def test_a_remote_reporting_service(home: Path) -> None:
     """An address, a token and the slicers are enough; a slash at the address's end does not matter."""
     told_alone(home, REPORTING.replace("example", "example/") + 'reporting_token = "hidden"')
     settings = Settings.load()
-    assert (settings.base_url, settings.slicers) == ("https://reports.example", ("acme/auctions",))
-    assert settings.curate_url == ""
+    assert (settings.remote.base_url, settings.remote.slicers) == (
+        "https://reports.example",
+        ("acme/auctions",),
+    )
+    assert settings.remote.curate_url == ""
 
 
 def test_slicers_in_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the environment slicers stand behind one another, with commas."""
     monkeypatch.setenv("TRANCHE_SLICERS", "acme/auctions, acme/deals,")
-    assert Settings.load().slicers == ("acme/auctions", "acme/deals")
+    assert Settings.load().remote.slicers == ("acme/auctions", "acme/deals")
 
 
 def test_mappings_in_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +52,10 @@ def test_mappings_in_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TRANCHE_FEE_TYPES", '{"1": 7}')
     monkeypatch.setenv("TRANCHE_SEATS", '[{"id": 3, "name": "Alpha"}]')
     settings = Settings.load()
-    assert (settings.fee_types, settings.seats) == ({1: 7}, (ConfiguredSeat(id=3, name="Alpha"),))
+    assert (settings.remote.fee_types, settings.remote.seats) == (
+        {1: 7},
+        (ConfiguredSeat(id=3, name="Alpha"),),
+    )
     monkeypatch.setenv("TRANCHE_FEE_TYPES", "{1: 7}")
     with pytest.raises(Misconfigured, match=r'not valid JSON: .*"fee_types"'):
         Settings.load()
@@ -77,13 +83,13 @@ def test_addresses(home: Path, name: str, address: str, reason: str) -> None:
 def test_sealed_addresses(home: Path, address: str) -> None:
     """https anywhere and http on this machine are taken."""
     told(home, f'auth_url = "{address}"')
-    assert Settings.load().auth_url == address
+    assert Settings.load().remote.auth_url == address
 
 
 def test_open_addresses(home: Path) -> None:
     """Who says so gets http anywhere."""
     told(home, 'auth_url = "http://sso.example"\nplain_http = true')
-    assert Settings.load().auth_url == "http://sso.example"
+    assert Settings.load().remote.auth_url == "http://sso.example"
 
 
 def test_what_belongs_together(home: Path) -> None:
@@ -94,7 +100,7 @@ def test_what_belongs_together(home: Path) -> None:
     assert "base_url needs slicers" in refused(home, 'base_url = "https://reports.example"')
     assert "project/slicer, not 'auctions'" in refused(home, 'slicers = ["auctions"]')
     told_alone(home, REPORTING + curate + GRANT)
-    assert Settings.load().service_username == "desk"
+    assert Settings.load().remote.service_username == "desk"
 
 
 def test_secrets_stay_secret(home: Path) -> None:
@@ -112,14 +118,14 @@ def test_secrets_in_a_file_for_everybody(home: Path) -> None:
     with pytest.raises(Misconfigured, match=r"holds service_password and others can read it: chmod 600"):
         Settings.load()
     (home / "tranche.toml").chmod(0o600)
-    assert Settings.load().base_url
+    assert Settings.load().remote.base_url
 
 
 @pytest.mark.parametrize("header", ["X-Token", "Authorization"])
 def test_headers(home: Path, header: str) -> None:
     """A header's name is one."""
     told(home, f'token_header = "{header}"\ntoken_scheme = ""')
-    assert Settings.load().token_header == header
+    assert Settings.load().remote.token_header == header
     assert "token_header" in refused(home, 'token_header = "X Token:"')
 
 
@@ -146,8 +152,11 @@ def test_the_documented_proxy(home: Path) -> None:
 def test_the_documented_services(home: Path) -> None:
     """The settings of docs/remote-services.md are accepted together, and the mapping reads and writes."""
     settings = documented(home, "remote-services.md")
-    assert (settings.base_url, settings.curate_url) == ("https://reports.example", "https://deals.example")
-    dialect = Dialect.of(settings.targeting_names, settings.fee_types)
+    assert (settings.remote.base_url, settings.remote.curate_url) == (
+        "https://reports.example",
+        "https://deals.example",
+    )
+    dialect = Dialect.of(settings.remote.targeting_names, settings.remote.fee_types)
     element = {"geo": {"kind": "COUNTRY", "code": "US"}, "operator": "EXCLUDE"}
     package = dialect.read(SupplyPackage, {"id": 1, "geo_targetings": [element]})
     assert package.geo_targetings == (GeoTarget(type="country", value="US", is_excluded=True),)

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from dealing import SOLD, clients, deal_link
+from file_settings import changed
 from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
 
@@ -293,7 +294,7 @@ def test_without_a_mail_server_it_says_so(settings: Settings, link: str) -> None
 
 def replace_settings(settings: Settings) -> Settings:
     """The same desk without a mail server."""
-    return settings.model_copy(update={"smtp_host": ""})
+    return changed(settings, smtp_host="")
 
 
 @pytest.mark.parametrize("address", ["nobody", "a@b@c", "x" * 250 + "@buyer.example", 'a"b@buyer.example'])

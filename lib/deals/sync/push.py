@@ -53,8 +53,8 @@ Answer = tuple[str, httpx.Response | None]
 def _pushing(settings: Settings, engine: Engine) -> Iterator[database.Look]:
     with ExitStack() as stack:
         pushes = [
-            stack.enter_context(Push(engine, selling_side(settings), settings.ca_file, dsp, receiver))
-            for dsp, receiver in settings.deal_sync_receivers.items()
+            stack.enter_context(Push(engine, selling_side(settings), settings.remote.ca_file, dsp, receiver))
+            for dsp, receiver in settings.deal_sync.deal_sync_receivers.items()
         ]
         pool = stack.enter_context(ThreadPoolExecutor(len(pushes), thread_name_prefix="deal-push"))
         yield lambda now, is_alone: [*pool.map(lambda push: push.look(now, is_alone), pushes)]
@@ -62,7 +62,7 @@ def _pushing(settings: Settings, engine: Engine) -> Iterator[database.Look]:
 
 def pushing(settings: Settings, engine: Callable[[], Engine]) -> AbstractContextManager[None]:
     """Send documents in the background during the block, where there is deal sync and a receiver."""
-    if settings.curate_url or not settings.sync_origin or not settings.deal_sync_receivers:
+    if settings.remote.curate_url or not settings.sync_origin or not settings.deal_sync.deal_sync_receivers:
         return nullcontext()
     failure = "Deals could not be sent to DSPs"
     return database.background("deal-push", failure, engine, lambda: _pushing(settings, engine()))

@@ -16,7 +16,7 @@ PROVIDER = "company"
 
 def company_of(settings: Settings, people: People) -> Company | None:
     """The company sign-in over these people, if there is one; Misconfigured for a rule that can't be."""
-    provider = settings.oidc
+    provider = settings.company.oidc
     if provider is None:
         return None
     rules = claim_rules(settings)
@@ -27,7 +27,7 @@ def company_of(settings: Settings, people: People) -> Company | None:
 
 def claim_rules(settings: Settings) -> list[ClaimRule]:
     """The rules of company accounts in the settings; Misconfigured for one that can't be."""
-    rules = settings.oidc.rules if settings.oidc else ()
+    rules = settings.company.oidc.rules if settings.company.oidc else ()
     try:
         return [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals, r.shares) for r in rules]
     except BadRequest as error:
@@ -40,12 +40,12 @@ def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str,
     To be handed over in memory (`st.App(secrets=…)`): tables are not put into the environment, as single
     values would be. The key that signs its cookies is made on first use, the same for all desks.
     """
-    oidc = settings.oidc
-    if oidc is None or settings.oidc_secret is None:
+    oidc = settings.company.oidc
+    if oidc is None or settings.company.oidc_secret is None:
         return {}
     provider = {
         "client_id": oidc.client_id,
-        "client_secret": settings.oidc_secret.get_secret_value(),
+        "client_secret": settings.company.oidc_secret.get_secret_value(),
         "server_metadata_url": oidc.metadata_url,
         "client_kwargs": {"scope": oidc.scope},
     }

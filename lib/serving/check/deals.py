@@ -29,7 +29,7 @@ LOOKED_INTO: tuple[Entity, ...] = (SupplyPackage, DemandDeal)
 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
-    if not settings.curate_url:
+    if not settings.remote.curate_url:
         yield Step(NAME, EMBEDDED, "ok", "Kept in this desk's database.")
         return
     service = ServiceSetting(NAME, "curate_url", REFUSAL)
@@ -104,7 +104,7 @@ def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterat
 
 def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
     """The changes that the settings allow the desk to make there."""
-    if settings.deals_mapping_confirmed:
+    if settings.remote.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
     else:
         remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
@@ -115,7 +115,7 @@ def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
 
 
 def _seats(settings: Settings) -> Iterator[Step]:
-    count = len(settings.seats)
+    count = len(settings.remote.seats)
     if count:
         yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
     else:

@@ -20,7 +20,7 @@ VANISHED = "Mount or restore that folder (tranche restore), or import the files 
 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
-    if not settings.base_url:
+    if not settings.remote.base_url:
         yield from _stored_slicers(connect.installation(settings).warehouse)
         return
     service = ServiceSetting(NAME, "base_url", REFUSAL)
@@ -28,7 +28,7 @@ def steps(settings: Settings) -> Iterator[Step]:
     if (yield from check_reachable(service, line, settings, settings.reporting_service)):
         client = Reporting(line.http, line.credential, line.patience)
         first: tuple[InfoQuery, Slicer] | None = None
-        for name in settings.slicers:
+        for name in settings.remote.slicers:
             description = yield from _slicer(service, client, name)
             first = first or description
         if first is not None:

@@ -95,7 +95,7 @@ def check_reachable(service: ServiceSetting, line: Line, settings: Settings, ide
     """Whether it answers at all, and there is a token for this identifier; the steps that say so."""
     try:
         with timer() as took:
-            code = _answer(line.http, settings.connect_seconds)
+            code = _answer(line.http, settings.remote.connect_seconds)
         yield Step(service.name, "Connection", "ok", f"{line.address} answers {took()} (HTTP {code}).")
     except TrancheError as error:
         yield service.failure("Connection", error)
@@ -125,6 +125,8 @@ def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: 
         grant = ServiceSetting(service.name, "auth_url", refusal)
         yield grant.failure("Token", error)
         return False
-    who = settings.service_username
-    yield Step(service.name, "Token", "ok", f"{settings.auth_url} gives {who} temporary tokens {took()}.")
+    who = settings.remote.service_username
+    yield Step(
+        service.name, "Token", "ok", f"{settings.remote.auth_url} gives {who} temporary tokens {took()}."
+    )
     return True

@@ -181,9 +181,9 @@ def connect(
     are checked here.
     """
     resources = installation(settings)
-    engine, service = resources.access.store.engine, settings.curate_url
+    engine, service = resources.access.store.engine, settings.remote.curate_url
     note = partial(note_event, resources.access, person)
-    questions = PackageQuestions(engine, service, settings.base_url, person)
+    questions = PackageQuestions(engine, service, settings.remote.base_url, person)
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
@@ -194,12 +194,12 @@ def connect(
         BulkActions(engine, service, person),
         Proposals(engine, service, person, note=note, questions=questions),
         SupplyFiles(engine, person, note),
-        ViewStore(Scope(engine, settings.base_url, person), service, note),
+        ViewStore(Scope(engine, settings.remote.base_url, person), service, note),
         BuyerCounts(engine, service),
         Negotiations(engine, service),
         None if service else HealthStore(engine),
         None if service else UnclearEnds(engine, person),
-        settings.base_url,
+        settings.remote.base_url,
         service,
         0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_unit,
@@ -277,7 +277,7 @@ def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:
         return installation.warehouse.slicers()
     return (
         (project, name)
-        for project, _, name in (slicer.partition("/") for slicer in installation.settings.slicers)
+        for project, _, name in (slicer.partition("/") for slicer in installation.settings.remote.slicers)
     )
 
 

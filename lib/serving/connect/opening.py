@@ -106,11 +106,11 @@ class ConnectionChecks:
 def address_checks(settings: Settings) -> dict[str, Check]:
     """Checks of the company sign-in's provider, and of the hosts of the webhook and of DSPs, where set."""
     checks: dict[str, Check] = {}
-    if settings.oidc is not None:
-        checks[SIGN_IN] = partial(_check_provider, settings.oidc, settings.ca_file)
-    if settings.alerts_webhook is not None:
-        checks[WEBHOOK] = partial(_reach, settings.alerts_webhook.get_secret_value())
-    for dsp, receiver in settings.deal_sync_receivers.items():
+    if settings.company.oidc is not None:
+        checks[SIGN_IN] = partial(_check_provider, settings.company.oidc, settings.remote.ca_file)
+    if settings.alerts.alerts_webhook is not None:
+        checks[WEBHOOK] = partial(_reach, settings.alerts.alerts_webhook.get_secret_value())
+    for dsp, receiver in settings.deal_sync.deal_sync_receivers.items():
         checks[RECEIVER.format(dsp)] = partial(_reach, receiver.url.get_secret_value())
     return checks
 
@@ -158,9 +158,9 @@ class Lines:
 def remote_lines(settings: Settings, access: Access) -> Lines:
     """The lines to the remote services of the settings."""
     return Lines(
-        remote.reporting_line(settings) if settings.base_url else None,
+        remote.reporting_line(settings) if settings.remote.base_url else None,
         RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
-        if settings.curate_url
+        if settings.remote.curate_url
         else None,
     )
 
@@ -212,7 +212,7 @@ def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> De
     return DealsApi(
         DealsService(access.store.engine, settings.price_currency),
         DealSync(access.store.engine, selling_side(settings)),
-        partial(_proposals_of, access, settings.base_url),
+        partial(_proposals_of, access, settings.remote.base_url),
         admission,
         settings.deadline_seconds,
     )

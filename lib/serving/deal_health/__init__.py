@@ -155,7 +155,7 @@ class HealthWatch:
 
 def computing(settings: Settings) -> AbstractContextManager[None]:
     """Compute health in the background during the block, unless the deals are those of a remote service."""
-    if settings.curate_url:
+    if settings.remote.curate_url:
         return nullcontext()
     return database.background(
         "deal-health",

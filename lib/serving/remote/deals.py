@@ -268,13 +268,13 @@ class RemoteDeals:
     ) -> None:
         self.line = line
         self._settings, self._engine, self._now = settings, engine, now
-        self.dialect = Dialect.of(settings.targeting_names, settings.fee_types)
+        self.dialect = Dialect.of(settings.remote.targeting_names, settings.remote.fee_types)
         self._service = line.http, line.credential, line.patience
         self._options: dict[str, Any] = {
-            "header": settings.token_header,
-            "scheme": settings.token_scheme,
+            "header": settings.remote.token_header,
+            "scheme": settings.remote.token_scheme,
             "codec": self.dialect,
-            "honors_keys": settings.deals_keys,
+            "honors_keys": settings.remote.deals_keys,
         }
         self._lock = threading.Lock()
         self._lists: bool | None = None
@@ -294,7 +294,7 @@ class RemoteDeals:
     def _whole(self, person: Person, memory: Memory) -> Deals:
         if self._has_lists(memory):
             return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
-        seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
+        seats, abilities = seats_of(self._settings.remote.seats), self._abilities(PLAIN, person)
         return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
 
     def client(self, abilities: Abilities) -> Deals:
@@ -302,7 +302,7 @@ class RemoteDeals:
         return Deals(*self._service, **self._options, abilities=abilities)
 
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
-        refuses = "" if self._settings.deals_mapping_confirmed else NEEDS_CONFIRMATION
+        refuses = "" if self._settings.remote.deals_mapping_confirmed else NEEDS_CONFIRMATION
         refuses = refuses if person.deals.writes else READ_ONLY
         return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
 

@@ -6,7 +6,7 @@ import httpx
 from pydantic import SecretStr
 
 from lib.people.tokens.client import TemporaryToken
-from lib.settings import Settings
+from lib.settings import Remote, Settings
 from lib.wire.breaker import Breaker
 from lib.wire.call import Credential, Patience, Permanent
 from lib.wire.sockets import client
@@ -33,49 +33,51 @@ class Line:
 
 def reporting_line(settings: Settings) -> Line:
     """The line to the reporting service at `base_url`."""
-    service = settings.reporting_service
-    return _line(settings, "the reporting service", settings.base_url, settings.reporting_token, service)
+    remote, service = settings.remote, settings.reporting_service
+    return _line(remote, "the reporting service", remote.base_url, remote.reporting_token, service)
 
 
 def deals_line(settings: Settings) -> Line:
     """The line to the deals service at `curate_url`."""
-    service = settings.deals_service
-    return _line(settings, "the deals service", settings.curate_url, settings.deals_token, service)
+    remote, service = settings.remote, settings.deals_service
+    return _line(remote, "the deals service", remote.curate_url, remote.deals_token, service)
 
 
-def _line(settings: Settings, name: str, address: str, token: SecretStr | None, service: str) -> Line:
+def _line(remote: Remote, name: str, address: str, token: SecretStr | None, service: str) -> Line:
     """A line with the permanent token if there is one, else with temporary tokens."""
     if token is not None:
         credential: Credential = Permanent(token.get_secret_value())
     else:
-        credential = _temporary(settings, service)
-    return Line(address, _http(settings, address), credential, _patience(settings, name))
+        credential = _temporary(remote, service)
+    return Line(address, _http(remote, address), credential, _patience(remote, name))
 
 
-def _temporary(settings: Settings, service: str) -> TemporaryToken:
-    password = settings.service_password.get_secret_value() if settings.service_password else ""
+def _temporary(remote: Remote, service: str) -> TemporaryToken:
+    password = remote.service_password.get_secret_value() if remote.service_password else ""
     return TemporaryToken(
-        _http(settings, settings.auth_url),
-        settings.service_username,
+        _http(remote, remote.auth_url),
+        remote.service_username,
         password,
         service,
-        _patience(settings, "the token service"),
+        _patience(remote, "the token service"),
     )
 
 
-def _patience(settings: Settings, name: str) -> Patience:
+def _patience(remote: Remote, name: str) -> Patience:
     return Patience(
-        seconds=settings.answer_seconds, max_bytes=settings.max_answer_bytes, breaker=Breaker(name)
+        seconds=remote.answer_seconds,
+        max_bytes=remote.max_answer_bytes,
+        breaker=Breaker(name),
     )
 
 
-def _http(settings: Settings, address: str) -> httpx.Client:
+def _http(remote: Remote, address: str) -> httpx.Client:
     """Connections that verify certificates; see `sockets.client` for proxies and redirects."""
     return client(
         address,
-        settings.ca_file,
+        remote.ca_file,
         base_url=address,
-        timeout=httpx.Timeout(settings.answer_seconds, connect=settings.connect_seconds),
+        timeout=httpx.Timeout(remote.answer_seconds, connect=remote.connect_seconds),
         limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_ALIVE),
         headers={"User-Agent": AGENT},
     )

@@ -176,8 +176,8 @@ class Watch:
         self._webhook = Webhook(settings)
         installation = connect.installation(settings)
         self._people = installation.people
-        self._warehouse = None if settings.base_url else installation.warehouse
-        self.store = AlertStore(installation.access.store.engine, settings.base_url)
+        self._warehouse = None if settings.remote.base_url else installation.warehouse
+        self.store = AlertStore(installation.access.store.engine, settings.remote.base_url)
         self._versions: dict[Slicer, str] = {}
 
     def look(self, now: datetime) -> list[Alert]:
@@ -239,7 +239,7 @@ def _owner(alert: Alert, owners: Mapping[str, Person]) -> Person | None:
 
 def watching(settings: Settings) -> AbstractContextManager[None]:
     """Check alerts in the background during the block, if the settings say so and no other desk does."""
-    if not settings.alerts:
+    if not settings.alerts.alerts:
         return nullcontext()
     failure = "Alerts could not be checked"
     return database.background(
@@ -255,7 +255,9 @@ def _watch(settings: Settings) -> Iterator[database.Look]:
 
 def work_of(settings: Settings) -> str:
     """The name of this work among processes: of all desks over a reporting service one checks its alerts."""
-    return f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
+    return (
+        f"alerts-{zlib.crc32(settings.remote.base_url.encode()):x}" if settings.remote.base_url else "alerts"
+    )
 
 
 def _engine(settings: Settings) -> Engine:
@@ -266,10 +268,10 @@ class Webhook:
     """The way to the receiver."""
 
     def __init__(self, settings: Settings) -> None:
-        address, self._secret = settings.alerts_webhook, settings.alerts_secret
+        address, self._secret = settings.alerts.alerts_webhook, settings.alerts.alerts_secret
         self._address = "" if address is None else address.get_secret_value()
         timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
-        self._http = client(self._address, settings.ca_file, timeout=timeout)
+        self._http = client(self._address, settings.remote.ca_file, timeout=timeout)
 
     @property
     def is_set(self) -> bool:

@@ -52,10 +52,11 @@ def send(
     `about` is the slicer, if it is about one: it is sent as long as the person may see that. Parts have no
     figures of reports: what waits is sent as it is. StoreUnavailable without the database.
     """
-    if not settings.smtp_host or not is_mailable(recipient):
+    if not settings.mail.smtp_host or not is_mailable(recipient):
         return False
     now = datetime.now(UTC)
-    body = bytes(message(Letter(subject, parts), settings.mail_from, recipient)).decode("ascii")  # RFC 2045
+    letter = message(Letter(subject, parts), settings.mail.mail_from, recipient)
+    body = bytes(letter).decode("ascii")  # RFC 2045
     values = {
         "owner": owner.username, "recipient": recipient, "project": about[0], "slicer": about[1],
         "body": body, "created": now, "attempts": 0, "due": now,

@@ -90,7 +90,7 @@ class Post:
         self._reports, self._server = connect.Reports(installation), MailServer(settings)
         self._stop = Unsubscriber.of(engine, installation.access.audit, settings.address)
         self._marks: dict[Pair, tuple[datetime, str]] = {}
-        self.outbox = Outbox(engine, settings.base_url)
+        self.outbox = Outbox(engine, settings.remote.base_url)
 
     def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> None:
         """Send the mails that are due, then messages that wait, as long as it is this desk's work.
@@ -154,7 +154,7 @@ class Post:
             raise AccessError(NO_ADDRESS)
         if subscription.recipient and not self._may_share(person):
             raise AccessError(NO_SHARING)
-        deadline = Deadline(max(self._settings.deadline_seconds, self._settings.answer_seconds))
+        deadline = Deadline(max(self._settings.deadline_seconds, self._settings.remote.answer_seconds))
         clients = connect.connect(person, self._settings, within=deadline)
         if subscription.is_of_alerts:
             return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), recipient, now)
@@ -307,7 +307,7 @@ def posting(settings: Settings, writer: MailWriter) -> Iterator[None]:
 
     Without a mail server in the settings nothing is begun.
     """
-    work = f"mail-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "mail"
+    work = f"mail-{zlib.crc32(settings.remote.base_url.encode()):x}" if settings.remote.base_url else "mail"
 
     @contextmanager
     def start() -> Iterator[database.Look]:
@@ -316,5 +316,5 @@ def posting(settings: Settings, writer: MailWriter) -> Iterator[None]:
     def engine() -> Engine:
         return connect.installation(settings).access.store.engine
 
-    with database.background(work, FAILURE, engine, start) if settings.smtp_host else nullcontext():
+    with database.background(work, FAILURE, engine, start) if settings.mail.smtp_host else nullcontext():
         yield

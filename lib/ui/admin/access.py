@@ -282,12 +282,12 @@ def draw(context: PageContext) -> None:
             st.space("small")
             st.header("Your share links", anchor=False)
             share_list.draw(context)
-        if settings.smtp_host:
+        if settings.mail.smtp_host:
             st.space("small")
             st.header("Your mails", anchor=False)
             mails.draw(context)
         return
-    parts = [TOKENS, LINKS, PEOPLE, *([MAILS] if settings.smtp_host else []), LOG]
+    parts = [TOKENS, LINKS, PEOPLE, *([MAILS] if settings.mail.smtp_host else []), LOG]
     part = st.segmented_control(
         "Access", parts, default=TOKENS, required=True, key="access_shown",
         label_visibility="collapsed", persist_state="session",

@@ -147,7 +147,7 @@ class SnapshotPages:
 
     def _mail_code(self, link: ShareLink, owner: Person) -> bool:
         """Mail a new code to the link's address; whether the desk has a mail server."""
-        if not self._settings.smtp_host or link.recipient is None:
+        if not self._settings.mail.smtp_host or link.recipient is None:
             return False
         code = self._codes.make(link)
         parts = (f"Your code: {code}", f"It opens “{link.name}” for a quarter of an hour.", UNEXPECTED)
@@ -167,7 +167,7 @@ class SnapshotPages:
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
         """The link of this key; and its owner, with no more rights than the link has, if it is open."""
-        is_on, service = self._settings.share_links, self._settings.base_url
+        is_on, service = self._settings.share_links, self._settings.remote.base_url
         link = find_link(self._engine, service, number, secret) if is_on else None
         owner = None if link is None else self._owner(link)
         # Without a code, the page itself looks at the deal: one that is not open asks for none either.

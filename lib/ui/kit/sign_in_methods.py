@@ -140,7 +140,7 @@ class CompanyAccount:
 
         Nothing without a provider.
         """
-        settings = visit.installation.settings.oidc
+        settings = visit.installation.settings.company.oidc
         if settings is None or not streamlit_compat.has_company_client():
             return
         if outcome := st.query_params.get(OUTCOME):

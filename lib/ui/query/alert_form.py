@@ -73,7 +73,7 @@ def _draw_form(context: PageContext, view: SavedView, alert: Alert | None) -> No
     # Below the button: it may not move under the click that also ends the typing of a threshold.
     if history is not None:
         st.caption(plain(past_sentence(history, rule, bound)))
-    if Settings.current().alerts:
+    if Settings.current().alerts.alerts:
         often = f"then after each import and every {CHECK_MINUTES} minutes"
         st.caption(f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}.")
     else:

@@ -28,7 +28,7 @@ NO_ADDRESS = "You have no e-mail address yet: an administrator sets it (Access, 
 
 def is_possible() -> bool:
     """Whether this desk has a mail server."""
-    return bool(Settings.current().smtp_host)
+    return bool(Settings.current().mail.smtp_host)
 
 
 def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> None:

@@ -52,7 +52,7 @@ def own_address() -> str:
 
 def draw_recipient(key: str) -> None:
     """Draw the field for the one address that a share link is for; nothing where no mail can be sent."""
-    if Settings.current().smtp_host:
+    if Settings.current().mail.smtp_host:
         st.text_input(
             "Only for", key=key, max_chars=LONGEST_EMAIL, autocomplete="off",
             placeholder="An e-mail address; a code is sent there",

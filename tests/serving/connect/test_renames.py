@@ -206,7 +206,7 @@ def test_a_rule_of_company_accounts_stops_a_rename(settings: Settings) -> None:
     def with_rule(*grants: str) -> Settings:
         rule = CompanyRule(claim="groups", value="ads", role="viewer", grants=("demo", *grants))
         provider = CompanyProvider(issuer="https://id.example", client_id="desk", rules=(rule,))
-        return settings.model_copy(update={"oidc": provider})
+        return settings.model_copy(update={"company": settings.company.model_copy(update={"oidc": provider})})
 
     installation = connect.installation(settings)
     about = installation.warehouse, installation.access, OLD, NEW, "admin"

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, clients, sold_rows
+from file_settings import changed
 from peopled import people_in
 from sqlalchemy import update
 
@@ -199,7 +200,7 @@ def test_a_report_that_fails(desk: Settings, watch: HealthWatch, deals: Deals) -
     """What was computed before stays, with the reason; it is tried again some minutes later."""
     watch.look(NOW)
     deals.change(DemandDeal, 1, {"is_active": False})
-    hurried = HealthWatch(Settings(**dict(desk) | {"deadline_seconds": 1e-6}))
+    hurried = HealthWatch(changed(desk, deadline_seconds=1e-6))
     hurried.look(NOW)
     failed = watch.store.reports()["demo", SOLD]
     assert failed.problem.startswith("The query took longer")

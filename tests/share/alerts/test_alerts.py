@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import LAST_DAY, small_rows
+from file_settings import changed
 from keeping import Keeper, keeper
 from scipy import stats
 from serving import free_port, serving
@@ -55,7 +56,7 @@ def receiver() -> Receiver:
 def sending(settings: Settings, receiver: Receiver) -> Iterator[Watch]:
     """The same as `watch`, with a receiver of messages on this machine."""
     with serving(receiver.app) as address:
-        yield Watch(Settings(**dict(settings) | webhook(address)))
+        yield Watch(changed(settings, **webhook(address)))
 
 
 def alert(kept: ViewStore) -> Alert:
@@ -362,7 +363,7 @@ def test_a_clock_that_is_set_back(own_home: Path, kept: Keeper, sending: Watch, 
 def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, settings: Settings) -> None:
     """While nobody listens, messages wait in their order, and checks go on."""
     address = f"http://127.0.0.1:{free_port()}"
-    sending = Watch(Settings(**dict(settings) | webhook(address)))
+    sending = Watch(changed(settings, **webhook(address)))
     imported(own_home, [120])
     set_up(kept("manager"))
     sending.look(NOW)
@@ -444,4 +445,4 @@ def test_secrets_are_kept_from_others(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(Misconfigured, match="chmod 600"):
         Settings.load()
     path.chmod(0o600)
-    assert Settings.load().alerts
+    assert Settings.load().alerts.alerts

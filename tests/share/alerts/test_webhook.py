@@ -9,6 +9,7 @@ from threading import Thread
 
 import pytest
 from certificates import signed
+from file_settings import changed
 from keeping import keeper
 from serving import serving
 from watched import Receiver, imported, set_up, webhook
@@ -33,7 +34,7 @@ def desk(own_home: Path, database_url: str) -> Settings:
 
 def sent(desk: Settings, address: str) -> list[AlertMessage]:
     """Check with that receiver, and return the messages that still wait an hour later."""
-    watch = Watch(Settings(**dict(desk) | webhook(address)))
+    watch = Watch(changed(desk, **webhook(address)))
     watch.look(NOW)
     return watch.store.waiting(NOW + timedelta(hours=1))
 
@@ -131,6 +132,6 @@ def test_a_name_that_was_pointed_elsewhere(desk: Settings, tmp_path: Path) -> No
         named = address.replace("http://127.0.0.1", "https://localhost")
         assert len(sent(desk, named)) == 1
         assert receiver.taken == []
-        other = Watch(Settings(**dict(desk) | webhook(named) | {"ca_file": certificate}))
+        other = Watch(changed(desk, **webhook(named), ca_file=certificate))
         other.look(NOW + timedelta(hours=1))
     assert receiver.events == [("fired", 120)]

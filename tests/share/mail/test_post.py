@@ -11,6 +11,7 @@ from threading import Barrier
 
 import pytest
 from conftest import LAST_DAY, rows_by_week
+from file_settings import changed
 from keeping import Keeper, keeper
 from mail_server import SENDER, Mailbox, page, plain, sending
 from serving import free_port
@@ -242,7 +243,7 @@ def test_a_mail_that_is_given_up(kept: Keeper, post: Post, mailbox: Mailbox) -> 
 
 def test_a_server_that_is_not_there(desk: Settings, kept: Keeper, mailbox: Mailbox) -> None:
     """While nobody listens mails wait, and arrive in their order once somebody does."""
-    away = Settings(**dict(desk) | sending(free_port()))
+    away = changed(desk, **sending(free_port()))
     for number in range(2):
         due = subscribed(kept("viewer"), name=f"View {number}").due
     Post(away, Digest(away)).look(due)
@@ -375,7 +376,13 @@ def test_what_a_colleague_tells(desk: Settings, post: Post, mailbox: Mailbox) ->
         "A text",
         FigureTable([FigureRow("Spend", "$12")]),
     )
-    assert not tell(engine, desk.model_copy(update={"smtp_host": ""}), people.require("viewer"), "No", "x")
+    assert not tell(
+        engine,
+        changed(desk, smtp_host=""),
+        people.require("viewer"),
+        "No",
+        "x",
+    )
     people.change("manager", email="")
     assert not tell(engine, desk, people.require("manager"), "No", "x")
     post.look(datetime.now(UTC))

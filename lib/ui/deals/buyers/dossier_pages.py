@@ -126,7 +126,7 @@ class DossierPages:
         except NO_DEAL:
             return None
         shared = SharedDeal(link.deal, seat_number(deal))
-        return deal if link.is_for(shared, self._settings.curate_url) else None
+        return deal if link.is_for(shared, self._settings.remote.curate_url) else None
 
     def _deal_page(self, link: ShareLink, owner: Person) -> DealPage | None:
         """What the page is about, as it is now; None where it is not open."""
