@@ -28,6 +28,7 @@ CONNECT_SECONDS = 5
 STATEMENT_SECONDS, IDLE_SECONDS = 10, 60
 IDLE_SINCE = "tranche_idle_since"
 SCRIPTS = Path(__file__).parent / "migrations"
+FIRST_REVISION = "0042"  # of the first release
 POSTGRES_LOCK = 7_226_243  # of an advisory lock, as in transaction.py
 _one_at_a_time = threading.RLock()
 
@@ -165,18 +166,19 @@ def _is_current(connection: Connection) -> bool:
     """Whether no migration is missing: known without Alembic, which takes long to import."""
     if not inspect(connection).has_table("alembic_version"):
         return False
-    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0038_boards.py
+    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0042_start.py
     return [*connection.scalars(text("select version_num from alembic_version"))] == [newest[1:5]]
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Run the migrations that are missing up to a revision, in the transaction of this connection.
 
-    Misconfigured for a revision, here or in the database, that this version of the program does not know.
+    Misconfigured for a revision, given or in the database, that this version of the program does not know.
     """
     logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)  # it lists itself on import
     from alembic import command
     from alembic.config import Config
+    from alembic.migration import MigrationContext
     from alembic.util import CommandError
 
     config = Config()
@@ -189,4 +191,10 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, revision)
     except CommandError as error:
+        unknown = MigrationContext.configure(connection).get_current_revision() or revision
+        if unknown < FIRST_REVISION:
+            raise Misconfigured(
+                f"The database is of a version before the first release (revision {unknown}), and was not "
+                "changed: upgrade it with the code of 28 November 2026, or start with a new data directory"
+            ) from error
         raise Misconfigured(f"The database is of another version of Tranche: {error}") from error

@@ -22,7 +22,6 @@ from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
 from lib.deals.supply.store import SupplyFiles
 from lib.deals.sync.push import pushing
-from lib.deals.unclear_ends import UnclearEnds
 from lib.people import Person
 from lib.people.tokens.desk_tokens import NoToken
 from lib.people.tokens.store import Caller
@@ -104,8 +103,7 @@ class Reports:
 class Clients:
     """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
-    `healths` is the stored health of deals, `unclear_ends` the ends to ask about; both None for a remote
-    deals service, whose deals are not stored.
+    `healths` is the stored health of deals, None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
     `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
     `buyer_counts` what buyers entered, `negotiations` what they answered, `view_store` saved views and
@@ -128,7 +126,6 @@ class Clients:
     buyer_counts: BuyerCounts
     negotiations: Negotiations
     healths: HealthStore | None = None
-    unclear_ends: UnclearEnds | None = None
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0
@@ -198,7 +195,6 @@ def connect(
         BuyerCounts(engine, service),
         Negotiations(engine, service),
         None if service else HealthStore(engine),
-        None if service else UnclearEnds(engine, person),
         settings.remote.base_url,
         service,
         0 if resources.lines.reporting is None else SLICER_SECONDS,

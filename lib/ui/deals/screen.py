@@ -10,7 +10,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
 from lib.ui.deals import catalog, field_text
-from lib.ui.deals.changes import dead_targets_dialog, end_questions, proposal_form, proposals, undo
+from lib.ui.deals.changes import dead_targets_dialog, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
 from lib.ui.deals.drawer.change import DrawerChange
@@ -51,7 +51,6 @@ def draw(context: PageContext) -> None:
         overlap.draw_dialog(context)
         dead_targets_dialog.draw_dialog(context)
         undo.draw_dialog(context)
-        end_questions.draw_dialog(context)
         proposals.draw_dialog(context)
     _draw_drawer(context)
 
@@ -61,7 +60,6 @@ def leave() -> None:
     overlap.close()
     dead_targets_dialog.close()
     undo.close()
-    end_questions.close()
 
 
 def _draw_drawer(context: PageContext) -> None:

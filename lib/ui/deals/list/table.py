@@ -11,7 +11,7 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.slicers.models import Direction
 from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.changes import dead_targets_dialog, end_questions, pause_dialog, proposals, undo
+from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms.id_picker import read_number
@@ -118,7 +118,6 @@ def draw(context: PageContext) -> None:
         saved_lists.draw(context, search.entity, catalog.abilities(context), partial(_options, context))
         pause_dialog.draw(context, search, part.count, list_view)
         undo.draw(context)
-        end_questions.draw(context)
         proposals.draw(context)
         overlap.draw(search, list_view)
         dead_targets_dialog.draw(search)

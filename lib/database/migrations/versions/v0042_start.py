@@ -1,4 +1,4 @@
-"""The tables as they were at revision 0035, where migrations begin: nothing was released before.
+"""The tables of the first release, where migrations begin: what is older is refused (`database.upgrade`).
 
 One file, since a migration is one.
 """
@@ -10,7 +10,7 @@ from alembic import op
 
 from lib.database.columns import Key, keys, optional, required
 
-revision = "0035"
+revision = "0042"
 down_revision = None
 
 INSTANT, TEXT, FLAG, DAY = sa.DateTime(timezone=True), sa.Text(), sa.Boolean(), sa.Date()
@@ -31,6 +31,7 @@ def upgrade() -> None:
     _deals()
     _work_on_deals()
     _views()
+    _slicers()
 
 
 def _people_and_tokens() -> None:
@@ -103,7 +104,7 @@ def _deals() -> None:
         *required(**STAMPS),
         *optional(price_type=CODE, units=LARGE, budget=LARGE, frequency_cap=LARGE, viewability_goal=LARGE),
         *optional(deal_type=CODE, pacing=CODE, audience_segments=VALUE, buyer_note=VALUE, priority=LARGE),
-        *optional(house_code=VALUE),
+        *optional(house_code=VALUE, currency=CODE, block_override=FLAG),
         sa.ForeignKeyConstraint(["deal_id"], ["deal_ids.deal_id"]),
         _reference("package_id", "packages", "RESTRICT"),
         _reference("seat_id", "seats", "RESTRICT"),
@@ -164,6 +165,11 @@ def _work_on_deals() -> None:
     )
     _index("remembered", "service", "entity", "entity_id", "id")
     op.create_table("drafts", *keys(username=USER, service=SERVICE), *required(at=INSTANT, body=TEXT))
+    op.create_table(
+        "change_drafts",
+        *keys(username=USER, service=SERVICE, entity=sa.String(40), entity_id=LARGE),
+        *required(at=INSTANT, body=TEXT),
+    )
     op.create_table(
         "package_questions",
         *keys(service=SERVICE, package_id=LARGE),
@@ -241,6 +247,7 @@ def _work_on_deals() -> None:
         *required(word=TEXT, who=TEXT),
         *optional(link_id=LARGE),
         *required(at=INSTANT),
+        *optional(currency=CODE, details=TEXT),
     )
     op.create_table(
         "buyer_counts",
@@ -287,6 +294,14 @@ def _views() -> None:
     )
     _index("notes", "service", "project", "slicer", "day")
     _index("notes", "view_id")
+    _id_table("boards", *required(service=SERVICE, name=NAME, cells=TEXT, params=TEXT, **SHARED))
+    _index("boards", "service")
+    op.create_table(
+        "start_boards",
+        *keys(username=USER, service=SERVICE),
+        *required(board_id=Key, at=INSTANT),
+        _reference("board_id", "boards", "CASCADE"),
+    )
     op.create_table("chosen_cards", *keys(username=USER, **SLICER), *required(cards=TEXT, at=INSTANT))
     _id_table(
         "alerts",
@@ -295,12 +310,17 @@ def _views() -> None:
         *required(state=CODE),
         *optional(since=INSTANT, value=DOUBLE, low=DOUBLE, high=DOUBLE),
         *required(problem=TEXT),
-        *optional(checked=INSTANT),
+        *optional(checked=INSTANT, rows_key=DIGEST),
         _reference("view_id", "saved_views", "CASCADE"),
         sa.UniqueConstraint("view_id", "owner"),
     )
     _index("alerts", "owner")
-    _id_table("alert_messages", *required(body=TEXT, attempts=WHOLE, due=INSTANT))
+    _id_table(
+        "alert_messages",
+        *required(alert_id=Key, event=TEXT, attempts=WHOLE, due=INSTANT),
+        _reference("alert_id", "alerts", "CASCADE"),
+    )
+    _index("alert_messages", "alert_id")
     _id_table("own_metrics", *required(**SLICER, name=NAME, formula=TEXT, unit=CODE, digits=WHOLE, **SHARED))
     _index("own_metrics", "service", "project", "slicer")
     _id_table(
@@ -309,30 +329,45 @@ def _views() -> None:
         *required(service=SERVICE, owner=USER, created=INSTANT, recipient=EMAIL, pace=sa.String(10)),
         *required(zone=sa.String(64), minute=WHOLE, weekday=WHOLE, only_new=FLAG, with_snapshot=FLAG),
         *required(due=INSTANT, mark=TEXT, failures=WHOLE, problem=TEXT),
-        *optional(sent=INSTANT),
+        *optional(sent=INSTANT, board_id=Key),
+        sa.Column("request", TEXT, nullable=False, server_default="{}"),
+        _reference("board_id", "boards", "CASCADE"),
         _reference("view_id", "saved_views", "CASCADE"),
     )
+    _index("mail_subscriptions", "board_id")
     _index("mail_subscriptions", "owner")
     _index("mail_subscriptions", "view_id")
     _id_table(
         "mail_messages",
-        *optional(subscription_id=Key),
         *required(owner=USER, recipient=EMAIL, project=VALUE, slicer=VALUE, body=TEXT, created=INSTANT),
         *required(attempts=WHOLE, due=INSTANT),
-        _reference("subscription_id", "mail_subscriptions", "CASCADE"),
     )
-    _index("mail_messages", "subscription_id")
     _id_table(
         "share_links",
         *required(**SLICER, name=NAME, params=TEXT, origins=TEXT, secret_hash=DIGEST),
         *required(owner=USER, created=INSTANT, expires=INSTANT),
-        *optional(opened=INSTANT, deal=LARGE, deals_service=SERVICE, recipient=EMAIL),
+        *optional(
+            opened=INSTANT, deal=LARGE, deals_service=SERVICE, recipient=EMAIL, seat=LARGE, grants=TEXT
+        ),
+        sa.Column("wrong_codes", WHOLE, nullable=False, server_default="0"),
     )
     _index("share_links", "service", "owner")
-    op.create_table(
-        "link_codes", *keys(link_id=LARGE), *required(code_hash=DIGEST, made=INSTANT, tries=WHOLE)
+    _id_table(
+        "link_codes",
+        *required(link_id=Key, code_hash=DIGEST, made=INSTANT),
+        _reference("link_id", "share_links", "CASCADE"),
     )
+    _index("link_codes", "link_id")
     op.create_table("link_visits", *keys(key_hash=DIGEST), *required(link_id=LARGE, expires=INSTANT))
+
+
+def _slicers() -> None:
+    op.create_table(
+        "slicer_renames",
+        *keys(project=VALUE, slicer=VALUE),
+        *required(to_project=VALUE, to_slicer=VALUE, who=NAME),
+    )
+    op.create_table("known_slicers", *keys(project=VALUE, slicer=VALUE))
 
 
 def _id_table(table: str, *parts: Any) -> None:
