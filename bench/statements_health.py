@@ -23,11 +23,11 @@ import pandas as pd
 from scipy.special import ndtr
 from statements import NOISES, counts
 
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.models import DemandDeal, Dsp, EntityChange, GeoTarget, ListTarget, Seat, SupplyPackage
 from lib.insight import change_point, diagnosis
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport
-from lib.insight.health import DealContext, DealHealth
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, KeyField, Slicer, time_key_field

@@ -10,14 +10,13 @@ from pydantic import Field
 from lib.agents.answers import Json, figure, head, number, rows, text
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, DayRange, Verb
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
-from lib.insight import health
 from lib.insight.assessor import Assessor
-from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
-from lib.insight.health import DealContext
+from lib.insight.deal_report import DealReport
 from lib.slicers import dates
 from lib.slicers.models import Slicer
-from lib.slicers.roles import WIN_CPM, field_of
+from lib.slicers.roles import DEAL, PACKAGE, WIN_CPM, field_of, step_fields, tells_deals
 from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound, Unsupported
 
 NOUNS = {"demand_deals": "deal", "supply_deals": "package", "seats": "seat"}
@@ -120,10 +119,10 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     }
 
 
-def _health(desk: Desk, deal: DemandDeal, assessment: health.DealHealth) -> Json:
+def _health(desk: Desk, deal: DemandDeal, assessment: DealHealth) -> Json:
     steps = [
-        {"step": name, "value": number(value), "percent_of_step_before": number(rate.value)}
-        for name, value, rate in health.rates(assessment.steps)
+        {"step": name, "value": number(value), "percent_of_step_before": number(rate)}
+        for name, value, rate in assessment.rates
     ]
     return {
         "id": deal.id,
@@ -181,7 +180,7 @@ def past_delivery(desk: Desk, arguments: PastDelivery) -> Json:
 
 def delivery_fields(slicer: Slicer) -> list[str]:
     """The steps of the funnel, spend where there is one, and the average price of a win."""
-    names = [*health.step_fields(slicer).values()]
+    names = [*step_fields(slicer).values()]
     names += [field.name for field in slicer.data_fields if field.name == "spend"]
     cpm = field_of(slicer, WIN_CPM)
     return [*dict.fromkeys([*names, *([] if cpm is None else [cpm.name])])]

@@ -17,7 +17,7 @@ from lib.insight.seat_prices import SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter
 
@@ -130,7 +130,7 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     fields = win_prices.win_fields(slicer)
     if fields is None:
         raise BadRequest(f"{inventory.name} has no data field for the win CPM, or none that counts wins")
-    if arguments.seats and not seat_prices.tells_seats(slicer):
+    if arguments.seats and not tells_seats(slicer):
         raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
     base = inventory.query(DAYS)
     guides: list[Json] = []

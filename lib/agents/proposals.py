@@ -14,14 +14,14 @@ from lib.agents.inventory import lists_of
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import doubts, moments
-from lib.deals.doubts import PriceScale, currency_slip, price_slip
+from lib.deals.doubts import PriceScale, WinScales, currency_slip, price_slip
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, entries
 from lib.deals.targeting.from_filters import FromFilters, from_filters
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.expected import daily_impressions
-from lib.insight.price_scales import WinScales, ask_win_scales
+from lib.insight.price_scales import ask_win_scales
 from lib.reporting import links
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.filters import Filter

@@ -19,6 +19,7 @@ from lib.deals.store.tables import deal_health
 from lib.wire.errors import BadRequest
 
 MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 400, 10**15, Decimal(10**12)
+NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
 
 buyer_counts = Table(
     "buyer_counts",

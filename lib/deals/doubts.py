@@ -7,7 +7,7 @@ A price is compared with the first scale that there is: the price before, else w
 prices of the same package. Scales are in the currency of the price: there is none of prices in another.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -147,6 +147,22 @@ class PriceScale:
             return None
         titles = ("the lowest other price in the package", "the highest other price in the package")
         return cls(min(positive), max(positive), *titles)
+
+
+@dataclass(frozen=True)
+class WinScales:
+    """The quartiles of the daily win CPM of the last 30 days, by seat and medium; "" stands for every one."""
+
+    scales: Mapping[tuple[str, str], PriceScale]
+
+    def find(self, seat: int | None, media_types: Sequence[str]) -> PriceScale | None:
+        """That of a seat in a medium, else that of all seats there; None where nothing was won.
+
+        Of several media, or none, it is that of all.
+        """
+        medium = media_types[0] if len({*media_types}) == 1 else ""
+        own = None if seat is None else self.scales.get((str(seat), medium))
+        return own or self.scales.get(("", medium))
 
 
 def price_slip(price: Decimal | None, scales: Iterable[PriceScale | None] = ()) -> str:

@@ -6,18 +6,20 @@ from datetime import date
 from functools import cached_property
 
 from lib.deals.buyer_counts import BuyerCounts, EnteredCounts
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal
 from lib.deals.supply.states import SupplyIndex
 from lib.insight import discrepancy_sentences, health
-from lib.insight.deal_report import DEAL, PACKAGE, DealReport
+from lib.insight.deal_report import DealReport
 from lib.insight.deliveries import Deliveries, delivery_fields
 from lib.insight.dossier import dossier
 from lib.insight.funnel_days import FunnelDays
-from lib.insight.health import DealContext, DealHealth, Funnels
+from lib.insight.health import Funnels
 from lib.insight.investigation import Investigation
 from lib.insight.supply_path import unauthorized_shares
 from lib.reporting.answers import Audience
+from lib.slicers.roles import DEAL, PACKAGE, step_fields
 
 DAYS, UNAUTHORIZED_SHARE, BEHIND = PERIODS[0], 10.0, 80.0
 """Days of the funnel; in percent, the share of bids for unauthorized supply from which a deal needs
@@ -60,7 +62,7 @@ class Assessor:
             if number in counts:
                 deal_health = self._with_counts(deal, deal_health, counts[number])
             if deliveries is not None:
-                figures = deliveries.figures(deal, health.packages_of(deal, context))
+                figures = deliveries.figures(deal, context.packages_of(deal))
                 deal_health = replace(deal_health, delivery=figures, is_estimate=deliveries.is_estimate)
             healths[number] = _with_pace(deal_health)
         return healths
@@ -116,7 +118,7 @@ class Assessor:
     @cached_property
     def _days(self) -> FunnelDays | None:
         """The days of the funnels; None if no slicer has deals or a step."""
-        if self.report is None or not (fields := health.step_fields(self.report.slicer)):
+        if self.report is None or not (fields := step_fields(self.report.slicer)):
             return None
         return FunnelDays(self.report, fields, self.price_type)
 

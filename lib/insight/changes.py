@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from lib.deals.models import EntityChange, Targeting
 from lib.deals.targeting.kinds import KINDS
-from lib.insight.deal_report import PACKAGE
-from lib.insight.evidence import day_of
+from lib.slicers.dates import day_of
+from lib.slicers.roles import PACKAGE
 
 DAYS_BEFORE, DAYS_AFTER, USUAL_DAYS, LEAST_GROWTH = 2, 1, 28, 0.05
 """Days before a fall in which a change may be its cause, and after it in which one is listed beside it; days

@@ -10,9 +10,9 @@ from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
 from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
+from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT
 from lib.wire.filters import Filter
 
-DEAL, PACKAGE, SEAT, DSP = "deal", "supply_package", "seat", "dsp"
 KEY_FIELDS = {DemandDeal: DEAL, SupplyPackage: PACKAGE, Seat: SEAT, Dsp: DSP}
 NO_ID = "0"
 Entity = DemandDeal | SupplyPackage | Seat | Dsp
@@ -75,8 +75,3 @@ class DealReport:
         """The filter for the rows of all but these entities, all of one kind, of the deals client."""
         ids = tuple(str(entity.id) for entity in entities)
         return Filter(name=KEY_FIELDS[type(entities[0])], value=ids, match="not equals")
-
-
-def tells_deals(slicer: Slicer) -> bool:
-    """Whether its key fields tell deals and packages apart, by the ids that these have in Deals."""
-    return {DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}

@@ -5,11 +5,11 @@ from datetime import datetime, time, timedelta, timezone
 
 from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
-from lib.slicers.roles import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of
+from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of
 
 ROLES = {
     "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,

@@ -16,10 +16,12 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from lib.deals.buyer_counts import NOUNS
+
 Numbers = npt.NDArray[np.float64]
 Counts = Mapping[str, Numbers]
 """Figures by day, by step; NaN where there are none."""
-STEPS = ("requests", "bids", "wins", "spend")
+STEPS = tuple(NOUNS)
 SHORTEST, MOST_OF, ERRORS, CUT = 3, 2 / 3, 2.0, 4.0
 """The least days of a span; the part of them that must be beyond the share; how many standard errors a level
 must be beyond it; what a cut costs, as a multiple of the logarithm of the days."""

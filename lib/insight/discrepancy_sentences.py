@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lib.deals.buyer_counts import NOUNS
 from lib.insight.diagnosis import write_day
 from lib.insight.discrepancy import SHORTEST, CountComparison, Gap
 
-NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
 OURS = {"requests": "we sent", "bids": "we received", "wins": "we count", "spend": "we count"}
 LOOK_AT = {
     ("requests", -1): "the endpoint, its timeouts and limits of requests per second",

@@ -10,7 +10,7 @@ has the same difference around it, a placebo (lib/reporting/noise.py).
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from lib.insight.deal_report import DealReport
 from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.slicers.dates import Days
+from lib.slicers.dates import Days, day_of
 from lib.slicers.models import DataField, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
@@ -99,11 +99,6 @@ def days(at: datetime, hours: int, last: date, earliest: date | None = None) -> 
     start = max(day - HISTORY * ONE, earliest or date.min)
     history = (start, first - ONE) if start < first else None
     return EvidenceDays((first, first + (count - 1) * ONE), (day + ONE, day + count * ONE), history)
-
-
-def day_of(at: datetime, hours: int) -> date:
-    """The day of a moment in a zone so many hours ahead of UTC."""
-    return at.astimezone(timezone(timedelta(hours=hours))).date()
 
 
 def control_group(

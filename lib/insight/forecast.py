@@ -24,7 +24,6 @@ WEEK, CONFIDENCE = 7, 0.95
 FEWEST_ERRORS, FEWEST_TESTS, LEAST_HELD, ONE_SIGN = 14, 5, 0.8, 0.9
 """Errors for a range, also twice the days of its period; past ranges that must have been tried, and the part
 of them that must have held; the part of the errors that have one sign where the forecast is shifted."""
-PERIODS = {1: "days", WEEK: "weeks", 2 * WEEK: "fortnights"}
 Numbers = npt.NDArray[np.float64]
 
 
@@ -49,11 +48,6 @@ class Forecast:
     hits: int = 0
     tests: int = 0
     days: int = 0
-
-
-def track_record(hits: int, tests: int, days: int) -> str:
-    """`in 27 of 30 past fortnights`: how often a range made then held, for periods alike."""
-    return f"in {hits} of {tests} past {PERIODS.get(days, f'periods of {days} days')}"
 
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:

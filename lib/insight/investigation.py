@@ -13,19 +13,19 @@ from itertools import pairwise
 
 import numpy as np
 
+from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
 from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal
 from lib.insight import change_point, changes, diagnosis, health, seat_prices, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
 from lib.insight.changes import SALES, FieldChange
-from lib.insight.deal_report import DEAL, Entity
+from lib.insight.deal_report import Entity
 from lib.insight.diagnosis import PRICE_DAYS, Break, Losses, Witnesses
 from lib.insight.fall_witnesses import FallWitnesses
 from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
-from lib.insight.health import DealContext, DealHealth, FunnelStep
 from lib.insight.win_prices import WinFields, WinPrices
-from lib.slicers.roles import BID_PRICE, BIDS, CREATIVE, LOSSES, LOST_REASON, field_of, key_field_of
+from lib.slicers.roles import BID_PRICE, BIDS, CREATIVE, DEAL, LOSSES, LOST_REASON, field_of, key_field_of
 from lib.wire.filters import Filter
 
 MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4
@@ -98,9 +98,9 @@ class Investigation:
 
     def members(self, deal: DemandDeal) -> dict[str, Sequence[Entity]]:
         """Its packages, seat and DSP, as far as they are known."""
-        seat, dsp = health.buyer(deal, self.context)
+        seat, dsp = self.context.buyer(deal)
         return {
-            "package": health.packages_of(deal, self.context),
+            "package": self.context.packages_of(deal),
             "seat": [] if seat is None else [seat],
             "dsp": [] if dsp is None else [dsp],
         }
@@ -173,7 +173,7 @@ class _Case:
         self._health, self._break = its_health, its_break
         self._days, self._report = investigation.days, investigation.days.report
         self._own, self._losses = investigation.series[str(deal.id)], losses
-        self._packages = health.packages_of(deal, investigation.context)
+        self._packages = investigation.context.packages_of(deal)
         missing = next((step.name for step in its_health.steps if step.value == 0), "")
         self._step = missing if its_break is None else its_break.step
         self._base = {step: base for base, step in pairwise(self._days.fields)}.get(self._step, "")

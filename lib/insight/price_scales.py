@@ -1,36 +1,20 @@
 """What seats win at in each medium, in one question: the scales that new prices are compared with."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
 
-from lib.deals.doubts import PriceScale
+from lib.deals.doubts import PriceScale, WinScales
 from lib.deals.models import Seat
-from lib.insight.deal_report import SEAT, DealReport
+from lib.insight.deal_report import DealReport
 from lib.insight.win_prices import DAY, WinFields, quartiles, win_fields
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import Order
+from lib.slicers.roles import SEAT
 
 MEDIA, DAYS, MOST, SMALLEST = "media_type", 30, 10_000, 0.1
-
-
-@dataclass(frozen=True)
-class WinScales:
-    """The quartiles of the daily win CPM of the last 30 days, by seat and medium; "" stands for every one."""
-
-    scales: Mapping[tuple[str, str], PriceScale]
-
-    def find(self, seat: int | None, media_types: Sequence[str]) -> PriceScale | None:
-        """That of a seat in a medium, else that of all seats there; None where nothing was won.
-
-        Of several media, or none, it is that of all.
-        """
-        medium = media_types[0] if len({*media_types}) == 1 else ""
-        own = None if seat is None else self.scales.get((str(seat), medium))
-        return own or self.scales.get(("", medium))
 
 
 def ask_win_scales(report: DealReport, seats: Sequence[Seat]) -> WinScales:

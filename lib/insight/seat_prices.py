@@ -14,14 +14,14 @@ import numpy as np
 from lib.deals.models import DemandDeal, Seat
 from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import forecast, win_prices
-from lib.insight.deal_report import DEAL, PACKAGE, SEAT, DealReport
+from lib.insight.deal_report import DealReport
 from lib.insight.forecast import DayFigure
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
-from lib.slicers.roles import WIN_RATE, field_of
+from lib.slicers.roles import DEAL, WIN_RATE, field_of
 from lib.wire.filters import Filter
 
 MOST_GROUPS = 50_000
@@ -51,11 +51,6 @@ def price_query(
         update={"filters": filters, "split_by": price_groups(report.slicer)}
     )
     return win_prices.win_question(query, report.slicer, fields)
-
-
-def tells_seats(slicer: Slicer) -> bool:
-    """Whether its values of the key field `seat` are the ids of seats, as those of its deals are of deals."""
-    return {SEAT, DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
 
 
 def question(

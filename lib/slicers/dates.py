@@ -56,7 +56,12 @@ def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:
 
 def today(timezone: Zone, now: dt.datetime | None = None) -> dt.date:
     """The current date in a zone; `now` must know its own zone."""
-    return (now or dt.datetime.now(dt.UTC)).astimezone(tzinfo(timezone)).date()
+    return day_of(now or dt.datetime.now(dt.UTC), timezone)
+
+
+def day_of(at: dt.datetime, timezone: Zone) -> dt.date:
+    """The day of a moment in a zone."""
+    return at.astimezone(tzinfo(timezone)).date()
 
 
 def is_fresh(slicer: "Slicer", today: dt.date) -> bool:

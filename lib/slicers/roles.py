@@ -16,6 +16,12 @@ ROLES = {
     "creative": CREATIVE, "spend": SPEND,
 }  # fmt: skip
 """The usual names of the fields with a role; a definition's `roles` say it where they have other names."""
+STEPS = (
+    ("requests", REQUESTS), ("bids", BIDS),  ("wins", WINS), ("impressions", IMPRESSIONS),
+    ("viewable impressions", VIEWABLE),
+)  # fmt: skip
+DEAL, PACKAGE, SEAT, DSP = "deal", "supply_package", "seat", "dsp"
+"""The steps of the funnel, and the key fields whose values are ids of deals, packages, seats and DSPs."""
 
 
 def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
@@ -29,6 +35,22 @@ def key_field_of(slicer: Slicer, names: tuple[str, ...]) -> str | None:
     """The same of key fields: its name."""
     field_names = {field.name for field in slicer.key_fields}
     return next((name for name in (*_by_role(slicer.key_fields, names), *names) if name in field_names), None)
+
+
+def step_fields(slicer: Slicer) -> dict[str, str]:
+    """The slicer's data fields for the steps of the funnel, as far as it has them, by the step's name."""
+    fields = {name: field_of(slicer, names) for name, names in STEPS}
+    return {name: field.name for name, field in fields.items() if field is not None}
+
+
+def tells_deals(slicer: Slicer) -> bool:
+    """Whether its key fields tell deals and packages apart, by the ids that these have in Deals."""
+    return {DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
+
+
+def tells_seats(slicer: Slicer) -> bool:
+    """Whether its values of the key field `seat` are the ids of seats, as those of its deals are of deals."""
+    return {SEAT, DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
 
 
 def _by_role(fields: Iterable[DataField | KeyField], names: tuple[str, ...]) -> list[str]:

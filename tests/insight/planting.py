@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport
-from lib.insight.health import DealContext, DealHealth
 
 NOON = dt.time(12)
 

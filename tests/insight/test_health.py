@@ -5,19 +5,12 @@ import datetime as dt
 import pandas as pd
 import pytest
 
+from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.insight.health import (
-    DealContext,
-    DealHealth,
-    Funnels,
-    FunnelStep,
-    funnels,
-    health,
-    rates,
-    step_fields,
-)
-from lib.reporting.answers import Audience, Estimate, Precision, Total
+from lib.insight.health import Funnels, funnels, health
+from lib.reporting.answers import Audience, Precision, Total
 from lib.slicers.models import DataField, Slicer
+from lib.slicers.roles import step_fields
 
 NOW = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
@@ -137,12 +130,12 @@ def test_funnels_of_an_answer() -> None:
 
 def test_shares_of_the_step_before() -> None:
     """40 of 100 bids are 40 %, 30 of 40 impressions 75 %; of zero there is no share."""
-    assert rates(seen(100, 40, 30).steps["7"]) == [
-        ("bids", 100, Estimate(None)),
-        ("impressions", 40, Estimate(40)),
-        ("viewable impressions", 30, Estimate(75)),
+    assert DealHealth("healthy", "", seen(100, 40, 30).steps["7"]).rates == [
+        ("bids", 100, None),
+        ("impressions", 40, 40),
+        ("viewable impressions", 30, 75),
     ]
-    assert rates(seen(0, 0, 0).steps["7"])[1] == ("impressions", 0, Estimate(None))
+    assert DealHealth("healthy", "", seen(0, 0, 0).steps["7"]).rates[1] == ("impressions", 0, None)
 
 
 def test_a_price_is_no_reason() -> None:

@@ -14,6 +14,7 @@ from functools import partial
 
 from lib import database
 from lib.deals.buyer_counts import BuyerCounts
+from lib.deals.deal_health import DealContext
 from lib.deals.healths import (
     BATCH_SIZE,
     NO_REPORT,
@@ -25,14 +26,13 @@ from lib.deals.healths import (
 )
 from lib.deals.supply.states import SupplyIndex
 from lib.deals.supply.store import SupplyFiles
-from lib.insight import health
 from lib.insight.assessor import Assessor
-from lib.insight.deal_report import DealReport, tells_deals
-from lib.insight.health import DealContext
+from lib.insight.deal_report import DealReport
 from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.models import Slicer
+from lib.slicers.roles import tells_deals
 from lib.wire.errors import TrancheError
 
 __all__ = ["computing"]
@@ -134,7 +134,7 @@ class HealthWatch:
         history = partial(self.store.history, now)
         context = DealContext(batch.packages, batch.seats, batch.dsps, now, history)
         healths = assessor.assess(batch.deals, context)
-        untils = {deal.id or 0: health.until(deal, context) for deal in batch.deals}
+        untils = {deal.id or 0: context.until(deal) for deal in batch.deals}
         reports_by_deal = {
             deal: StoredHealth(deal_health.state, deal_health.facts, now, untils[deal], deal_health.delivery)
             for deal, deal_health in healths.items()

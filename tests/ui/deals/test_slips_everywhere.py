@@ -18,11 +18,10 @@ from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
-from lib.deals.doubts import PriceScale
+from lib.deals.doubts import PriceScale, WinScales
 from lib.deals.healths import StoredHealth
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.writers import ClientWriter
-from lib.insight.price_scales import WinScales
 from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes import confirmations, price_guard

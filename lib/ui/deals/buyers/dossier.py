@@ -10,8 +10,8 @@ from datetime import datetime
 import numpy as np
 
 from lib.deals import fields
+from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
-from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.share.snapshot.models import (
     Snapshot,

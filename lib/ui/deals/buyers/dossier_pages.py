@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, DayCounts
+from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, NOUNS, DayCounts
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
 from lib.deals.negotiation import OfferTerms, Round, seat_number
 from lib.deals.values import Limits
@@ -43,7 +43,7 @@ BOTH_SEE = (
     "Only the two sides see these counts. Days that you send again replace the stored ones; a day "
     "without counts is removed."
 )
-COLUMNS = {"requests": "Bid requests", "bids": "Bids", "wins": "Wins", "spend": "Spend"}
+COLUMNS = {step: noun.capitalize() for step, noun in NOUNS.items()}
 SHAPE = CsvShape("days", ("Day",), tuple(COLUMNS.values()), MOST_DAYS, LARGEST_FORM)
 WHOLE, MONEY = Limits(0, LARGEST_COUNT, 0), Limits(0, int(LARGEST_SPEND), 6)
 DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00)?)?")
@@ -178,7 +178,7 @@ class DossierPages:
 
     def _html(self, page: DealPage, form: EnteredForm | None = None, reply: BuyerReply | None = None) -> str:
         context, deal, money = page.context, page.deal, field_text.prices_of(page.context)
-        asking = report.deal_report(context, context.reporting)
+        asking = report.deal_report(context)
         buyer_counts = context.clients.buyer_counts.of(deal)
         both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
         status = [(field_text.title("buyer_status"), deal.buyer_status)] if deal.buyer_status else []

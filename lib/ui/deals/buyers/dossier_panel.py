@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
-from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.insight.dossier import dossier as both_sides
 from lib.serving.front.shared_route import PREFIX
@@ -78,7 +78,7 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     counts = context.clients.buyer_counts.of(deal)
     if counts.at is None:
         return
-    asking = report.deal_report(deals_context, deals_context.reporting)
+    asking = report.deal_report(deals_context)
     asking = replace(asking, ask=partial(ask.audience, deals_context))
     both = both_sides(asking, deal, counts, Settings.current().dossier_tolerance)
     st.markdown("**Counts of the buyer**")

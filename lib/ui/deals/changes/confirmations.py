@@ -142,9 +142,7 @@ def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPa
         return []
     daily = None
     try:
-        deal_report = replace(
-            report.deal_report(context, context.reporting), ask=partial(ask.audience, context)
-        )
+        deal_report = replace(report.deal_report(context), ask=partial(ask.audience, context))
         lists = catalog.list_entries(context)
         daily = daily_impressions(deal_report, package, lists, package.media_type)
     except TrancheError as error:  # a question less keeps nobody from saving

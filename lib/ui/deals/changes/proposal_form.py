@@ -73,7 +73,7 @@ def estimate(
 ) -> dict[str, Any] | None:
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
-        asked_of = report.deal_report(context, context.reporting)
+        asked_of = report.deal_report(context)
         lists = catalog.list_entries(context)
         return expected.of_targeting(asked_of, targeting, lists, media_type, booking)
     except TrancheError:

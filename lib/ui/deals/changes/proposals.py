@@ -8,7 +8,6 @@ import streamlit as st
 
 from lib.deals.proposals.models import STATES, Drift, Proposal
 from lib.deals.proposals.writers import ClientWriter
-from lib.insight.forecast import track_record
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
@@ -161,7 +160,7 @@ def _expected(proposal: Proposal) -> str:
     low, high = (counts.numbers().rough(float(expected[name])) for name in ("low", "high"))
     record = ""
     if tests := expected.get("past_periods_tested"):
-        record = f", which held {track_record(expected['range_held'], tests, (last - first).days + 1)}"
+        record = f", which held {counts.track_record(expected['range_held'], tests, (last - first).days + 1)}"
     source = f"{expected['project']}/{expected['slicer']}"
     return f"Expected in {numbers.days(first, last)}: {low} to {high} {expected['field']}{record} ({source})."
 

@@ -33,7 +33,8 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             return
         if isinstance(entity, DemandDeal):
             dossier_panel.draw_counts(context, deals_context, entity)
-        filters, names = report.only(deals_context, [entity]), focus.usual_metrics(deals_context.slicer)
+        filters = report.deal_report(deals_context).only([entity])
+        names = focus.usual_metrics(deals_context.slicer)
         query = report.question(deals_context, filters, DAYS, names, by_day=True)
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:

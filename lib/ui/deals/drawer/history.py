@@ -12,6 +12,7 @@ from lib.deals.models import EntityChange, PackageOrDeal
 from lib.insight import evidence
 from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
 from lib.reporting.answers import Audience
+from lib.slicers.dates import day_of
 from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
@@ -145,7 +146,7 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subje
     earliest = None if first_date is None else date.fromisoformat(first_date)
     around = evidence.days(subject.at, hours, last, earliest)
     if around is None:
-        ready = evidence.day_of(subject.at, hours) + timedelta(days=evidence.FEWEST + 1)
+        ready = day_of(subject.at, hours) + timedelta(days=evidence.FEWEST + 1)
         st.info(
             f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
             f"{numbers.days(ready, ready)} on.",
@@ -153,7 +154,7 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subje
         )
         return
     scope = _scope(context, key, changes, subject, around, hours)
-    asking = report.deal_report(deals_context, deals_context.reporting)
+    asking = report.deal_report(deals_context)
     queries = evidence.questions(asking, base, scope.entity, scope.others, around)
     answers = report.answers(deals_context, PLACE, queries, "the evidence")
     if answers is None:
@@ -175,11 +176,7 @@ def _scope(
         for entity in sorted(KINDS, key=lambda kind: kind != key[0])
     )
     first, last = around.before[0], around.after[1]
-    also = [
-        other
-        for other in changes
-        if other is not subject and first <= evidence.day_of(other.at, hours) <= last
-    ]
+    also = [other for other in changes if other is not subject and first <= day_of(other.at, hours) <= last]
     others = evidence.control_group(entities, counterparts, entity, first, hours)
     beside = evidence.changed_with(entity, counterparts, first, hours)
     days = evidence.change_days(changes, hours)

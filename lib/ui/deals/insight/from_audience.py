@@ -11,8 +11,8 @@ from lib.deals.package_records import PackageQuestion
 from lib.deals.targeting.from_filters import FromFilters, NewList, from_filters
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
+from lib.slicers.roles import DEAL, PACKAGE, tells_deals
 from lib.ui.deals import catalog
-from lib.ui.deals.insight import report
 from lib.ui.deals.inventory import lists
 from lib.ui.deals.inventory.lists import ListKind
 from lib.ui.deals.list.deal_rows import KINDS
@@ -27,7 +27,7 @@ from lib.ui.query.bar import MenuPart
 from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
-ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
+ENTITIES = {DEAL: "demand_deals", PACKAGE: "supply_deals"}
 FORM = "package_from"
 MOST_NAMES, LONGEST_NAME = 5, 200
 HOW = (
@@ -38,7 +38,7 @@ HOW = (
 
 def draw_link(context: PageContext) -> None:
     """Draw a link for the one deal that the question keeps, else for the one package."""
-    if not (context.now().deals.reads and report.tells_deals(context.slicer)):
+    if not (context.now().deals.reads and tells_deals(context.slicer)):
         return
     query = history.current(context).query
     for name, entity in ENTITIES.items():

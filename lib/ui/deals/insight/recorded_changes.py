@@ -9,9 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Resource, Seat, SupplyPackage
-from lib.insight.deal_report import DEAL, DSP, PACKAGE, SEAT, tells_deals
-from lib.insight.evidence import day_of
-from lib.slicers.dates import Days
+from lib.slicers.dates import Days, day_of
+from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT, tells_deals
 from lib.ui.charts import numbers
 from lib.ui.deals import field_text
 from lib.ui.deals.drawer import history as deal_history

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.insight.dead_search import DeadSearch
-from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
+from lib.insight.deal_report import DealReport
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
@@ -16,14 +16,13 @@ from lib.reporting.query_batch import QueryBatch
 from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField, Slicer, time_key_field
-from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of, tells_deals
 from lib.ui.deals.list.list_state import open_key
 from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
 from lib.wire.filters import Filter
 
-__all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"
 BATCHES, MOMENT_SECONDS = "insights", 0.2
 BatchKey = tuple[object, ...]
@@ -64,9 +63,9 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         return None
 
 
-def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
-    """The slicer that is looked at, asked through this client."""
-    audience = partial(reporting.audience, slicer=context.slicer)
+def deal_report(context: PageContext, reporting: Reporting | None = None) -> DealReport:
+    """The slicer that is looked at, asked through this client, else that of the person as they are now."""
+    audience = partial((reporting or context.reporting).audience, slicer=context.slicer)
     today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
     return DealReport(
         context.project, context.slicer_name, context.slicer, today, audience, seats is None,
@@ -85,11 +84,6 @@ def question(
     split = (time_key_field("day"),) if by_day else ()
     update = {"filters": filters, "data_fields": fields, "split_by": split}
     return deal_report(context, context.clients.reporting).query(days).model_copy(update=update)
-
-
-def only(context: PageContext, entities: Sequence[Entity]) -> tuple[Filter, ...]:
-    """The filters for the rows of these entities, as the person's deals client returned them."""
-    return deal_report(context, context.clients.reporting).only(entities)
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:

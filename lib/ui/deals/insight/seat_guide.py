@@ -18,6 +18,7 @@ from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery
 from lib.reporting.query_batch import QueryBatch
 from lib.slicers.models import DataField
+from lib.slicers.roles import tells_seats
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -104,10 +105,10 @@ def of(
         report.forget(place)
         return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
     seats: list[Seat] = []
-    if seat_prices.tells_seats(context.slicer):
+    if tells_seats(context.slicer):
         visible = catalog.seats(context)
         seats = [visible[seat] for seat in price_of if seat in visible][:MOST]
-    asking = report.deal_report(context, context.reporting)
+    asking = report.deal_report(context)
     base = report.question(context, translation.filters, DAYS, ())
     queries = [seat_prices.question(asking, base, fields, seat, without) for seat in (None, *seats)]
     batch = report.query_batch(context, place, queries)

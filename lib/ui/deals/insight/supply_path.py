@@ -8,14 +8,14 @@ from functools import partial
 
 import streamlit as st
 
+from lib.deals.delivery import PERIODS
 from lib.deals.fields import DEALS
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.deals.targeting.filters import Lists, report_filters
 from lib.insight import supply_path
-from lib.insight.assessor import DAYS
 from lib.insight.supply_path import InventoryRow, SupplyPath
-from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
+from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, PACKAGE, field_of
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
@@ -52,7 +52,7 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
             return
         lists = catalog.list_entries(context)
         if (deals_context := report.of_deals(context)) is not None:
-            own = report.only(deals_context, [package])
+            own = report.deal_report(deals_context).only([package])
             draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
         else:
             filters = report_filters(package, context.slicer, lists, package.media_type).filters
@@ -80,7 +80,9 @@ def draw(
         name = "" if field is None else field.name
         fields = (*supply_path.split_fields(context.slicer).values(),)
         if fields and name:
-            query = report.question(context, filters, DAYS, (name,)).model_copy(update={"split_by": fields})
+            query = report.question(context, filters, PERIODS[0], (name,)).model_copy(
+                update={"split_by": fields}
+            )
             answers = report.answers(context, place, [query], "the supply path")
             if answers is None:
                 return
@@ -127,8 +129,8 @@ def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
         if index(context).systems:
             return st.toggle(
                 "Unauthorized", key=ONLY, bind="query-params", on_change=start_over,
-                help=f"At least {LEAST} % of the bids of the last {DAYS} days are for sites or apps whose "
-                "ads.txt or app-ads.txt does not authorize us",
+                help=f"At least {LEAST} % of the bids of the last {PERIODS[0]} days are for sites or apps "
+                "whose ads.txt or app-ads.txt does not authorize us",
             )  # fmt: skip
     return False
 
@@ -161,9 +163,9 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
     field = None if deals_context is None else field_of(deals_context.slicer, BIDS)
     if deals_context is None or field is None:
         return "None of the slicers that you can see has bids by deal."
-    by = report.DEAL if entity == DEALS else report.PACKAGE
-    deals_report = report.deal_report(deals_context, deals_context.reporting)
-    shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, DAYS)
+    by = DEAL if entity == DEALS else PACKAGE
+    deals_report = report.deal_report(deals_context)
+    shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, PERIODS[0])
     if shares is None:
         return "The report is too large to read every record of it."
     return [state for state, share in shares.items() if share >= LEAST]

@@ -16,7 +16,7 @@ from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience, Estimate
 from lib.slicers.models import DataField
-from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -69,9 +69,9 @@ def _draw_forecast(
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
     seats = catalog.seats(context)
     prices = {seat: price for seat, price in prices.items() if seat in seats}
-    is_told = 0 < len(prices) <= MOST_SEATS and seat_prices.tells_seats(context.slicer)
+    is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
     wins = win_prices.win_fields(context.slicer) if is_told else None
-    asking = report.deal_report(context, context.reporting)
+    asking = report.deal_report(context)
     by_seat = (
         []
         if wins is None
@@ -156,7 +156,7 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
             f"about {texts.rough(outlook.value)} {name} (no range: too few past ones could be tried, or held)"
         )
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
-    return f"{span} (such a range held {forecast.track_record(outlook.hits, outlook.tests, outlook.days)})"
+    return f"{span} (such a range held {counts.track_record(outlook.hits, outlook.tests, outlook.days)})"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:

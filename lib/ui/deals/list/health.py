@@ -16,12 +16,12 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.client import Deals
+from lib.deals.deal_health import DealContext, DealHealth
+from lib.deals.delivery import PERIODS
 from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
-from lib.insight.health import DealContext, DealHealth
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
@@ -39,7 +39,7 @@ SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50,
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]
-DAYS, ATTENTION, ONLY = assessor.DAYS, "attention", "attention"
+DAYS, ATTENTION, ONLY = PERIODS[0], "attention", "attention"
 OLD = timedelta(minutes=20)
 COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
@@ -133,7 +133,7 @@ def _check(context: PageContext) -> Check:
 def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     report_context = report.of_deals(context)
-    asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
+    asking = None if report_context is None else report.deal_report(report_context)
     usual = context.clients.usual_terms.get("price_type", "floor")
     index, counts = context.clients.supply_files.index(), context.clients.buyer_counts
     return Assessor(asking, usual, index, counts, Settings.current().dossier_tolerance)
@@ -398,10 +398,10 @@ def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
     """Draw a deal's health, and its funnel with the share of each step in the one before."""
     deal_health, numbers = draw_reasons(context, key), counts.numbers()
     if deal_health is not None and deal_health.steps:
-        steps = health.rates(deal_health.steps)
+        steps = deal_health.rates
         columns = {
             f"Last {DAYS} days": [numbers.number(value) for _, value, _ in steps],
-            "Of the step before": [numbers.percent(share.value) for _, _, share in steps],
+            "Of the step before": [numbers.percent(share) for _, _, share in steps],
         }
         index = [name.capitalize() for name, _, _ in steps]
         st.table(
