@@ -24,7 +24,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from lib import start
-from lib.agents.route import AgentRoute
+from lib.agents import agent_route
 from lib.serving import connect
 from lib.serving.deal_health import computing
 from lib.serving.front import (
@@ -138,7 +138,7 @@ def application(settings: Settings) -> ASGIApp:
         streamlit_compat.knows_session,
         hold=visitors.hold if (visitors := access.desk_tally("visitors")) else None,
     )
-    agents = Middleware(AgentRoute, settings=settings)
+    agents = Middleware(agent_route, settings=settings)
     use = rates.use if (rates := access.desk_tally("rate")) else None
     pace = Middleware(RequestPace, installation.cookies.has_signed, use=use)
     apart = [pace, apis, agents, shares, signing_in, board, mail]

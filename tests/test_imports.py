@@ -94,6 +94,16 @@ def test_streamlit_stays_in_the_screens() -> None:
     assert not any(found.is_on_top for found in broken), "the command line is quick to start"
 
 
+def test_the_server_and_pages_go_through_the_doors() -> None:
+    """What lies outside lib, where import-linter does not look, imports no locked room past its door."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    locked = [room.rstrip("*") for contract in contracts for room in contract.get("protected_modules", ())]
+    outside = [found for found in _ours() if _room(_name(found.path)) in ("app", "pages")]
+    broken = [found for found in outside if found.module.startswith(tuple(locked))]
+    assert locked
+    assert not broken, _shown(broken)
+
+
 def test_imports_start_at_lib() -> None:
     """No relative imports, and none that would find a second copy because lib stands first on sys.path."""
     copies = {path.stem for path in (ROOT / "lib").iterdir()} - {"__init__", "__pycache__"}

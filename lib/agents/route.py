@@ -2,8 +2,7 @@
 
 Each request is a POST with a token of the reporting or the deals API in `Authorization: Bearer …`; one of the
 other API, of the same person, may be in `Tranche-Deals-Token`. Nothing is kept between requests: no session,
-no stream to hold open, so GET and DELETE are refused as the protocol allows. Verbs and the protocol's SDK are
-imported with the first request: they take two seconds, which a desk without agents does not spend.
+no stream to hold open, so GET and DELETE are refused as the protocol allows.
 """
 
 import asyncio

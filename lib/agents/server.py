@@ -1,7 +1,4 @@
-"""The verbs, prompts and definitions as a server of the Model Context Protocol, by its official SDK.
-
-Imported when the first agent comes: the SDK takes a second to load, and a desk without agents needs none.
-"""
+"""The verbs, prompts and definitions as a server of the Model Context Protocol, by its official SDK."""
 
 import asyncio
 import logging

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from lib.settings import Settings
+from lib import agents
 
 TOKEN, DEALS_TOKEN = "TRANCHE_TOKEN", "TRANCHE_DEALS_TOKEN"
 
@@ -25,24 +25,9 @@ def mcp(person: str | None, url: str | None) -> None:
     if (person is None) == (url is None):
         raise click.UsageError("Give --person NAME or --url ADDRESS, one of them")
     if person is not None:
-        _serve_local(person)
+        agents.serve_person(person)
         return
     token = os.environ.get(TOKEN, "")
     if not token:
         raise click.UsageError(f"--url needs a token in {TOKEN}")
-    from lib.agents.bridge import bridge
-
-    bridge(url or "", token, os.environ.get(DEALS_TOKEN))
-
-
-def _serve_local(person: str) -> None:
-    from lib.agents.python_client import Desk
-    from lib.agents.server import serve_stdio
-    from lib.agents.toolbox import Toolbox
-    from lib.serving import connect
-
-    settings = Settings.load()
-    desk = Desk.local(person, settings=settings)
-    audit = connect.installation(settings).access.audit
-    name = person.strip().lower()
-    serve_stdio(Toolbox(name, desk, lambda detail: audit.note("agent call", name, name, f"stdio, {detail}")))
+    agents.serve_remote(url or "", token, os.environ.get(DEALS_TOKEN))

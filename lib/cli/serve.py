@@ -20,7 +20,7 @@ def serve(host: str | None, port: int | None) -> None:
 
     They are documented at /docs.
     """
-    from lib.agents.route import AgentRoute
+    from lib.agents import agent_route
     from lib.serving import connect
     from lib.serving.front import guard, logs, server
     from lib.wire.apis import Compression
@@ -31,7 +31,7 @@ def serve(host: str | None, port: int | None) -> None:
     network = settings.network if port is None else replace(settings.network, port=port)
     for warning in connect.startup_warnings(settings):
         click.echo(warning, err=True)
-    apis = AgentRoute(Compression(connect.installation(settings).api), settings)
+    apis = agent_route(Compression(connect.installation(settings).api), settings)
 
     def ready(address: str) -> None:
         click.echo(f"The APIs are at {address}, documented at {address}/docs  (stop with Ctrl+C)")

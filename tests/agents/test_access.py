@@ -95,11 +95,13 @@ def test_the_protection_of_the_sdk_knows_the_hosts_of_the_desk() -> None:
     assert "evil.example" not in security_options(Settings(host=everywhere), "evil.example")["allowed_hosts"]
 
 
-def test_the_sdk_is_loaded_by_the_first_agent() -> None:
-    """A desk starts without the protocol's SDK and without the verbs."""
-    code = (
-        "import app, sys; print([one for one in ('mcp', 'httpx2', 'lib.agents.verbs') if one in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [("app", ("mcp", "httpx2", "lib.agents.verbs")), ("tranche", ("mcp", "starlette", "lib.agents.verbs"))],
+)
+def test_the_sdk_is_loaded_by_the_first_agent(module: str, heavy: tuple[str, ...]) -> None:
+    """A desk starts without the protocol's SDK and without the verbs; a script without their route too."""
+    code = f"import {module}, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
 
