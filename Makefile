@@ -1,4 +1,4 @@
-# make run | test | lint | bench | screenshots | lock | try-streamlit
+# make run | test | lint | bench | findings | screenshots | lock | try-streamlit
 #
 # Everything is installed into .venv, from locks of pins and hashes; PYTHON=… chooses the Python (3.11 or later).
 
@@ -32,7 +32,7 @@ COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-has
 # Compiled modules are kept, whatever the environment says: without them each process that a test starts compiles lib anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test lint bench screenshots lock try-streamlit
+.PHONY: run test lint bench findings screenshots lock try-streamlit
 .DEFAULT_GOAL := run
 
 # The desk on http://localhost:8501. The first time it makes the demo; in a folder of your own it does not.
@@ -58,6 +58,10 @@ lint: $(VENV)/installed-for-tests
 
 bench: $(VENV)/installed-for-tests
 	@for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+# What libraries, tools and formats do that one would guess wrongly; each installs its pins in a temporary folder.
+findings:
+	@for finding in findings/*.sh; do echo "== $$finding"; bash $$finding || exit 1; done
 
 # The pictures of the README, taken by a browser.
 screenshots: $(VENV)/installed-for-tests
