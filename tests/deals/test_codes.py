@@ -54,7 +54,7 @@ def test_401_for_a_token_that_does_not_open_deals(http: httpx.Client, desk: conn
     access.remove("gone")
     ended = access.issue("manager", "deals", "ended", dt.timedelta(microseconds=1))
     details = set()
-    for token in ("wrong", issue(desk, service="reporting"), revoked, gone, ended, "ü", "a b"):
+    for token in ("wrong", issue(desk, "admin", "reporting"), revoked, gone, ended, "ü", "a b"):
         answer = http.get("/api/dsps/", headers={"Authorization": f"Bearer {token}".encode()})
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == 'Bearer error="invalid_token"'
