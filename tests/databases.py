@@ -6,6 +6,7 @@ PostgreSQL runs in a temporary folder, on a Unix socket, as nobody when the test
 import importlib.util
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -66,6 +67,20 @@ class Postgres:
     def stop(self, how: str) -> None:
         """Stop it: `fast` keeps all that was committed, `immediate` doesn't wait for the disk."""
         self._run("pg_ctl", "-w", "-s", "-m", how, "stop")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Its processes are stopped during the block: it takes what is sent, and answers nothing."""
+        main = (self._folder / "data/postmaster.pid").read_text().split()[0]
+        os.kill(int(main), signal.SIGSTOP)  # first: it would start others
+        numbers = [main, *Path(f"/proc/{main}/task/{main}/children").read_text().split()]
+        try:
+            for number in numbers:
+                os.kill(int(number), signal.SIGSTOP)
+            yield
+        finally:
+            for number in numbers:
+                os.kill(int(number), signal.SIGCONT)
 
     def _run(self, program: str, *options: str | Path) -> None:
         command = [self._programs / program, "-D", self._folder / "data", *options]

@@ -4,29 +4,20 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.engine import URL, Dialect
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    DisconnectionError,
-    NoSuchModuleError,
-)
-from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from lib.database.transaction import BUSY_SECONDS, begin_on_postgresql, begin_on_sqlite, writing
+from lib.database.transaction import BUSY_SECONDS, begin_on_sqlite, writing
 from lib.wire import private
+from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
-CONNECT_SECONDS = 5
-STATEMENT_SECONDS, IDLE_SECONDS = 10, 60
-IDLE_SINCE = "tranche_idle_since"
 SCRIPTS = Path(__file__).parent / "migrations"
 FIRST_REVISION = "0042"  # of the first release
 POSTGRES_LOCK = 7_226_243  # of an advisory lock, as in transaction.py
@@ -41,14 +32,9 @@ def engine(url: str) -> Engine:
     """
     url_object = _parse(url)
     if url_object.get_backend_name() != "sqlite":
-        server = create_engine(
-            url_object, hide_parameters=True, connect_args={"connect_timeout": CONNECT_SECONDS}
-        )
-        event.listen(server, "connect", _limit_statements)
-        event.listen(server, "checkin", _note_return)
-        event.listen(server, "checkout", partial(_check_idle, server.dialect))
-        event.listen(server, "begin", begin_on_postgresql)
-        return server
+        from lib.database import postgresql  # its driver is nothing for a desk over SQLite
+
+        return postgresql.engine(url_object)
     if not url_object.database or url_object.database == ":memory:":
         raise Misconfigured(
             "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
@@ -120,33 +106,6 @@ def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> No
     connection.execute("PRAGMA synchronous=FULL")
 
 
-def _limit_statements(connection: Any, entry: ConnectionPoolEntry) -> None:
-    """What any statement may take, lock waits included, unless its transaction has a deadline."""
-    connection.execute(f"SET statement_timeout = {1000 * STATEMENT_SECONDS}")
-    connection.commit()
-
-
-def _note_return(connection: object, entry: ConnectionPoolEntry) -> None:
-    entry.info[IDLE_SINCE] = time.monotonic()
-
-
-def _check_idle(
-    dialect: Dialect, connection: Any, entry: ConnectionPoolEntry, proxy: PoolProxiedConnection
-) -> None:
-    """Ask whether a connection is alive that was idle for long: a firewall or a restart may have ended it.
-
-    Others are used as they are, which saves every request a round trip. Where one is lost, the pool opens all
-    of them anew, and what only reads, or has not begun to write, is repeated.
-    """
-    idle_since = entry.info.get(IDLE_SINCE)
-    if idle_since is None or time.monotonic() - idle_since < IDLE_SECONDS:
-        return
-    try:
-        dialect.do_ping(connection)
-    except dialect.loaded_dbapi.Error as error:
-        raise DisconnectionError from error  # the pool then takes a new connection
-
-
 def migrate(engine: Engine) -> None:
     """Run the migrations that are missing, all or none; processes that start together wait for one another.
 
@@ -186,7 +145,9 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     try:
         with _one_at_a_time:
             if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")  # large tables take longer
+                driver: Any = connection.connection.dbapi_connection
+                driver.deadline = Deadline()  # large tables take longer
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
                 connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})
             config.attributes["connection"] = connection
             command.upgrade(config, revision)

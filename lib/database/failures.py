@@ -51,7 +51,7 @@ _SQLITE = {
     "SQLITE_READONLY": Failure.UNWRITABLE,
 }
 PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
-_AWAY = PASSING | {Failure.LOST, Failure.STOPPED}
+_AWAY = PASSING | {Failure.LOST}
 REASONS = {
     Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
     Failure.DAMAGED: "The database's file is damaged; nothing was changed. Restore it from a backup",
@@ -60,17 +60,12 @@ REASONS = {
 }
 
 
-def explain(error: DBAPIError | PoolExhausted, deadline: Deadline) -> StoreUnavailable:
-    """The failure as ours: StoreTimeout once the time is over."""
-    if deadline.remaining() == 0 or failure(error) is Failure.STOPPED:
-        return StoreTimeout()
-    return unavailable(error)
-
-
-def unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
+def explain(error: DBAPIError | PoolExhausted, deadline: Deadline | None = None) -> StoreUnavailable:
     """The failure as an error that says what can be done; the log has the driver's own words."""
     log.error("The database failed: %s", error.orig if isinstance(error, DBAPIError) else error)
     kind = failure(error)
+    if kind is Failure.STOPPED or (deadline is not None and deadline.remaining() == 0):
+        return StoreTimeout()
     if kind is Failure.UNWRITABLE:
         return StoreUnwritable()
     error_class = StoreAway if kind in _AWAY else StoreUnavailable

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, Executable, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib.database.failures import PASSING, Failure, explain, failure, unavailable
+from lib.database.failures import PASSING, Failure, explain, failure
 from lib.wire import private
 from lib.wire.deadline import Deadline
 from lib.wire.errors import StoreTimeout, StoreUnavailable
@@ -128,16 +128,15 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 
 def fetch(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    """As `reading`, for work of one statement: it is of one moment by itself, and costs one round trip.
-
-    On PostgreSQL it ends after as long as any statement may take, see engine.py.
-    """
+    """As `reading`, for work of one statement: it is of one moment by itself, and costs one round trip."""
     if engine.dialect.name == "sqlite":
         return reading(engine, work, deadline)
 
     def attempt() -> Result:
         _check(deadline)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            driver: Any = connection.connection.dbapi_connection
+            driver.deadline = deadline
             return work(connection)
 
     return _retry(attempt, deadline, PASSING | {Failure.LOST})
@@ -149,7 +148,7 @@ def explain_errors() -> Iterator[None]:
     try:
         yield
     except (DBAPIError, PoolExhausted) as error:
-        raise unavailable(error) from error
+        raise explain(error) from error
 
 
 def _retry(attempt: Callable[[], Result], deadline: Deadline, retryable: frozenset[Failure]) -> Result:
@@ -189,7 +188,7 @@ def _write_turn(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
         try:
             transaction.commit()
         except DBAPIError as error:
-            if failure(error) is Failure.LOST:
+            if error.connection_invalidated or failure(error) is Failure.LOST:
                 log.error("The database was lost at a commit: %s", error.orig)
                 raise StoreUnavailable(LOST_WHILE_SAVING) from error
             raise
@@ -265,6 +264,8 @@ def begin_on_postgresql(connection: Connection) -> None:
     options = connection.get_execution_options()
     settings = []
     if (deadline := options.get(DEADLINE)) is not None:
+        driver: Any = connection.connection.dbapi_connection
+        driver.deadline = deadline
         milliseconds = 0 if deadline.remaining() is None else _timeout_milliseconds(deadline)
         settings.append(f"SET LOCAL statement_timeout = {milliseconds}")
     if options.get(READS):

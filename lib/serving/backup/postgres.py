@@ -15,7 +15,9 @@ from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from lib import database
+from lib.database.transaction import DEADLINE
 from lib.serving.backup.archive import Damage, PostgresRows, TableRows
+from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured, StoreUnavailable
 
 PIECE_BYTES = 1 << 18
@@ -155,8 +157,8 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
 
 @contextmanager
 def transaction(url: str) -> Iterator[Connection]:
-    """A transaction of its own; StoreUnavailable, with the database's reason, where it fails."""
-    engine = database.engine(url)
+    """A transaction that takes its time; StoreUnavailable, with the database's reason, where it fails."""
+    engine = database.engine(url).execution_options(**{DEADLINE: Deadline()})
     try:
         with engine.begin() as connection:
             yield connection
