@@ -47,8 +47,7 @@ from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.shared_route import MailRoute, SharedRoute
 from lib.serving.operations import OpenTabs
 from lib.settings import Settings
-from lib.share.alerts import watching
-from lib.share.mail import Unsubscriber, posting
+from lib.share import Unsubscriber, posting, watching
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers

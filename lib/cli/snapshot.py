@@ -11,8 +11,7 @@ from lib.people import Person
 from lib.reporting import links
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.snapshot import render
-from lib.share.snapshot.models import Snapshot, SnapshotBoard
+from lib.share import render, snapshots
 from lib.views.board_copies import copy_board
 from lib.views.entries import read_number, rows_by_name
 from lib.views.tables import boards, saved_views
@@ -103,7 +102,7 @@ def _person(settings: Settings, username: str) -> Person:
     return person
 
 
-def _take(settings: Settings, person: Person, question: _Question) -> Snapshot | SnapshotBoard:
+def _take(settings: Settings, person: Person, question: _Question) -> snapshots.Snapshot | snapshots.Board:
     """The figures, as this person sees them; BadRequest for a board that they don't see."""
     from lib.ui.audience.boards import blocks
     from lib.ui.audience.snapshots import Snapshots

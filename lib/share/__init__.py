@@ -1,1 +1,35 @@
-"""What leaves the desk: alerts, mails and snapshots, sent and drawn without Streamlit."""
+"""What leaves the desk. You may ignore what is behind these names; others import them from here.
+
+    snapshots                    a module: the values of a document (Snapshot, Board, Table, Chart…)
+    page                         a module: a document as one HTML file, which makes no network requests
+    render                       a module: a document as a file of any kind (HTML, PDF, PNG); a chart as PNG
+    letters                      a module: the values of a mail (Letter, FigureTable, Link…)
+    tell, send                   mail something to a person, or an address, soon; False if the desk can't
+    Unsubscriber                 the address in a mail that ends such mails
+    posting(settings, writer)    during a block: mails that are due, as a MailWriter writes them, are sent
+    watching(settings)           during a block: alerts that are due are checked, and told to the webhook
+
+`tell` and `send` raise StoreUnavailable. What draws is imported with the first picture: matplotlib takes a
+second and 45 MB.
+"""
+
+from lib.share.alerts.watch import watching
+from lib.share.mail import letter as letters
+from lib.share.mail.outbox import send, tell
+from lib.share.mail.post import MailWriter, posting
+from lib.share.mail.unsubscribe import Unsubscriber
+from lib.share.snapshot import models as snapshots
+from lib.share.snapshot import page, render
+
+__all__ = [
+    "MailWriter",
+    "Unsubscriber",
+    "letters",
+    "page",
+    "posting",
+    "render",
+    "send",
+    "snapshots",
+    "tell",
+    "watching",
+]

@@ -21,7 +21,7 @@ from lib.serving import connect
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share.mail.letter import message
-from lib.share.snapshot import render
+from lib.share.snapshot.page import html
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.audience.snapshots import Snapshots
@@ -66,7 +66,7 @@ def test_a_snapshot(settings: Settings, page: Page, tmp_path: Path) -> None:
     person = connect.installation(settings).people.require("admin")
     snapshot = Snapshots(settings).take(person, ("demo", "hostile"), WEEK, HOSTILE)
     file = tmp_path / "snapshot.html"
-    file.write_text(render.html(replace(snapshot, address="")))
+    file.write_text(html(replace(snapshot, address="")))
     page.goto(file.as_uri())
     shows_text_alone(page)
 

@@ -15,7 +15,7 @@ from opening import opened
 from lib.cli import main
 from lib.reporting.answers import remainder
 from lib.settings import Settings
-from lib.share.snapshot.models import SnapshotRow, SnapshotTable
+from lib.share.snapshot import models
 from lib.ui.audience import leaderboards, split_levels
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import MINUS
@@ -43,13 +43,13 @@ def snapshots(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Snaps
     yield Snapshots(Settings(home=own_home, demo=True))
 
 
-def others(table: SnapshotTable, column: str = "Revenue") -> list[str]:
+def others(table: models.Table, column: str = "Revenue") -> list[str]:
     """What the rows of others say in a column."""
     place = next(n for n, title in enumerate(table.columns) if title.startswith(column))
     return [row.cells[place].text for row in table.rows if is_rest(row)]
 
 
-def is_rest(row: SnapshotRow) -> bool:
+def is_rest(row: models.Row) -> bool:
     """Whether the row is that of others."""
     return row.kind == "rest"
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lib.share.snapshot import colors, render
-from lib.share.snapshot.models import Snapshot, SnapshotFigure
+from lib.share.snapshot import colors, models, render
 from lib.ui.audience import board
 from lib.ui.charts.theme import ACCENT, GRAY
 
@@ -118,8 +117,9 @@ def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
         early = board.SCRIPT.partition(f'data-early=\\"{mode}\\"]) {{')[2].partition("}")[0]
         assert f"--st-green-color: {green}; --st-red-color: {red};" in early
         assert f"--green: {green}; --red: {red};" in page
-    figures = [SnapshotFigure("Up", "1", "█", "green"), SnapshotFigure("Down", "1", "█", "red")]
-    paper = Image.open(io.BytesIO(render.file(Snapshot("Changes", (), "", figures), "png"))).convert("RGB")
+    figures = [models.Figure("Up", "1", "█", "green"), models.Figure("Down", "1", "█", "red")]
+    file = render.file(models.Snapshot("Changes", (), "", figures), "png")
+    paper = Image.open(io.BytesIO(file)).convert("RGB")
     pixels = {color for _, color in paper.getcolors(paper.width * paper.height) or []}
     assert {tuple(bytes.fromhex(color[1:])) for color in changes["light"]} <= pixels
     for path in (path for path in LIB.rglob("*") if path.suffix in (".py", ".css", ".js")):

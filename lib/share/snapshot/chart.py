@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from lib.share.snapshot.models import SnapshotChart, SnapshotLine
+from lib.share.snapshot.models import Chart, Line
 
 ACCENT, GRAY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
 VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
@@ -38,7 +38,7 @@ mpl.rcParams.update(
 )
 
 
-def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> tuple[str, list[float]]:
+def drawing(chart: Chart, name: str, size: tuple[int, int]) -> tuple[str, list[float]]:
     """The chart as SVG of a page in so many pixels, width and height, and where its buckets are across.
 
     `name` makes its ids other than those of the next. The page has the names of the lines.
@@ -52,7 +52,7 @@ def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> tuple[str
     return _inline(svg, name), [round(place, 1) for place in places]
 
 
-def picture(chart: SnapshotChart, kind: Literal["png", "svg"] = "png") -> bytes:
+def picture(chart: Chart, kind: Literal["png", "svg"] = "png") -> bytes:
     """The chart on a light ground with the names of its lines, as PNG with two pixels for one of a screen."""
     with DRAWING:
         font = 11.0
@@ -69,7 +69,7 @@ def picture(chart: SnapshotChart, kind: Literal["png", "svg"] = "png") -> bytes:
         return _save(figure, kind, "chart")
 
 
-def _figure(chart: SnapshotChart, size: tuple[int, int], font: float, above: float) -> tuple[Figure, Axes]:
+def _figure(chart: Chart, size: tuple[int, int], font: float, above: float) -> tuple[Figure, Axes]:
     """The chart drawn on a figure of so many pixels, so many of them `above` its axes."""
     width, height = size
     figure = Figure(figsize=(width / 72, height / 72), dpi=72)
@@ -88,7 +88,7 @@ def _save(figure: Figure, kind: str, name: str) -> bytes:
     return NO_XML.sub(b"", file.getvalue()) if kind == "svg" else file.getvalue()
 
 
-def _plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> None:
+def _plot(axes: Axes, chart: Chart, width: float, font: float) -> None:
     """Draw the lines on the axes, `width` points wide."""
     starts = [_seconds(start) for start in chart.starts]
     second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
@@ -113,9 +113,7 @@ def _plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> None:
     axes.set_axisbelow(True)
 
 
-def _course(
-    axes: Axes, line: SnapshotLine, x: Values, values: Values, parts: Sequence[str], order: int
-) -> None:
+def _course(axes: Axes, line: Line, x: Values, values: Values, parts: Sequence[str], order: int) -> None:
     color, is_part = line.color or ACCENT, np.array([bool(part) for part in parts] or [False] * len(x))
     if line.low is not None and line.high is not None:
         low, high = _numbers(line.low, len(x)), _numbers(line.high, len(x))
@@ -133,11 +131,11 @@ def _course(
         axes.plot(x, np.where(is_part, values, np.nan), "o", ms=6, mfc=GROUND, **style)
 
 
-def _dashes(line: SnapshotLine) -> str | tuple[int, tuple[float, ...]]:
+def _dashes(line: Line) -> str | tuple[int, tuple[float, ...]]:
     return (0, (2, 2.5)) if line.is_before else "--" if line.is_beside else "-"
 
 
-def _frame(axes: Axes, lines: Sequence[SnapshotLine], has_zero: bool, font: float) -> None:
+def _frame(axes: Axes, lines: Sequence[Line], has_zero: bool, font: float) -> None:
     """The vertical axis: round steps, from zero where values add up, and no lines around it."""
     ends = [side for line in lines for side in (line.values, line.low, line.high) if side is not None]
     numbers = [value for side in ends for value in side if value is not None]
@@ -160,7 +158,7 @@ def _compact(value: float) -> str:
     return f"{value / size:.4g}{' ' * bool(letter)}{letter}".replace("-", "\u2212")
 
 
-def _ticks(chart: SnapshotChart, most: int) -> list[tuple[int, str]]:
+def _ticks(chart: Chart, most: int) -> list[tuple[int, str]]:
     if chart.ticks is not None:
         return [*chart.ticks][:: -(-len(chart.ticks) // most) or 1]
     moments = [datetime.fromisoformat(start) for start in chart.starts]
@@ -171,7 +169,7 @@ def _ticks(chart: SnapshotChart, most: int) -> list[tuple[int, str]]:
     return [(index, _tick(chart, index, moments[index], is_day)) for index in visible]
 
 
-def _tick(chart: SnapshotChart, index: int, moment: datetime, is_day: bool) -> str:
+def _tick(chart: Chart, index: int, moment: datetime, is_day: bool) -> str:
     if not is_day:
         return f"{moment:%H:%M}"
     if chart.grain in ("hour", "day", "week"):

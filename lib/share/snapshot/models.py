@@ -8,7 +8,7 @@ Bar = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class SnapshotFigure:
+class Figure:
     """A figure of the headline. `delta` and `range` are None without a comparison and for exact figures.
 
     Its change `is_noise` where single days differ by as much, or a sample may have made it.
@@ -24,7 +24,7 @@ class SnapshotFigure:
 
 
 @dataclass(frozen=True)
-class SnapshotLine:
+class Line:
     """A line over time: a value per bucket (None: unknown), and the text of each.
 
     `color` is `#rrggbb`, empty for the accent; `names` are its own buckets, where these are other days;
@@ -44,7 +44,7 @@ class SnapshotLine:
 
 
 @dataclass(frozen=True)
-class SnapshotChart:
+class Chart:
     """The chart over time. `starts` are the buckets' beginnings (ISO 8601) with their `names`, `parts` how
     much there is of each (empty: all); `ticks` name some places of the axis (None: by date). `marks` are the
     places of days whose clocks change, each with a sentence.
@@ -59,7 +59,7 @@ class SnapshotChart:
     names: Sequence[str]
     starts: Sequence[str]
     parts: Sequence[str]
-    lines: Sequence[SnapshotLine]
+    lines: Sequence[Line]
     ticks: Sequence[tuple[int, str]] | None = None
     has_zero: bool = True
     marks: Mapping[int, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class SnapshotChart:
 
 
 @dataclass(frozen=True)
-class SnapshotCell:
+class Cell:
     """A cell; `order` is its number for sorting (None: by its text), `bar` as in tables of the desk."""
 
     text: str
@@ -83,23 +83,23 @@ class SnapshotCell:
 
 
 @dataclass(frozen=True)
-class SnapshotRow:
+class Row:
     """A row; those of kind `total` and `rest` stay where they are when the table is sorted."""
 
-    cells: Sequence[SnapshotCell]
+    cells: Sequence[Cell]
     kind: Literal["row", "total", "rest"] = "row"
     level: int = 1
 
 
 @dataclass(frozen=True)
-class SnapshotTable:
+class Table:
     """A table: titles of columns, of which the first `keys` are names. `message` stands where no rows are."""
 
     title: str
     about: str
     columns: Sequence[str]
     keys: int
-    rows: Sequence[SnapshotRow]
+    rows: Sequence[Row]
     message: str = ""
 
 
@@ -114,17 +114,17 @@ class Snapshot:
     title: str
     facts: Sequence[tuple[str, str]]
     address: str
-    figures: Sequence[SnapshotFigure] = ()
-    chart: SnapshotChart | None = None
+    figures: Sequence[Figure] = ()
+    chart: Chart | None = None
     notes: Sequence[str] = ()
-    cards: Sequence[SnapshotTable] = ()
-    tables: Sequence[SnapshotTable] = ()
+    cards: Sequence[Table] = ()
+    tables: Sequence[Table] = ()
     nothing: str = ""
     lead: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class SnapshotBlock:
+class Block:
     """A cell of a board: one part of a question, over `width` of four columns.
 
     `about` says days and filters, `message` stands where there are no figures.
@@ -134,25 +134,25 @@ class SnapshotBlock:
     about: str
     width: int
     address: str = ""
-    figures: Sequence[SnapshotFigure] = ()
-    chart: SnapshotChart | None = None
-    table: SnapshotTable | None = None
+    figures: Sequence[Figure] = ()
+    chart: Chart | None = None
+    table: Table | None = None
     notes: Sequence[str] = ()
     message: str = ""
 
 
 @dataclass(frozen=True)
-class SnapshotBoard:
+class Board:
     """A board and its figures; `facts` and `address` as of a snapshot."""
 
     title: str
     facts: Sequence[tuple[str, str]]
     address: str
-    blocks: Sequence[SnapshotBlock]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
-class SnapshotFormRow:
+class FormRow:
     """A row of fields: its name, and a value for each field, by the field's name."""
 
     name: str
@@ -160,7 +160,7 @@ class SnapshotFormRow:
 
 
 @dataclass(frozen=True)
-class SnapshotForm:
+class Form:
     """A form below a snapshot: a text or a file of `example`'s shape, or rows of fields under `columns`.
 
     `faults` are what is wrong with what was sent (where, and a sentence), `about` sentences before it; with
@@ -170,7 +170,7 @@ class SnapshotForm:
     title: str
     about: Sequence[str]
     columns: Sequence[str]
-    rows: Sequence[SnapshotFormRow]
+    rows: Sequence[FormRow]
     example: str
     text: str = ""
     faults: Sequence[tuple[str, str]] = ()
@@ -178,7 +178,7 @@ class SnapshotForm:
 
 
 @dataclass(frozen=True)
-class SnapshotRound:
+class Round:
     """One answer of a negotiation: what, when, and the word with it."""
 
     text: str
@@ -187,7 +187,7 @@ class SnapshotRound:
 
 
 @dataclass(frozen=True)
-class SnapshotField:
+class Field:
     """A field of a form: its label, what was typed, what stands in it while it is empty, and its kind."""
 
     name: str
@@ -198,7 +198,7 @@ class SnapshotField:
 
 
 @dataclass(frozen=True)
-class SnapshotAnswer:
+class Answer:
     """Where a negotiation stands, its rounds, and the form for the next one.
 
     `mark` names the state that is answered, `terms` are its words, which the form sends back; `faults` are
@@ -207,19 +207,19 @@ class SnapshotAnswer:
     """
 
     sentence: str
-    rounds: Sequence[SnapshotRound]
+    rounds: Sequence[Round]
     mark: str
     terms: str
     name: str
     word: str
-    fields: Sequence[SnapshotField]
+    fields: Sequence[Field]
     faults: Sequence[tuple[str, str]] = ()
     is_open: bool = True
     proposes: bool = False
 
 
 @dataclass(frozen=True)
-class SnapshotCode:
+class Code:
     """The form for the code of a page that is limited to one address, and what was wrong."""
 
     note: str = ""

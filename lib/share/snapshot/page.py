@@ -15,13 +15,13 @@ from markupsafe import Markup
 
 from lib.share.snapshot import colors
 from lib.share.snapshot.models import (
+    Answer,
+    Block,
+    Board,
+    Chart,
+    Code,
+    Form,
     Snapshot,
-    SnapshotAnswer,
-    SnapshotBlock,
-    SnapshotBoard,
-    SnapshotChart,
-    SnapshotCode,
-    SnapshotForm,
 )
 from lib.wire.policy import inline_scripts
 
@@ -37,25 +37,30 @@ SOURCES = {
 
 
 def html(
-    snapshot: Snapshot,
-    form: SnapshotForm | None = None,
-    answer: SnapshotAnswer | None = None,
-    code: SnapshotCode | None = None,
+    snapshot: Snapshot | Board,
+    form: Form | None = None,
+    answer: Answer | None = None,
+    code: Code | None = None,
 ) -> str:
     """The file; with a form, an answer or a code, the page that takes it at its own address."""
-    has_form = any(part is not None for part in (form, answer, code))
-    drawings = _drawings(snapshot.chart, "")
-    return _render(has_form, snapshot=snapshot, form=form, answer=answer, code=code, drawings=drawings)
+    if isinstance(snapshot, Board):
+        drawings = [_drawings(block.chart, f"-{index}") for index, block in enumerate(snapshot.blocks)]
+        figures: dict[str, Any] = {"snapshot": None, "board": snapshot, "drawings": drawings}
+    else:
+        figures = {"snapshot": snapshot, "board": None, "drawings": _drawings(snapshot.chart, "")}
+    text: str = _template("snapshot.html").render(
+        policy=policy(has_form=any(part is not None for part in (form, answer, code))),
+        style=Markup(style()),  # noqa: S704  (files of ours)
+        script=Markup(script() + START),  # noqa: S704
+        form=form,
+        answer=answer,
+        code=code,
+        **figures,
+    )
+    return text
 
 
-def board_html(board: SnapshotBoard) -> str:
-    """The file of a board."""
-    drawings = [_drawings(block.chart, f"-{index}") for index, block in enumerate(board.blocks)]
-    nothing = dict.fromkeys(("snapshot", "form", "answer", "code"))
-    return _render(False, **nothing, board=board, drawings=drawings)
-
-
-def block_html(block: SnapshotBlock, name: str) -> str:
+def block_html(block: Block, name: str) -> str:
     """A cell of a board for the desk, without its title; `name` tells its drawings from others'."""
     text: str = _template("block.html").render(block=block, drawings=_drawings(block.chart, f"-{name}"))
     return text
@@ -69,16 +74,6 @@ def script() -> str:
 def style() -> str:
     """The style of a page."""
     return colors.style() + _read("snapshot.css")
-
-
-def _render(has_form: bool, **parts: Any) -> str:
-    text: str = _template("snapshot.html").render(
-        policy=policy(has_form=has_form),
-        style=Markup(style()),  # noqa: S704  (files of ours)
-        script=Markup(script() + START),  # noqa: S704
-        **{"board": None, **parts},
-    )
-    return text
 
 
 def error(title: str, sentence: str) -> str:
@@ -111,7 +106,7 @@ def _read(name: str) -> str:
     return (FOLDER / name).read_text("utf-8")
 
 
-def _drawings(time_chart: SnapshotChart | None, suffix: str) -> dict[str, Any]:
+def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
     """The chart in each size, and what the script shows of it; `suffix` tells its ids from others'."""
     if time_chart is None:
         return {}

@@ -12,12 +12,12 @@ import orjson
 import typst
 
 from lib.share.snapshot import chart, colors
-from lib.share.snapshot.models import Snapshot, SnapshotBoard, SnapshotChart
+from lib.share.snapshot.models import Board, Chart, Snapshot
 
 LAYOUT = Path(__file__).with_suffix(".typ").read_bytes()
 
 
-def file(snapshot: Snapshot | SnapshotBoard, kind: str, paper: str) -> bytes:
+def file(snapshot: Snapshot | Board, kind: str, paper: str) -> bytes:
     """`kind` `pdf`: on sheets of `paper` (`a4`, `letter`), with the link and the page's number at the foot;
     `png`: on one sheet that is as long as it needs, two pixels for a point.
     """
@@ -33,7 +33,7 @@ def file(snapshot: Snapshot | SnapshotBoard, kind: str, paper: str) -> bytes:
 
 def _values(part: Any) -> dict[str, Any]:
     """The values of a part of a snapshot, of a chart its drawing."""
-    if isinstance(part, SnapshotChart):
+    if isinstance(part, Chart):
         svg = chart.picture(part, "svg").decode()
         return {"title": part.title, "grain": part.grain, "alt": part.alt, "svg": svg}
     return {**vars(part)}

@@ -9,9 +9,7 @@ from lib.reporting import links
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
-from lib.share.mail.letter import Tone
-from lib.share.snapshot.models import Snapshot, SnapshotFigure, SnapshotTable
+from lib.share import letters, page, render, snapshots
 from lib.slicers.models import Slicer
 from lib.ui.audience.boards.blocks import COMPARISON, DAYS, BoardSnapshots, under
 from lib.ui.audience.snapshots import Params, Snapshots, live_address
@@ -21,12 +19,12 @@ from lib.ui.query import state
 from lib.views import Alert, Board, SavedView
 from lib.views.board_copies import copy_board
 
-TONES: dict[str, Tone] = {"green": "good", "red": "bad", "gray": "plain"}
+TONES: dict[str, letters.Tone] = {"green": "good", "red": "bad", "gray": "plain"}
 MOST_MOVERS, MOST_ROWS = 5, 10
 
 
 class Digest:
-    """Writes the mails of an installation (`lib.share.mail.MailWriter`)."""
+    """Writes the mails of an installation (`lib.share.MailWriter`)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._snapshots = settings, Snapshots(settings)
@@ -43,29 +41,29 @@ class Digest:
 
     def of_view(
         self, view: SavedView, params: Params, person: Person, clients: connect.Clients, with_snapshot: bool
-    ) -> Letter:
+    ) -> letters.Letter:
         """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
-        from lib.share.snapshot import (
-            render,
-        )  # matplotlib takes a second and 45 MB, which most desks never need
-
         about, params = (view.project, view.slicer), {**params, "lower": "moved"}
         left_out = state.read(view.params, _slicer(view, clients), view.project, view.slicer)[1]
         snapshot = self._snapshots.take(person, about, params, view.name)
         snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
-        facts, png = dict(snapshot.facts), render.chart_png(snapshot)
-        parts: list[Part] = [FigureTable((), view.name), Remark(" · ".join(_facts(facts)))]
+        facts = dict(snapshot.facts)
+        parts: list[letters.Part] = [
+            letters.FigureTable((), view.name),
+            letters.Remark(" · ".join(_facts(facts))),
+        ]
         if snapshot.nothing:
             parts.append(snapshot.nothing)
         else:
-            parts.append(FigureTable([*map(_row, snapshot.figures)]))
-        if png is not None and snapshot.chart is not None:
-            parts.append(Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
+            parts.append(letters.FigureTable([*map(_row, snapshot.figures)]))
+        if snapshot.chart is not None:
+            png = render.picture(snapshot.chart)
+            parts.append(letters.Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
         parts += _movers(snapshot)
-        parts += [Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
-        parts.append(Link("Open on the desk", snapshot.address))
-        page = Attachment(f"{view.name}.html", "text/html", render.html(snapshot).encode())
-        return Letter(f"{view.name}: {facts['Days']}", parts, [page] if with_snapshot else [])
+        parts += [letters.Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
+        parts.append(letters.Link("Open on the desk", snapshot.address))
+        file = letters.Attachment(f"{view.name}.html", "text/html", page.html(snapshot).encode())
+        return letters.Letter(f"{view.name}: {facts['Days']}", parts, [file] if with_snapshot else [])
 
     def of_board(
         self,
@@ -74,53 +72,51 @@ class Digest:
         questions: Mapping[str, Params],
         person: Person,
         with_snapshot: bool,
-    ) -> Letter:
+    ) -> letters.Letter:
         """A board: each cell's figures or first rows, under its view's name, and the link."""
-        from lib.share.snapshot import render  # as above
-
         own = {view.id: replace(view, params=questions.get(str(view.id), view.params)) for view in views}
         filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
         copy = copy_board(board, own, filters)
         address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"
         snapshot = self._boards.take(person, copy, board.name, address)
-        parts: list[Part] = []
+        parts: list[letters.Part] = []
         for block in snapshot.blocks:
-            parts.append(FigureTable([_row(figure) for figure in block.figures], block.title))
-            parts += [Remark(text) for text in (block.about, *block.notes, block.message) if text]
+            parts.append(letters.FigureTable([_row(figure) for figure in block.figures], block.title))
+            parts += [letters.Remark(text) for text in (block.about, *block.notes, block.message) if text]
             if block.chart is not None:
                 png = render.picture(block.chart)
-                parts.append(Picture(png, f"{block.chart.title}, {block.about}"))
+                parts.append(letters.Picture(png, f"{block.chart.title}, {block.about}"))
             if block.table is not None:
-                parts.append(FigureTable([*_table_rows(block.table)]))
-        parts.append(Link("Open on the desk", address))
-        page = Attachment(f"{board.name}.html", "text/html", render.html(snapshot).encode())
+                parts.append(letters.FigureTable([*_table_rows(block.table)]))
+        parts.append(letters.Link("Open on the desk", address))
+        file = letters.Attachment(f"{board.name}.html", "text/html", page.html(snapshot).encode())
         today = numbers.days(*[datetime.now(UTC).date()] * 2)
-        return Letter(f"{board.name}: {today}", parts, [page] if with_snapshot else [])
+        return letters.Letter(f"{board.name}: {today}", parts, [file] if with_snapshot else [])
 
-    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
+    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
         """Alerts that fire now, and those that ceased to, together."""
         count = f"{len(starts)} alert{'' if len(starts) == 1 else 's'}"
         subject = f"{count} fired" if starts else f"{len(ends)} alert{'' if len(ends) == 1 else 's'} cleared"
         if len(starts) + len(ends) == 1:
             (alert,) = (*starts, *ends)
             subject = f"Alert {'fired' if starts else 'cleared'}: {_name(alert)}"
-        parts: list[Part] = []
+        parts: list[letters.Part] = []
         for title, alerts in (("Fired", starts), ("Cleared", ends)):
             if alerts:
-                parts.append(FigureTable((), title))
+                parts.append(letters.FigureTable((), title))
             for alert in alerts:
                 parts += self._alert(alert)
-        return Letter(subject, parts)
+        return letters.Letter(subject, parts)
 
-    def _alert(self, alert: Alert) -> Iterator[Part]:
+    def _alert(self, alert: Alert) -> Iterator[letters.Part]:
         if not alert.view_name:
             yield f"{_name(alert)}: you can't see this view any more."
             return
         numbers = Numbers()
         yield f"{alert.view_name}: {alert_text.condition_text(alert, numbers)}"
-        yield Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
+        yield letters.Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
         about = alert.project, alert.slicer
-        yield Link("Open the view", live_address(self._settings.address, about, alert.params))
+        yield letters.Link("Open the view", live_address(self._settings.address, about, alert.params))
 
 
 def _name(alert: Alert) -> str:
@@ -146,29 +142,29 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     yield from filter(None, (facts.get("Precision", ""), facts["Freshness"]))
 
 
-def _row(figure: SnapshotFigure) -> FigureRow:
+def _row(figure: snapshots.Figure) -> letters.FigureRow:
     value = " ".join(filter(None, (figure.text, figure.range)))
     change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
     if change and figure.is_noise:
-        return FigureRow(figure.title, value, f"{change}, within noise", "quiet")
-    return FigureRow(figure.title, value, change, TONES[figure.color])
+        return letters.FigureRow(figure.title, value, f"{change}, within noise", "quiet")
+    return letters.FigureRow(figure.title, value, change, TONES[figure.color])
 
 
-def _table_rows(table: SnapshotTable) -> Iterator[FigureRow]:
+def _table_rows(table: snapshots.Table) -> Iterator[letters.FigureRow]:
     """The first rows of a table: names, the first figure, and its change where the table has one."""
     changes = [index for index, title in enumerate(table.columns) if title.endswith("hange, %")]
     for row in table.rows[:MOST_ROWS]:
         texts = [cell.text for cell in row.cells]
         name = " · ".join(filter(None, texts[: table.keys]))
         change = f"{texts[changes[0]]} %" if changes and texts[changes[0]] not in (NOTHING, "") else ""
-        yield FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
+        yield letters.FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
 
 
-def _movers(snapshot: Snapshot) -> Iterator[Part]:
+def _movers(snapshot: snapshots.Snapshot) -> Iterator[letters.Part]:
     """The values of key fields that moved the figure shown by more than noise."""
     for table in snapshot.tables:
         rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
-        yield FigureTable(
-            [FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
+        yield letters.FigureTable(
+            [letters.FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
         )
-        yield Remark(table.message)
+        yield letters.Remark(table.message)

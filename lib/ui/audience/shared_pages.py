@@ -12,9 +12,7 @@ from lib.serving import connect
 from lib.serving.connect import Reports
 from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
-from lib.share.mail import Link, send, tell
-from lib.share.snapshot import page
-from lib.share.snapshot.models import Snapshot, SnapshotCode
+from lib.share import letters, page, send, snapshots, tell
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
@@ -138,7 +136,7 @@ class SnapshotPages:
         audit.note(
             "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
         )
-        links = [Link("Open Access", f"{address}/access")] if address else []
+        links = [letters.Link("Open Access", f"{address}/access")] if address else []
         try:
             text = TELL_CLOSED.format(link.name)
             tell(self._engine, self._settings, owner, f"{link.name}: the share link is closed", text, *links)
@@ -155,7 +153,7 @@ class SnapshotPages:
 
     def _ask_for_code(self, link: ShareLink, note: str = "", status: int = 200) -> SharedPage:
         """The page with the form of the code; it names neither the address nor what it opens."""
-        html = page.html(Snapshot(CODE_TITLE, (), ""), code=SnapshotCode(note))
+        html = page.html(snapshots.Snapshot(CODE_TITLE, (), ""), code=snapshots.Code(note))
         return SharedPage(html, page.policy(link.origins, has_form=True), status)
 
     def _content(self, link: ShareLink, owner: Person) -> str | None:
@@ -197,7 +195,7 @@ class SnapshotPages:
 
     def _html(self, link: ShareLink, owner: Person) -> str:
         if (board := BoardCopy.from_params(link.params)) is not None:
-            return page.board_html(self._boards.take(owner, board, link.name))
+            return page.html(self._boards.take(owner, board, link.name))
         about = (link.project, link.slicer)
         return page.html(self._snapshots.take(owner, about, link.params, link.name))
 

@@ -9,8 +9,7 @@ import streamlit as st
 from lib.reporting import links, named_days
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.share.snapshot import render
-from lib.share.snapshot.models import Snapshot, SnapshotBoard
+from lib.share import render, snapshots
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit import downloads
@@ -22,7 +21,7 @@ from lib.wire.errors import TrancheError
 LATEST = "The latest days, each time it is opened"
 NEW, PROBLEM = "share_link_new", "share_link_problem"
 Params = Mapping[str, str]
-Take = Callable[[RequestContext], Snapshot | SnapshotBoard]
+Take = Callable[[RequestContext], snapshots.Snapshot | snapshots.Board]
 
 
 def draw(context: PageContext, params: Params, name: str) -> None:
@@ -53,9 +52,9 @@ def _file(take: Take, kind: str, context: RequestContext) -> bytes:
     return render.file(take(context), kind)
 
 
-def _take(params: Params, name: str, context: PageContext) -> Snapshot:
-    about, snapshots = (context.project, context.slicer_name), Snapshots(Settings.current())
-    return snapshots.take(context.person, about, params, name, context.locale or "")
+def _take(params: Params, name: str, context: PageContext) -> snapshots.Snapshot:
+    about = context.project, context.slicer_name
+    return Snapshots(Settings.current()).take(context.person, about, params, name, context.locale or "")
 
 
 def draw_form(

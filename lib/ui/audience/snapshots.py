@@ -1,4 +1,4 @@
-"""Snapshots of a question: the figures of the board, in the end, as plain values for lib/share/snapshot."""
+"""Snapshots of a question: the figures of the board, in the end, as plain values for lib/share."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,15 +9,7 @@ from lib.people import Person
 from lib.reporting import links
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.share.snapshot.models import (
-    Snapshot,
-    SnapshotCell,
-    SnapshotChart,
-    SnapshotFigure,
-    SnapshotLine,
-    SnapshotRow,
-    SnapshotTable,
-)
+from lib.share import snapshots
 from lib.slicers import zones
 from lib.ui.audience import moved
 from lib.ui.audience.answer import Json
@@ -43,7 +35,7 @@ class Snapshots:
 
     def take(
         self, person: Person, about: About, params: Params, title: str = "", language: str = ""
-    ) -> Snapshot:
+    ) -> snapshots.Snapshot:
         """The snapshot of the question of a link about `about`, project and slicer, exact where it can be.
 
         `title` is that of a saved view, `language` the reader's. AccessError if the person may not see the
@@ -72,12 +64,14 @@ def live_address(desk: str, about: About, params: Params) -> str:
     return f"{desk}/{links.href('audience', {'project': project, 'slicer': slicer, **params})}"
 
 
-def _snapshot(focus: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool) -> Snapshot:
+def _snapshot(
+    focus: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool
+) -> snapshots.Snapshot:
     head: Json = parts["head"]
     field: Json = head["fields"].get(head["field"], {})
     usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
     tables = [snapshot_table(table, focus.numbers) for table in parts.get("split", ())]
-    return Snapshot(
+    return snapshots.Snapshot(
         title=straight(title or usual),
         facts=tuple(_facts(focus, head, field)),
         address=address,
@@ -110,13 +104,13 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
 
 
-def snapshot_figure(figure: Json) -> SnapshotFigure:
+def snapshot_figure(figure: Json) -> snapshots.Figure:
     """A figure of the headline, as the board's route returns it."""
     parts = ("title", "text", "delta", "color", "range", "help", "is_noise")
-    return SnapshotFigure(*(figure[part] for part in parts))
+    return snapshots.Figure(*(figure[part] for part in parts))
 
 
-def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
+def snapshot_chart(head: Json, field: Json) -> snapshots.Chart:
     """The lines as the board draws them: of values, or of the period and those compared."""
     sides, buckets = field["drawn"] or field, head["buckets"]
     if head["values"]:
@@ -136,7 +130,7 @@ def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
         ]
     if (second := head["second"]) is not None:
         lines.append(_line(second["label"], second, second["color"], is_beside=True))
-    return SnapshotChart(
+    return snapshots.Chart(
         title=field["title"],
         alt=field["alt"],
         grain=head["grain"],
@@ -155,27 +149,27 @@ def snapshot_chart(head: Json, field: Json) -> SnapshotChart:
     )
 
 
-def _line(label: str, line: Json, color: str = "", **more: Any) -> SnapshotLine:
-    return SnapshotLine(
+def _line(label: str, line: Json, color: str = "", **more: Any) -> snapshots.Line:
+    return snapshots.Line(
         label, line["values"], line["texts"], color, low=line["low"], high=line["high"], **more
     )
 
 
-def _movers(focus: Focus) -> Iterator[SnapshotTable]:
+def _movers(focus: Focus) -> Iterator[snapshots.Table]:
     if focus.comparison is None:
         return
     movers = moved.compute(focus)
     has_parts = any(mover.mix is not None for _, mover in moved.rank(movers))
     table = snapshot_table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
     sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
-    yield SnapshotTable("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
+    yield snapshots.Table("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 
 
-def snapshot_table(table: Json, reader: Numbers) -> SnapshotTable:
+def snapshot_table(table: Json, reader: Numbers) -> snapshots.Table:
     """A table of the desk; its cells sort by the numbers that they say."""
     card = table["card"] or {"title": "Split", "about": "", "message": ""}
     keys = sum(column["is_key"] for column in table["columns"])
-    return SnapshotTable(
+    return snapshots.Table(
         title=card["title"],
         about=card["about"],
         columns=[column["title"] for column in table["columns"]],
@@ -185,9 +179,9 @@ def snapshot_table(table: Json, reader: Numbers) -> SnapshotTable:
     )
 
 
-def _row(row: Json, keys: int, reader: Numbers) -> SnapshotRow:
+def _row(row: Json, keys: int, reader: Numbers) -> snapshots.Row:
     cells = [
-        SnapshotCell(
+        snapshots.Cell(
             cell["text"],
             None if index < keys else number_of(cell, reader),
             cell["is_faint"],
@@ -197,7 +191,7 @@ def _row(row: Json, keys: int, reader: Numbers) -> SnapshotRow:
         )
         for index, cell in enumerate(row["cells"])
     ]
-    return SnapshotRow(cells, row["kind"], row["level"])
+    return snapshots.Row(cells, row["kind"], row["level"])
 
 
 def number_of(cell: Json, reader: Numbers) -> float | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.mail import Link, tell
+from lib.share import letters, tell
 from lib.slicers import zones
 from lib.ui.charts import numbers
 from lib.ui.kit import reader
@@ -40,7 +40,7 @@ def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> N
     people = access.people.everyone()
     earlier = mentions(before, people)
     about = {"project": note.project, "slicer": note.slicer}
-    link = Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
+    link = letters.Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
     for person in context.clients.view_store.notes.mentioned_people(note, people):
         if person not in earlier:
             subject = f"{context.person.name} mentions you in a {noun}"

@@ -22,7 +22,7 @@ from watched import Receiver, imported, set_up, webhook
 from lib import database
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.alerts import watching
+from lib.share import watching
 from lib.share.alerts.watch import CLAIM, Watch, work_of
 from lib.views import ViewStore
 
@@ -171,7 +171,8 @@ def _noting(work: Callable[..., Any], note: Callable[[], object]) -> Callable[..
 def test_a_desk_that_is_not_to_check(desks: list[Settings]) -> None:
     """Where the settings say no, nothing is begun."""
     before = set(enumerate_threads())
-    with watching(desks[0].model_copy(update={"alerts": False})):
+    alerts = desks[0].alerts.model_copy(update={"alerts": False})
+    with watching(desks[0].model_copy(update={"alerts": alerts})):
         assert set(enumerate_threads()) <= before
 
 

@@ -21,8 +21,8 @@ from lib.people import Grant
 from lib.serving import connect
 from lib.serving.mail_server import MailServer
 from lib.settings import Settings
+from lib.share import tell
 from lib.share.alerts.watch import Watch
-from lib.share.mail import tell
 from lib.share.mail.letter import FigureRow, FigureTable
 from lib.share.mail.post import Post
 from lib.ui.audience.digest import Digest

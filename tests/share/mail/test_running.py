@@ -9,7 +9,7 @@ from mail_server import Mailbox, mail_server
 
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.mail import Unsubscriber, tell
+from lib.share import Unsubscriber, tell
 from lib.views import Schedule
 from mail.conftest import with_addresses
 

@@ -13,8 +13,8 @@ from starlette.routing import Route
 from lib.serving import connect
 from lib.serving.front.shared_route import A_MINUTE, MailRoute
 from lib.settings import Settings
-from lib.share.mail import PATH, Unsubscriber
 from lib.share.mail.post import Post
+from lib.share.mail.unsubscribe import PATH, Unsubscriber
 from lib.views import Schedule, Subscription
 from lib.wire.transport import InProcess
 

@@ -22,15 +22,8 @@ from lib.cli import main
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share.snapshot import render
-from lib.share.snapshot.models import (
-    Snapshot,
-    SnapshotBlock,
-    SnapshotBoard,
-    SnapshotCell,
-    SnapshotRow,
-    SnapshotTable,
-)
+from lib.share.snapshot import models, render
+from lib.share.snapshot.page import html
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.audience.snapshots import Snapshots, number_of
 from lib.ui.charts.numbers import Numbers, days
@@ -88,7 +81,7 @@ def snapshots(settings: Settings) -> Snapshots:
 
 
 @pytest.fixture(scope="module")
-def week(snapshots: Snapshots) -> Snapshot:
+def week(snapshots: Snapshots) -> models.Snapshot:
     """The usual question: the last seven complete days, compared with those before."""
     return snapshots.take(MANAGER, ABOUT, {})
 
@@ -98,7 +91,7 @@ def totals(column: str) -> pd.Series:
     return rows_by_week("geo.country").groupby("week")[column].sum()
 
 
-def test_the_headline_has_the_figures_of_the_rows(week: Snapshot) -> None:
+def test_the_headline_has_the_figures_of_the_rows(week: models.Snapshot) -> None:
     """Each total is that of the rows, and its change that against the seven days before."""
     by_week, figure = totals("imps"), week.figures[0]
     assert figure.title == "Impressions"
@@ -108,7 +101,7 @@ def test_the_headline_has_the_figures_of_the_rows(week: Snapshot) -> None:
     assert dict(week.facts)["Precision"] == "Exact"
 
 
-def test_the_chart_has_the_values_of_the_days(week: Snapshot) -> None:
+def test_the_chart_has_the_values_of_the_days(week: models.Snapshot) -> None:
     """The lines are the sums of the rows by day: of these days, and of those compared."""
     rows = rows_by_week("geo.country")
     by_day = rows.groupby([rows["week"], pd.to_datetime(rows["time"]).dt.date])["imps"].sum()
@@ -119,7 +112,7 @@ def test_the_chart_has_the_values_of_the_days(week: Snapshot) -> None:
     assert before.is_before and not now.is_before
 
 
-def test_leaderboards_have_the_sums_of_their_values(week: Snapshot) -> None:
+def test_leaderboards_have_the_sums_of_their_values(week: models.Snapshot) -> None:
     """A row has its value's sum over the rows of the days, also as the number by which it sorts."""
     rows = rows_by_week("geo.country").query("week == 0")
     sums = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
@@ -180,12 +173,14 @@ def test_days_of_23_and_25_hours_are_marked(snapshots: Snapshots) -> None:
     there = snapshots.take(MANAGER, ABOUT, params)
     assert there.chart is not None
     assert [there.chart.starts[place][:10] for place in there.chart.marks] == [str(day) for day in odd]
-    names = [row[0] for row in Page(render.html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
+    names = [row[0] for row in Page(html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
     assert [name.startswith(f"{day:%-d %b %Y}") for name, day in zip(names, odd, strict=True)] == [
         True
     ] * len(odd)
     plain = replace(there, chart=replace(there.chart, marks={}))
-    assert render.chart_png(there) != render.chart_png(plain)
+    assert there.chart is not None
+    assert plain.chart is not None
+    assert render.picture(there.chart) != render.picture(plain.chart)
 
 
 def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
@@ -196,7 +191,7 @@ def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
     taken = Snapshots(settings).take(MANAGER, ABOUT, {})
     assert taken.chart is not None
     assert not taken.chart.marks
-    assert "exchange was down" not in render.html(taken)
+    assert "exchange was down" not in html(taken)
 
 
 @pytest.mark.parametrize(
@@ -220,38 +215,38 @@ def test_what_a_figure_is_about_is_said_everywhere(
     assert any(sentence in text for _, text in facts)
 
 
-def test_the_file_has_the_figures(week: Snapshot) -> None:
+def test_the_file_has_the_figures(week: models.Snapshot) -> None:
     """Every figure, cell and value of the chart is in the HTML, readable without its script."""
-    page = Page(render.html(week))
+    page = Page(html(week))
     assert week.chart is not None
     cells = {cell for row in page.rows for cell in row}
     assert {cell.text for card in week.cards for row in card.rows for cell in row.cells} <= cells
     assert {*week.chart.lines[0].texts, *week.chart.lines[1].texts} <= cells
     for figure in week.figures:
-        assert figure.text in render.html(week)
+        assert figure.text in html(week)
 
 
-def test_the_file_asks_nothing_of_anywhere(week: Snapshot) -> None:
+def test_the_file_asks_nothing_of_anywhere(week: models.Snapshot) -> None:
     """Its one link leads to the live question; its policy forbids what is not in the file itself."""
-    page = Page(render.html(week))
+    page = Page(html(week))
     outside = [link for link in page.links if not link.startswith("#")]
     assert outside == [week.address]
     policies = [attrs["content"] for _, attrs in page.tags if attrs.get("http-equiv")]
     assert len(policies) == 1
     assert "default-src 'none'" in str(policies[0])
     assert "unsafe-inline" not in re.search(r"script-src[^;]*", str(policies[0]))[0]  # type: ignore[index]
-    assert not re.search(r"url\((?!#)|@import", render.html(week))
+    assert not re.search(r"url\((?!#)|@import", html(week))
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_hostile_texts_are_texts(week: Snapshot) -> None:
+def test_hostile_texts_are_texts(week: models.Snapshot) -> None:
     """A name that looks like HTML makes no tag, wherever it is."""
-    cell = SnapshotCell(HOSTILE, help=HOSTILE)
-    table = SnapshotTable(HOSTILE, HOSTILE, [HOSTILE, "Value"], 1, [SnapshotRow([cell, cell])], HOSTILE)
+    cell = models.Cell(HOSTILE, help=HOSTILE)
+    table = models.Table(HOSTILE, HOSTILE, [HOSTILE, "Value"], 1, [models.Row([cell, cell])], HOSTILE)
     assert week.chart is not None
     line = vars(week.chart.lines[0]) | {"label": HOSTILE, "texts": [HOSTILE] * 7}
     chart = vars(week.chart) | {"title": HOSTILE, "alt": HOSTILE, "names": [HOSTILE] * 7}
-    hostile = Snapshot(
+    hostile = models.Snapshot(
         HOSTILE,
         [(HOSTILE, HOSTILE)],
         "",
@@ -263,7 +258,7 @@ def test_hostile_texts_are_texts(week: Snapshot) -> None:
         tables=[table],
         nothing=HOSTILE,
     )
-    page = Page(render.html(hostile))
+    page = Page(html(hostile))
     assert not [link for link in page.links if "evil" in link]
     assert {tag for tag, _ in page.tags}.isdisjoint({"img", "iframe", "object"})
     assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
@@ -275,13 +270,13 @@ def test_hostile_texts_are_texts(week: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("kind", "start"), [("html", b"<!doctype html>"), ("pdf", b"%PDF-"), ("png", b"\x89PNG")]
 )
-def test_kinds_of_files(week: Snapshot, kind: str, start: bytes) -> None:
+def test_kinds_of_files(week: models.Snapshot, kind: str, start: bytes) -> None:
     """Each kind of file is what it says."""
     assert render.file(week, kind).lstrip().startswith(start)
 
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", (595, 842)), ("letter", (612, 792))])
-def test_paper(week: Snapshot, paper: str, size: tuple[int, int]) -> None:
+def test_paper(week: models.Snapshot, paper: str, size: tuple[int, int]) -> None:
     """A PDF's pages have the size of the paper, and all figures are text on them, the chart's axis too."""
     sheets = PdfDocument(render.file(week, "pdf", paper))
     assert tuple(round(side) for side in sheets.get_page_size(0)) == size
@@ -293,7 +288,7 @@ def test_paper(week: Snapshot, paper: str, size: tuple[int, int]) -> None:
     assert "Page 1 of 1" in text
 
 
-def test_a_sheet_reads_its_chart_aloud(week: Snapshot) -> None:
+def test_a_sheet_reads_its_chart_aloud(week: models.Snapshot) -> None:
     """The PDF is tagged, and its chart has the text alternative that the page's has."""
     assert week.chart is not None
     sheet = PdfDocument(render.file(week, "pdf"))[0]
@@ -312,11 +307,11 @@ def test_a_sheet_reads_its_chart_aloud(week: Snapshot) -> None:
     assert week.chart.alt in texts
 
 
-def test_a_long_table_names_its_columns_on_each_sheet(week: Snapshot) -> None:
+def test_a_long_table_names_its_columns_on_each_sheet(week: models.Snapshot) -> None:
     """A table that is longer than a sheet goes on below its header; no row is cut or left out."""
-    rows = [SnapshotRow([SnapshotCell(f"Row {place}."), SnapshotCell("1,234")]) for place in range(150)]
-    table = SnapshotTable("Rows", "", ["Key", "Number of something"], 1, rows)
-    sheets = PdfDocument(render.file(Snapshot("Long", (), "", tables=[table]), "pdf"))
+    rows = [models.Row([models.Cell(f"Row {place}."), models.Cell("1,234")]) for place in range(150)]
+    table = models.Table("Rows", "", ["Key", "Number of something"], 1, rows)
+    sheets = PdfDocument(render.file(models.Snapshot("Long", (), "", tables=[table]), "pdf"))
     texts = [sheet.get_textpage().get_text_range() for sheet in sheets]
     assert len(texts) > 2
     assert all("Number of something" in text for text in texts)
@@ -325,7 +320,7 @@ def test_a_long_table_names_its_columns_on_each_sheet(week: Snapshot) -> None:
     ]
 
 
-def test_equal_snapshots_are_equal_files(week: Snapshot) -> None:
+def test_equal_snapshots_are_equal_files(week: models.Snapshot) -> None:
     """A file says nothing of when it was made or in which process: equal snapshots are equal in each kind."""
     script = (
         "import hashlib, pickle, sys\n"
@@ -340,10 +335,10 @@ def test_equal_snapshots_are_equal_files(week: Snapshot) -> None:
     assert about.keys() == {"Title", "Creator"}
 
 
-def test_ids_of_charts_are_unique_in_a_board(week: Snapshot) -> None:
+def test_ids_of_charts_are_unique_in_a_board(week: models.Snapshot) -> None:
     """Each id of a page with several charts is there once, and what refers to one refers to one that is."""
-    block = SnapshotBlock("A chart", "", 2, chart=week.chart)
-    page = Page(render.html(SnapshotBoard("Board", (), "", [block, block])))
+    block = models.Block("A chart", "", 2, chart=week.chart)
+    page = Page(html(models.Board("Board", (), "", [block, block])))
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len({*ids}) == len(ids) > 0
     references = {link[1:] for link in page.links if link.startswith("#")}
@@ -357,16 +352,16 @@ def test_ids_of_charts_are_unique_in_a_board(week: Snapshot) -> None:
     assert references <= {*ids}
 
 
-def test_the_chart_alone_is_a_picture(week: Snapshot) -> None:
+def test_the_chart_alone_is_a_picture(week: models.Snapshot) -> None:
     """For mail there is the chart as PNG; none without a chart."""
-    assert str(render.chart_png(week) or b"")[2:9] == "\\x89PNG"
-    assert render.chart_png(Snapshot("Nothing", (), "")) is None
+    assert week.chart is not None
+    assert str(render.picture(week.chart))[2:9] == "\\x89PNG"
 
 
 def test_a_question_without_records_says_why(snapshots: Snapshots) -> None:
     """Days without data give a sentence in place of the figures, in each kind of file."""
     empty = snapshots.take(MANAGER, ABOUT, {"start": "2020-01-01", "end": "2020-01-02"})
-    assert empty.nothing in render.html(empty).replace("&#39;", "'")
+    assert empty.nothing in html(empty).replace("&#39;", "'")
     assert not empty.figures
     assert render.file(empty, "pdf").startswith(b"%PDF")
 

@@ -11,11 +11,10 @@ from lib.reporting import links
 from lib.reporting.links import join_texts, split_texts
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.share.snapshot.models import SnapshotBlock, SnapshotBoard
+from lib.share import snapshots
 from lib.slicers import zones
-from lib.ui.audience import snapshots
 from lib.ui.audience.board import BoardAnswers
-from lib.ui.audience.snapshots import Params
+from lib.ui.audience.snapshots import Params, live_address, snapshot_chart, snapshot_figure, snapshot_table
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.query import filters, state
@@ -94,11 +93,11 @@ class BoardSnapshots:
 
     def take(
         self, person: Person, copy: BoardCopy, title: str, address: str = "", language: str = ""
-    ) -> SnapshotBoard:
+    ) -> snapshots.Board:
         """The board with all of its cells. A cell whose view is missing or fails says so in its place."""
         blocks = [self.block(person, item, copy.params, language) for item in copy.items]
         facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
-        return SnapshotBoard(straight(title), facts, address, blocks)
+        return snapshots.Board(straight(title), facts, address, blocks)
 
     def version(self, person: Person, item: BoardItem) -> str:
         """A text that differs once a cell's data do; empty where there are none."""
@@ -111,9 +110,9 @@ class BoardSnapshots:
 
     def block(
         self, person: Person, item: BoardItem, board_params: Params, language: str = ""
-    ) -> SnapshotBlock:
+    ) -> snapshots.Block:
         """A cell of a board, exact where it can be."""
-        block = SnapshotBlock(UNAVAILABLE, "", item.width, message=MISSING)
+        block = snapshots.Block(UNAVAILABLE, "", item.width, message=MISSING)
         if item.is_missing:
             return block
         params = under(item.params, board_params)
@@ -138,7 +137,7 @@ class BoardSnapshots:
             block,
             title=straight(item.name),
             about=straight(" · ".join(_about(focus))),
-            address=snapshots.live_address(self._settings.address, about, params),
+            address=live_address(self._settings.address, about, params),
             notes=tuple(_left_out(focus, item, board_params)),
             message="",
         )
@@ -179,28 +178,28 @@ def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[s
     yield from map(straight, left_out)
 
 
-def _headline(block: SnapshotBlock, focus: Focus, head: Any) -> SnapshotBlock:
+def _headline(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
     if head["nothing"]:
         return replace(block, message=head["nothing"]["sentence"])
-    return replace(block, figures=tuple(map(snapshots.snapshot_figure, head["figures"])))
+    return replace(block, figures=tuple(map(snapshot_figure, head["figures"])))
 
 
-def _chart(block: SnapshotBlock, focus: Focus, head: Any) -> SnapshotBlock:
+def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
     if head["nothing"]:
         return replace(block, message=head["nothing"]["sentence"])
     field = head["fields"][head["field"]]
     if not field["now"]:
         return replace(block, message="This slicer has no time: there is nothing to draw over it.")
-    return replace(block, chart=snapshots.snapshot_chart(head, field))
+    return replace(block, chart=snapshot_chart(head, field))
 
 
-def _leaderboard(block: SnapshotBlock, focus: Focus, cards: Any) -> SnapshotBlock:
-    return replace(block, table=snapshots.snapshot_table(cards[0], focus.numbers))
+def _leaderboard(block: snapshots.Block, focus: Focus, cards: Any) -> snapshots.Block:
+    return replace(block, table=snapshot_table(cards[0], focus.numbers))
 
 
-def _table(block: SnapshotBlock, focus: Focus, split: Any) -> SnapshotBlock:
+def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
     if split:
-        return replace(block, table=snapshots.snapshot_table(split[0], focus.numbers))
+        return replace(block, table=snapshot_table(split[0], focus.numbers))
     reason = "No data for these filters and days." if focus.query.split_by else "This view has no split."
     return replace(block, message=reason)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from lib.settings import Settings
-from lib.share.snapshot import page
-from lib.share.snapshot.models import SnapshotBlock
+from lib.share import page, snapshots
 from lib.ui.audience.boards import arrange, blocks, board_list, question, send
 from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.kit import problems, reader, screens, session_cache
@@ -118,22 +117,22 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
 
 
-def _block(context: PageContext, item: BoardItem, board_params: question.Params) -> SnapshotBlock:
+def _block(context: PageContext, item: BoardItem, board_params: question.Params) -> snapshots.Block:
     """The cell's figures, of the data and with the rights of now; of a remote service, of minutes ago."""
     person, settings = context.now(), Settings.current()
-    cache = session_cache.of(BLOCKS, partial(SessionCache[SnapshotBlock], SECONDS, MOST))
+    cache = session_cache.of(BLOCKS, partial(SessionCache[snapshots.Block], SECONDS, MOST))
     key = (
         person.username,
-        snapshots(settings).version(person, item),
+        board_snapshots(settings).version(person, item),
         repr(item),
         repr(dict(board_params)),
     )
     language = reader.locale() or ""
-    take = partial(snapshots(settings).block, person, item, board_params, language)
+    take = partial(board_snapshots(settings).block, person, item, board_params, language)
     return cache.get(key, take)
 
 
 @lru_cache(maxsize=4)
-def snapshots(settings: Settings) -> BoardSnapshots:
+def board_snapshots(settings: Settings) -> BoardSnapshots:
     """What takes the figures of boards; one per installation, as it keeps descriptions of slicers."""
     return BoardSnapshots(settings)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting import links
 from lib.settings import Settings
-from lib.share.snapshot.models import SnapshotBoard
+from lib.share import snapshots
 from lib.ui.audience import sharing
 from lib.ui.audience.boards import blocks
 from lib.ui.audience.boards.blocks import BoardSnapshots
@@ -47,7 +47,7 @@ def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str,
     return choices
 
 
-def _take(board: Board, copy: BoardCopy, context: PageContext) -> SnapshotBoard:
+def _take(board: Board, copy: BoardCopy, context: PageContext) -> snapshots.Board:
     settings = Settings.current()
     address = f"{settings.address}/{links.href('boards', blocks.link_params(board, copy.params))}"
     return BoardSnapshots(settings).take(

@@ -30,7 +30,7 @@ from lib.people import Person
 from lib.serving import connect
 from lib.serving.front.shared_route import Fields
 from lib.settings import Settings
-from lib.share.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
+from lib.share import snapshots
 from lib.ui.charts.numbers import days
 from lib.ui.deals import field_text
 from lib.ui.deals.field_text import Prices, amount
@@ -118,7 +118,7 @@ def section(
     money: Prices,
     is_guaranteed: bool,
     reply: BuyerReply | None = None,
-) -> SnapshotAnswer:
+) -> snapshots.Answer:
     """The section of the page; after a refusal with what was typed, and what is wrong with it or differs from
     the page that was answered."""
     offer, texts = negotiation.offer, {} if reply is None else reply.texts
@@ -126,7 +126,7 @@ def section(
     names = ["price", *(["units"] if is_guaranteed else []), *days_names]
     terms = [*negotiation.page, ("Offer", terms_text(offer, money))]
     units = {"price": money.of(offer.currency).terms}
-    return SnapshotAnswer(
+    return snapshots.Answer(
         sentence=sentence(negotiation, money, is_buyer=True),
         rounds=[_round(answer, money) for answer in negotiation.rounds],
         mark=negotiation.mark,
@@ -135,7 +135,7 @@ def section(
         or next((answer.who for answer in reversed(negotiation.rounds) if answer.side == "buyer"), ""),
         word=texts.get("word", ""),
         fields=[
-            SnapshotField(
+            snapshots.Field(
                 name,
                 f"{LABELS[name]}{f', {units[name]}' if units.get(name) else ''}",
                 texts.get(name, ""),
@@ -225,10 +225,12 @@ def terms_text(terms: OfferTerms, money: Prices) -> str:
     return ", ".join(parts)
 
 
-def _round(answer: Round, money: Prices) -> SnapshotRound:
+def _round(answer: Round, money: Prices) -> snapshots.Round:
     """A line of the list of rounds, as both sides read it."""
     who = answer.who if answer.side == "buyer" else "The seller"
-    return SnapshotRound(f"{who} {act_text(answer, money)}", f"{answer.at:%-d %b %Y, %H:%M} UTC", answer.word)
+    return snapshots.Round(
+        f"{who} {act_text(answer, money)}", f"{answer.at:%-d %b %Y, %H:%M} UTC", answer.word
+    )
 
 
 def _day(text: str, today: date) -> date | None:

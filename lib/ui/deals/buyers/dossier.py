@@ -13,14 +13,7 @@ from lib.deals import fields
 from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
 from lib.insight.dossier import Dossier
-from lib.share.snapshot.models import (
-    Snapshot,
-    SnapshotCell,
-    SnapshotChart,
-    SnapshotLine,
-    SnapshotRow,
-    SnapshotTable,
-)
+from lib.share import snapshots
 from lib.slicers.models import Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
@@ -59,12 +52,12 @@ def terms(
 
 def snapshot(
     title: str, terms: Iterable[tuple[str, str]], dossier: Dossier, slicer: Slicer, at: datetime
-) -> Snapshot:
+) -> snapshots.Snapshot:
     """The page of the buyer."""
     zone = field_text.offset(60 * slicer.timezone)
     days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {zone}"
     has_both = dossier.comparison is not None and bool(dossier.comparison.days)
-    return Snapshot(
+    return snapshots.Snapshot(
         title=title,
         facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
         address="",
@@ -75,7 +68,7 @@ def snapshot(
     )
 
 
-def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
+def chart(dossier: Dossier, theirs: str) -> snapshots.Chart:
     """Both sides of the step to look at, by day; `theirs` is what the buyer's side is called."""
     step = dossier.step
     lines = []
@@ -92,7 +85,7 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
             )
         )
     names = [numbers.days(day, day) for day in dossier.days]
-    return SnapshotChart(
+    return snapshots.Chart(
         title=NOUNS[step].capitalize(),
         alt=f"{NOUNS[step].capitalize()} by day, {numbers.days(dossier.days[0], dossier.days[-1])}",
         grain="day",
@@ -103,33 +96,33 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
     )
 
 
-def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
+def funnel(dossier: Dossier, theirs: str) -> snapshots.Table:
     """The sums of each step: of the common days where there are counts of the buyer, else of all."""
     common = set(dossier.comparison.days) if dossier.comparison is not None else set()
     is_of = np.array([day in common or not common for day in dossier.days])
-    rows: list[SnapshotRow] = []
+    rows: list[snapshots.Row] = []
     before: float | None = None
     for step in dossier.steps:
         ours = _sum(dossier.ours.get(step), is_of)
         buyers = _sum(dossier.their_figures(step), is_of) if step in dossier.theirs and common else None
         of_before = None if step == "spend" or not before or ours is None else 100 * ours / before
         cells = [
-            SnapshotCell(NOUNS[step].capitalize()),
-            SnapshotCell(_text(ours, step), ours),
-            SnapshotCell(ENGLISH.percent(of_before), of_before),
+            snapshots.Cell(NOUNS[step].capitalize()),
+            snapshots.Cell(_text(ours, step), ours),
+            snapshots.Cell(ENGLISH.percent(of_before), of_before),
         ]
         rows.append(
-            SnapshotRow([*cells, *(_theirs(buyers, ours, step, dossier.tolerance) if common else ())])
+            snapshots.Row([*cells, *(_theirs(buyers, ours, step, dossier.tolerance) if common else ())])
         )
         before = ours
     titles = ["Step", "Ours", "Of the step before", *([theirs, "Difference"] if common else [])]
     days = sorted(common or dossier.days)
     about = f"{len(days)} common days, " if common else ""
     note = "Our side has impressions in place of wins." if dossier.wins != "wins" else ""
-    return SnapshotTable("Funnel", f"{about}{numbers.days(days[0], days[-1])}", titles, 1, rows, note)
+    return snapshots.Table("Funnel", f"{about}{numbers.days(days[0], days[-1])}", titles, 1, rows, note)
 
 
-def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
+def by_day(dossier: Dossier, theirs: str, has_both: bool) -> snapshots.Table:
     """All steps by day, the latest first."""
     titles = ["Day"]
     for step in dossier.steps:
@@ -138,29 +131,29 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
     rows = []
     for index in reversed(range(len(dossier.days))):
         day = dossier.days[index]
-        cells = [SnapshotCell(numbers.days(day, day), index)]
+        cells = [snapshots.Cell(numbers.days(day, day), index)]
         for step in dossier.steps:
             ours = _at(dossier.ours.get(step), index)
-            cells.append(SnapshotCell(_text(ours, step), ours))
+            cells.append(snapshots.Cell(_text(ours, step), ours))
             if has_both:
                 cells += _theirs(_at(dossier.their_figures(step), index), ours, step, dossier.tolerance)
-        rows.append(SnapshotRow(cells))
-    return SnapshotTable("By day", "", titles, 1, rows)
+        rows.append(snapshots.Row(cells))
+    return snapshots.Table("By day", "", titles, 1, rows)
 
 
-def _theirs(buyers: float | None, ours: float | None, step: str, tolerance: float) -> list[SnapshotCell]:
+def _theirs(buyers: float | None, ours: float | None, step: str, tolerance: float) -> list[snapshots.Cell]:
     """The buyer's figure, and how it differs; one within the settled share is faint."""
     share = None if buyers is None or not ours else buyers / ours - 1
     is_faint = share is None or abs(share) <= tolerance
     return [
-        SnapshotCell(_text(buyers, step), buyers),
-        SnapshotCell(ENGLISH.change(share) if share is not None else "–", share, is_faint=is_faint),
+        snapshots.Cell(_text(buyers, step), buyers),
+        snapshots.Cell(ENGLISH.change(share) if share is not None else "–", share, is_faint=is_faint),
     ]
 
 
-def _line(label: str, values: np.ndarray, step: str, color: str = "") -> SnapshotLine:
+def _line(label: str, values: np.ndarray, step: str, color: str = "") -> snapshots.Line:
     plain = [None if value != value else float(value) for value in values]
-    return SnapshotLine(label, plain, [_text(value, step) for value in plain], color)
+    return snapshots.Line(label, plain, [_text(value, step) for value in plain], color)
 
 
 def _text(value: float | None, step: str) -> str:

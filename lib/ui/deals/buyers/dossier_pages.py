@@ -18,9 +18,8 @@ from lib.reporting.models import InfoQuery
 from lib.serving import connect
 from lib.serving.front.shared_route import LARGEST_FORM, Fields
 from lib.settings import Settings
-from lib.share.mail import Link, tell
-from lib.share.snapshot.models import SnapshotForm, SnapshotFormRow
-from lib.share.snapshot.page import html as snapshot_html
+from lib.share import letters, snapshots, tell
+from lib.share import page as html_page
 from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import days as day_words
 from lib.ui.deals import field_text
@@ -169,7 +168,8 @@ class DossierPages:
         """Tell the owner of the link; the answer is stored whether or not that works."""
         name, address = deal.name or f"Deal {deal.id}", self._settings.address
         parts = [f"{answer.who}: {sentence}", *([f"“{answer.word}”"] if answer.word else [])]
-        link = [Link("Open the deal", f"{address}/deals?open=demand_deals-{deal.id}")] if address else []
+        deal_address = f"{address}/deals?open=demand_deals-{deal.id}"
+        link = [letters.Link("Open the deal", deal_address)] if address else []
         try:
             engine = connect.installation(self._settings).access.store.engine
             tell(engine, self._settings, owner, f"{name}: the buyer answered", *parts, *link)
@@ -187,7 +187,7 @@ class DossierPages:
         about = _about(context.slicer, context.clients.currency, both)
         negotiation = replace(context.clients.negotiations.of(deal, page.offer), page=page.terms)
         answer = answers.section(negotiation, money, deal.deal_type == GUARANTEED, reply)
-        return snapshot_html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
+        return html_page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
@@ -236,12 +236,12 @@ def read_counts(fields: Fields, today: date) -> EnteredForm:
 
 def counts_form(
     counts: Mapping[date, DayCounts], last: date, about: Iterable[str], submission: EnteredForm | None = None
-) -> SnapshotForm:
+) -> snapshots.Form:
     """The form with what is stored, or with what was sent where that could not be stored."""
     recent_days = [last - timedelta(days=back) for back in range(FORM_DAYS)]
     texts = {} if submission is None else submission.texts
     rows = [
-        SnapshotFormRow(
+        snapshots.FormRow(
             day_words(day, day),
             {
                 (name := f"{step}.{day.isoformat()}"): texts.get(name, _cell(counts.get(day), step))
@@ -250,7 +250,7 @@ def counts_form(
         )
         for day in sorted({*recent_days, *counts}, reverse=True)
     ]
-    return SnapshotForm(
+    return snapshots.Form(
         title="Your counts",
         about=[*about],
         columns=[*COLUMNS.values()],

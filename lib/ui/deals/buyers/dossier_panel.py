@@ -15,7 +15,7 @@ from lib.insight.dossier import Dossier
 from lib.insight.dossier import dossier as both_sides
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.share.snapshot.models import SnapshotTable
+from lib.share import snapshots
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import ChartLine, Series
@@ -169,7 +169,7 @@ def _draw_chart(context: PageContext, both: Dossier) -> None:
     st.plotly_chart(figure, key="dossier_chart", config=theme.CONFIG, alt=f"{title} of both sides by day")
 
 
-def _draw_table(table: SnapshotTable) -> None:
+def _draw_table(table: snapshots.Table) -> None:
     rows = [[cell.text for cell in row.cells] for row in table.rows]
     st.dataframe(straighten(pd.DataFrame(rows, columns=[*table.columns])), hide_index=True, alt=table.title)
     about = " · ".join(filter(None, (table.about, table.message)))
