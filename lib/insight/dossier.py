@@ -8,6 +8,7 @@ import numpy as np
 
 from lib.deals.buyer_counts import EnteredCounts
 from lib.deals.models import DemandDeal
+from lib.deals.negotiation import seat_number
 from lib.insight import discrepancy
 from lib.insight.change_point import DAYS
 from lib.insight.deal_report import DealReport
@@ -16,6 +17,7 @@ from lib.insight.discrepancy_sentences import Addressee, sentences
 from lib.insight.funnel_days import FunnelDays
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.roles import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
+from lib.wire.filters import Filter
 
 SAMPLED = (
     "Our figures of these days can't be read exactly now, so they are not shown, and nothing is compared."
@@ -101,11 +103,15 @@ def step_fields(slicer: Slicer) -> dict[str, DataField]:
 
 
 def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField]) -> Counts:
-    """The report's figures of this deal alone; zero on days with data in which it has none."""
+    """The report's figures of this deal alone; zero on days with data in which it has none. Of a deal that
+    was another seat's before, what that seat had is not among them, where the report tells seats apart."""
     funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
     if not fields:
         return {}
-    own = funnel.series(None, report.only([deal])).get("")
+    filters = report.only([deal])
+    if report.slicer.seat_field is not None and (seat := seat_number(deal)):
+        filters += (Filter(name=report.slicer.seat_field, value=(str(seat),), match="equals"),)
+    own = funnel.series(None, filters).get("")
     return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
 
 

@@ -7,9 +7,11 @@ from html import unescape
 from pathlib import Path
 
 import httpx
+import numpy as np
+import pyarrow as pa
 import pytest
-from conftest import LAST_DAY
-from dealing import SOLD, clients, deal_link, sold_rows
+from conftest import COUNTRIES, LAST_DAY
+from dealing import DEFINITION, SOLD, clients, deal_link, sold_rows
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
@@ -29,6 +31,7 @@ from lib.serving import connect
 from lib.serving.connect import Clients, Installation
 from lib.serving.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.settings import Settings
+from lib.slicers.definition import KeyFieldDefinition
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.tables import share_links
@@ -135,6 +138,27 @@ def test_a_deal_of_a_remote_service(own_deals_home: Path, installation: Installa
         assert sent.status_code == 303
         assert stored(manager, number) == {LAST_DAY: COUNTS}
     assert client(Settings(home=own_deals_home, demo=True)).get(link).status_code == 404
+
+
+def test_the_funnel_of_a_deal_that_moved_is_that_of_its_seat(
+    installation: Installation, desk: httpx.Client, manager: Clients
+) -> None:
+    """What the seat before bid and paid is not on the new buyer's page, where the report has seats."""
+    rows = sold_rows()
+    first_days = np.arange(len(rows)) < len(rows) // 2
+    seats = pa.array(np.where(first_days, "2", "3"))
+    fields = (*DEFINITION.key_fields, KeyFieldDefinition(name="buyer", description="Buyer"))
+    definition = DEFINITION.model_copy(update={"key_fields": fields, "roles": {"seat": "buyer"}})
+    with installation.warehouse.writer("demo", SOLD, definition, {"country": COUNTRIES}, "replace") as writer:
+        writer.write(rows.append_column("buyer", seats).select(definition.schema().names))
+        writer.commit("a test", "sold by seat")
+    manager.deals.change(DemandDeal, DEAL, {"seat": Seat(id=3)})
+    page = desk.get(made(manager, DEAL)).text
+    frame = rows.to_pandas()
+    for seat, is_shown in (("2", False), ("3", True)):
+        sums = frame[(frame["deal"] == str(DEAL)) & (first_days == (seat == "2"))][["bids", "imps"]].sum()
+        for sum_ in sums:
+            assert (f"<span>{sum_:,.0f}</span>" in page) == is_shown, (seat, sum_)
 
 
 def test_nothing_of_others_is_on_it(desk: httpx.Client, manager: Clients) -> None:
