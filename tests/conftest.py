@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from needs import NIGHTLY, draws, left_for_the_night, marks, unwatch, watch
-from peopled import write_people
+from peopled import add_people
 from serving import free_port, serving
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
@@ -236,7 +236,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     home = tmp_path_factory.mktemp("small-demo")
     (home / "tranche.toml").write_text("demo = true\n")
-    write_people(home / "people.yaml", PEOPLE, PASSWORD)
+    add_people(f"sqlite:///{home}/tranche.db", PEOPLE, PASSWORD)
     warehouse = Warehouse(home / "warehouse")
     for seed, name in enumerate(("delivery", "curation")):
         with warehouse.writer("demo", name, DEFINITION, {"country": COUNTRIES}) as writer:
@@ -252,20 +252,30 @@ def own_home(home: Path, tmp_path: Path) -> Path:
     return copied(home, tmp_path / "home")
 
 
-def copied(home: Path, target: Path) -> Path:
-    """A copy of a data directory without its database, which is made again when it is opened.
+@pytest.fixture
+def inhabited_url(database_url: str) -> str:
+    """The URL of a new database with the people of that data directory, of each kind."""
+    add_people(database_url, PEOPLE, PASSWORD)
+    return database_url
 
-    Its people are as they were at first: in the file that is carried over into whatever database it gets.
+
+def copied(home: Path, target: Path, url: str = "") -> Path:
+    """A copy of a data directory with a new database, there or at that URL: its people are as at first."""
+    copy = without_database(home, target)
+    add_people(url or f"sqlite:///{copy}/tranche.db", PEOPLE, PASSWORD)
+    return copy
+
+
+def without_database(home: Path, target: Path) -> Path:
+    """A copy of a data directory but for its database.
+
     A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
     process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.
     """
     passing = ("*.db", "*.db-*", "*.draft", "*.new", "*.lock")
     for _ in range(COPIES):
         try:
-            shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing))
-            if (carried := target / "people.yaml.carried-over").exists():
-                carried.rename(target / "people.yaml")
-            return target
+            return Path(shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing)))
         except shutil.Error:  # a desk over `home` put a new file in place of an old one meanwhile
             shutil.rmtree(target)
     raise AssertionError(f"{home} changes too quickly to be copied")

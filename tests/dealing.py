@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from boards import components
-from conftest import COUNTRIES, LAST_DAY, copied
+from conftest import COUNTRIES, LAST_DAY, copied, without_database
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
@@ -124,9 +124,8 @@ def own_deals_home(untouched_deals_home: Path, tmp_path: Path) -> Path:
 
 
 def own_copy(untouched_deals_home: Path, folder: Path) -> Path:
-    """A copy of it in this folder; the database is copied by SQLite (see `copied`)."""
-    target: Path = copied(untouched_deals_home, folder)
-    (target / "people.yaml").rename(target / "people.yaml.carried-over")
+    """A copy of it in this folder; the database is copied by SQLite (see `without_database`)."""
+    target: Path = without_database(untouched_deals_home, folder)
     file = f"file:{untouched_deals_home / DATABASE}?mode=ro"
     with closing(sqlite3.connect(file, uri=True)) as database:
         database.execute("VACUUM INTO ?", [str(target / DATABASE)])

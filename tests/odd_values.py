@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 from conftest import LAST_DAY, PASSWORD
 from connected import CONNECTION, connected, publish
-from peopled import write_people
+from peopled import add_people
 
 from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
@@ -38,7 +38,7 @@ def rows() -> pd.DataFrame:
 
 def odd_settings(home: Path, url: str | None = None) -> Settings:
     """A data directory with these values in the slicer odd/values: stored, or in the database of a URL."""
-    write_people(home / "people.yaml", [Person("ada", "Ada", None, "admin")], PASSWORD)
+    add_people(f"sqlite:///{home}/tranche.db", [Person("ada", "Ada", None, "admin")], PASSWORD)
     connections = {CONNECTION: {"url": url}} if url else {}
     settings = Settings(home=home, demo=True, throttle_questions=10**6, connections=connections)
     warehouse = Warehouse(settings.warehouse, ConnectedSlicers(settings.connection_urls).current)

@@ -1,4 +1,4 @@
-"""The people of a data directory, for tests that prepare or change them; and the file of earlier versions."""
+"""The people of a data directory, for tests that prepare or change them."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import bcrypt
-import yaml
+from sqlalchemy import insert
 
 from lib import database
 from lib.people import People, Person
 from lib.people.cookies import SignIn
-from lib.people.people_file import FORMAT, carry_over
 from lib.people.person import record_of
+from lib.people.tables import people as table
 from lib.serving import connect
 
 ENDS = 4_000_000_000.0
@@ -23,16 +23,18 @@ def people_in(home: Path, url: str = "", **options: Any) -> People:
     """The people of this data directory, or of the database of this URL, as whoever opens it sees them."""
     engine = database.engine(url or f"sqlite:///{home}/tranche.db")
     database.migrate(engine)
-    carry_over(engine, home / "people.yaml")
     return People(engine, **options)
 
 
-def write_people(path: Path, people: Iterable[Person], password: str) -> None:
-    """Write the file in which earlier versions kept people; whoever opens its home carries them over."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def add_people(url: str, people: Iterable[Person], password: str) -> None:
+    """Add people with this password to the database of this URL."""
+    engine = database.engine(url)
+    database.migrate(engine)
     hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt()).decode()
-    records = {person.username: record_of(person) | {"password": hashed} for person in people}
-    path.write_text(yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False))
+    rows = [{"username": one.username, "record": record_of(one) | {"password": hashed}} for one in people]
+    with database.writing(engine).begin() as connection:
+        connection.execute(insert(table), rows)
+    engine.dispose()
 
 
 def signed_in(installation: connect.Installation, name: str) -> dict[str, str]:

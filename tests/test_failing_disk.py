@@ -192,7 +192,6 @@ def test_a_damaged_database(prepared: Path, damage: bytes | None) -> None:
 EMPTY = {
     "tranche.db": [("user", "list"), ("check",)],
     "tranche.toml": [("check",), ("demo",)],
-    "people.yaml": [("user", "list")],
 }
 
 

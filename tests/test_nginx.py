@@ -76,7 +76,8 @@ class Desks:
 def desks(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
     """The running desks."""
     folder, port = tmp_path_factory.mktemp("nginx"), free_port()
-    shared, url = copied(home, folder / "home"), new_database_of(postgres_server)
+    url = new_database_of(postgres_server)
+    shared = copied(home, folder / "home", url)
     environment = {
         "TRANCHE_TRUSTED_PROXIES": "127.0.0.1",
         "TRANCHE_ORIGINS": f"http://127.0.0.1:{port}",

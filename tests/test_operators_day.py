@@ -62,7 +62,8 @@ def total(address: str, token: str) -> float:
 
 def test_the_day(home: Path, postgres_server: str, tmp_path: Path, stack: ExitStack) -> None:
     """What was answered before is answered after each accident; the second site is the first one's backup."""
-    site = Site(copied(home, tmp_path / "home"), new_database_of(postgres_server), stack)
+    url = new_database_of(postgres_server)
+    site = Site(copied(home, tmp_path / "home", url), url, stack)
     ports = [free_port(), free_port()]
     for port in ports:
         site.start(port)

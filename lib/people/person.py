@@ -358,7 +358,7 @@ def cap_grant(role: Role, deals: DealsGrant) -> DealsGrant:
 
 
 def usual(role: Role) -> DealsGrant:
-    """The permission for deals that a role had before such permissions existed."""
+    """The permission for deals that a role has unless another is given: all that it can have."""
     return cap_grant(role, ALL_DEALS)
 
 
@@ -382,12 +382,11 @@ def record_of(person: Person) -> Record:
 
 def person_of(username: str, record: Record) -> Person:
     """The person that a record describes; Damaged names the entry that can't be read."""
-    parts = (record.get("first_name"), record.get("last_name"))
     try:
         role = (record.get("roles") or ["viewer"])[0]
         return Person(
             username=username,
-            name=record.get("name") or " ".join(part for part in parts if part) or username,
+            name=record.get("name") or username,
             email=record.get("email"),
             role=role,
             grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),

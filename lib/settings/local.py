@@ -251,11 +251,6 @@ class Local(Section):
         return self.home / "warehouse"
 
     @property
-    def people_file(self) -> Path:
-        """Where earlier versions kept people; carried over into the database when it is found."""
-        return self.home / "people.yaml"
-
-    @property
     def network(self) -> Network:
         """The address to listen on, and the limits of requests."""
         return Network(

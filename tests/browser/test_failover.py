@@ -62,9 +62,10 @@ class Desks:
 @pytest.fixture(scope="module")
 def desks(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
     """Two desks."""
-    shared = copied(home, tmp_path_factory.mktemp("failover") / "home")
+    url = new_database_of(postgres_server)
+    shared = copied(home, tmp_path_factory.mktemp("failover") / "home", url)
     with round_robin() as proxy:
-        desks = Desks(proxy, shared, new_database_of(postgres_server), 2)
+        desks = Desks(proxy, shared, url, 2)
         try:
             yield desks
         finally:

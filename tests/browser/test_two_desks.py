@@ -48,8 +48,8 @@ class Two:
 @pytest.fixture(scope="module")
 def two(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
     """Two running desks."""
-    shared = copied(home, tmp_path_factory.mktemp("two") / "home")
     url = new_database_of(postgres_server)
+    shared = copied(home, tmp_path_factory.mktemp("two") / "home", url)
     with ExitStack() as stack:
         proxy = stack.enter_context(round_robin())
         told = {

@@ -1,15 +1,12 @@
 """Grants with filters: as text, in the database of people and tokens, changed, and carried along."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from peopled import write_people
 from sqlalchemy import Engine, update
 
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import Grant, People, Person
 from lib.people.company import ClaimRule, rights
-from lib.people.people_file import carry_over
 from lib.people.person import MOST_FILTERS, parse_filters
 from lib.people.tables import people
 from lib.people.tokens.access import Access
@@ -121,14 +118,6 @@ def test_an_unreadable_filter_opens_nothing(access: Access) -> None:
         connection.execute(update(people).values(record=record))
     with pytest.raises(Misconfigured, match="person 'ada' can't be read"):
         access.caller(token, "reporting")
-
-
-def test_people_of_a_file_keep_their_filters(engine: Engine, tmp_path: Path) -> None:
-    """The file of earlier versions carries filters over into the database."""
-    path = tmp_path / "home" / "people.yaml"
-    write_people(path, [Person("bob", "Bob", None, "viewer", (LIMITED,), deals=DealsGrant("read"))], "right")
-    carry_over(engine, path)
-    assert People(engine).require("bob").grants == (LIMITED,)
 
 
 def test_rules_of_a_company_sign_in_have_filters() -> None:

@@ -33,7 +33,6 @@ def test_defaults(home: Path) -> None:
     assert (settings.host, settings.port, settings.demo) == ("127.0.0.1", 8501, False)
     assert settings.database_url == f"sqlite:///{home}/tranche.db"
     assert settings.warehouse == home / "warehouse"
-    assert settings.people_file == home / "people.yaml"
     assert settings.services == {"reporting": "reporting", "deals": "deals"}
 
 

@@ -28,9 +28,9 @@ WEEK, DELIVERY = {"start": "-7d", "end": "yesterday"}, ("demo", "delivery")
 
 
 @pytest.fixture
-def settings(own_home: Path, database_url: str) -> Settings:
+def settings(own_home: Path, inhabited_url: str) -> Settings:
     """Settings of a data directory and a database of the test's own."""
-    return Settings(home=own_home, database_url=database_url, demo=True)
+    return Settings(home=own_home, database_url=inhabited_url, demo=True)
 
 
 @pytest.fixture

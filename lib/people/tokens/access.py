@@ -7,7 +7,6 @@ from typing import Self
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
-from lib.people.people_file import carry_over
 from lib.people.person import labels, person_of
 from lib.people.tokens.audit import Audit
 from lib.people.tokens.store import Caller, Kind, Token, TokenStore
@@ -37,7 +36,6 @@ class Access:
         """Over the database of these settings; brings it up to date."""
         engine = database.engine(settings.database_url)
         database.migrate(engine)
-        carry_over(engine, settings.people_file)
         people = People(engine, locks_demo=not settings.demo)
         return cls(TokenStore(engine), people, settings.deals_service)
 

@@ -27,7 +27,7 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 MANIFEST = "manifest.json"
 HOME, DATABASE = "home", "database"
-SETTINGS, PEOPLE, SESSIONS = "tranche.toml", "people.yaml", "sessions.json"
+SETTINGS, SESSIONS = "tranche.toml", "sessions.json"
 SECRETS, REJECTS, WAREHOUSE = "secrets", "rejects", "warehouse"
 SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
 BUSY_SECONDS = 30

@@ -18,7 +18,6 @@ from sqlalchemy import make_url
 from lib.serving.backup import postgres
 from lib.serving.backup.archive import (
     HOME,
-    PEOPLE,
     REJECTS,
     SECRETS,
     SESSIONS,
@@ -41,8 +40,8 @@ from lib.slicers.warehouse.slicer import MANIFEST, Manifest, day_folder, manifes
 from lib.wire import private
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
 
-FILES, FOLDERS = (SETTINGS, PEOPLE, SESSIONS), (SECRETS, REJECTS)
-PASSING = (".lock", ".carried-over", *SQLITE_SIDE_FILES)  # of running processes, or not read any more
+FILES, FOLDERS = (SETTINGS, SESSIONS), (SECRETS, REJECTS)
+PASSING = (".lock", *SQLITE_SIDE_FILES)  # of running processes
 LINKS = ".backup"  # below the warehouse, so on its disk; no slicer has such a name
 ATTEMPTS = 20
 

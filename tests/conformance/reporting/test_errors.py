@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import copied
+from conftest import without_database
 
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD, VERBS, Caller, refused
@@ -91,7 +91,7 @@ def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
 @pytest.fixture
 def broken(house: Path, tmp_path: Path) -> Settings:
     """An installation whose rows got lost."""
-    home = copied(house, tmp_path / "home")
+    home = without_database(house, tmp_path / "home")
     for folder in ("rows", "layout"):
         shutil.rmtree(home / "warehouse" / "shop" / "hourly" / folder, ignore_errors=True)
     add_people(home)

@@ -222,7 +222,7 @@ def test_a_backup_replaces_no_file(own_home: Path, tmp_path: Path) -> None:
 def test_what_is_left_out_is_said(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of others in the home and settings of the environment are named, values are not."""
     (own_home / "notes.txt").write_text("mine")
-    (own_home / "people.yaml.lock").touch()
+    (own_home / "tranche.db.lock").touch()
     monkeypatch.setenv("TRANCHE_ALERTS_SECRET", "not to be printed")
     said = done(tranche(own_home, "backup", str(tmp_path / "backup.tar")))
     assert "did not write it: notes.txt\n" in said

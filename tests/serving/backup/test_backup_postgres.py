@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import copied
 from databases import new_database_of
 from deals.caller import Caller, deals, option, package, world
 from sqlalchemy import MetaData, create_engine
@@ -20,9 +21,10 @@ Rows = dict[str, list[Any]]
 
 
 @pytest.fixture
-def installed(own_home: Path, postgres: str) -> connect.Installation:
+def installed(home: Path, tmp_path: Path, postgres: str) -> connect.Installation:
     """An installation over PostgreSQL with deals, a token, and numbers that were given and deleted again."""
-    context = connect.installation(Settings(home=own_home, demo=True, database_url=postgres))
+    own = copied(home, tmp_path / "home", postgres)
+    context = connect.installation(Settings(home=own, demo=True, database_url=postgres))
     token = context.access.issue("manager", "deals", "kept \\ \t 'all' of it", None)
     caller = Caller(context.http, token)
     seats = world(caller)

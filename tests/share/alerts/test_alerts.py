@@ -29,9 +29,9 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def settings(own_home: Path, database_url: str) -> Settings:
+def settings(own_home: Path, inhabited_url: str) -> Settings:
     """Settings of a data directory and a database of the test's own, without a webhook."""
-    return Settings(home=own_home, database_url=database_url, demo=True)
+    return Settings(home=own_home, database_url=inhabited_url, demo=True)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
-from conftest import PEOPLE, copied
+from conftest import PEOPLE, copied, without_database
 from serving import serving
 from sqlalchemy import text
 from watched import Receiver, imported, set_up, webhook
@@ -49,7 +49,8 @@ def receiver() -> Receiver:
 @pytest.fixture
 def desks(home: Path, tmp_path: Path, database_url: str, receiver: Receiver) -> Iterator[list[Settings]]:
     """Settings of two desks with data directories of their own, over one database, with one receiver."""
-    homes = [copied(home, tmp_path / name) for name in DESKS]
+    north, south = (tmp_path / name for name in DESKS)
+    homes = [copied(home, north, database_url), without_database(home, south)]
     with serving(receiver.app) as address:
         shared = {"database_url": database_url, "demo": True, **webhook(address)}
         yield [Settings(home=home, **shared) for home in homes]

@@ -24,9 +24,9 @@ Say = Callable[[socket.socket], None]
 
 
 @pytest.fixture
-def desk(own_home: Path, database_url: str) -> Settings:
+def desk(own_home: Path, inhabited_url: str) -> Settings:
     """Settings of a desk with an alert that fires at its first check."""
-    settings = Settings(home=own_home, database_url=database_url, demo=True)
+    settings = Settings(home=own_home, database_url=inhabited_url, demo=True)
     imported(own_home, [120])
     set_up(keeper(settings)("manager"))
     return settings

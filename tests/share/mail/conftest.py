@@ -37,10 +37,10 @@ def desk(own_home: Path, mailbox: Mailbox) -> Iterator[Settings]:
 
 
 @pytest.fixture
-def shared_desk(own_home: Path, database_url: str, mailbox: Mailbox) -> Iterator[Settings]:
+def shared_desk(own_home: Path, inhabited_url: str, mailbox: Mailbox) -> Iterator[Settings]:
     """The same over each kind of database, for several desks."""
     with mail_server(mailbox) as given:
-        yield with_addresses(Settings(home=own_home, database_url=database_url, demo=True, **given))
+        yield with_addresses(Settings(home=own_home, database_url=inhabited_url, demo=True, **given))
 
 
 @pytest.fixture

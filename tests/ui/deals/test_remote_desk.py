@@ -11,7 +11,7 @@ from boards import components
 from conftest import PEOPLE, copied
 from dealing import SOLD, clean, clients, stock
 from opening import opened
-from peopled import write_people
+from peopled import add_people
 from serving import serving
 from streamlit.testing.v1 import AppTest
 
@@ -62,7 +62,7 @@ def homes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict
         api: shared.access.issue("manager", service, "the desk", None)
         for api, service in settings.services.items()
     }
-    write_people(folder / "remote" / "people.yaml", PEOPLE, "no password of the demo")
+    add_people(f"sqlite:///{folder}/remote/tranche.db", PEOPLE, "no password of the demo")
     with serving(shared.api) as address:
         (folder / "remote" / "tranche.toml").write_text(
             f'''base_url = "{address}"
