@@ -14,12 +14,15 @@ from pathlib import Path
 
 import pytest
 from conftest import LAST_DAY, small_rows
+from dealing import clients
 from mail_server import Mailbox, mail_server, plain
 from serving import serving
+from shares.test_answers import buyer_of
 from sqlalchemy import inspect, text
 from watched import IMPS, Receiver, webhook
 
-from lib.people import Grant
+from lib.deals.models import DemandDeal
+from lib.people import DealsGrant, Grant
 from lib.serving import connect
 from lib.serving.connect import dependents, opening
 from lib.settings import Settings
@@ -283,6 +286,58 @@ def test_a_mail_about_a_note_comes_to_who_may_see_it(house: House, change: Calla
     house.look(30)
     is_seen = CHANGES[change] is not None
     assert [mail["Subject"] for mail in house.mailbox.mails] == ["You are mentioned"] * is_seen
+
+
+DEAL, SEAT, OTHER_SEAT = 2, 2, 3
+DEAL_CHANGES: dict[str, Callable[[House], object]] = {
+    "narrowed": lambda house: give_deals(house, DealsGrant("write", frozenset({OTHER_SEAT}))),
+    "no deals": lambda house: give_deals(house, DealsGrant()),
+    "another seat": lambda house: change_deal(house, seat={"id": OTHER_SEAT}),
+    "deal removed": lambda house: clients(house.settings, "admin").deals.remove(DemandDeal, DEAL),
+    "person removed": remove_person,
+    "still seen": lambda house: give_deals(house, DealsGrant("read", frozenset({SEAT}))),
+}
+
+
+def give_deals(house: House, deals: DealsGrant) -> None:
+    """The manager gets another grant for deals."""
+    house.installation.access.change("manager", "admin", deals=deals)
+
+
+def change_deal(house: House, **fields: object) -> None:
+    """The deal is changed by somebody else."""
+    clients(house.settings, "admin").deals.change(DemandDeal, DEAL, fields)
+
+
+@pytest.fixture
+def deals_house(own_deals_home: Path) -> Iterator[House]:
+    """A desk with deals, whose manager may share them and has a mail server that refuses the first try."""
+    mailbox = Mailbox()
+    mailbox.to_mail = ["451 Later"]
+    with mail_server(mailbox) as mails:
+        house = House(Settings(home=own_deals_home, demo=True, **mails), mailbox, Receiver(503))
+        connect.installation(house.settings).access.change("manager", "admin", shares=True)
+        house.installation.people.change("manager", email="manager@reader.example")
+        house.now = datetime.now(UTC)
+        yield house
+
+
+@pytest.mark.parametrize("change", DEAL_CHANGES)
+def test_a_buyers_answer_is_mailed_to_who_sees_the_deal(deals_house: House, change: str) -> None:
+    """Refused once, it comes as long as its reader sees the deal, and the deal is that of its seat."""
+    house = deals_house
+    assert buyer_of(house.settings, clients(house.settings), DEAL).answer("propose", price="2.10").is_redirect
+    post = Post(house.settings, Digest(house.settings))
+    post.look(house.now + timedelta(minutes=5))
+    assert (house.mailbox.to_mail, house.mailbox.mails) == ([], [])
+    DEAL_CHANGES[change](house)
+    for minutes in (30, 60):
+        post.look(house.now + timedelta(minutes=minutes))
+    if change != "still seen":
+        assert house.mailbox.mails == []
+        assert "2.10" not in str(post.outbox.waiting(house.now + timedelta(days=1)))
+        return
+    assert "proposed 2.10 USD CPM" in plain(house.mailbox.only())
 
 
 @cells

@@ -84,6 +84,7 @@ mail_messages = numbered_table(
     "mail_messages",
     *required(owner=USER, recipient=String(254), **REPORT),
     *required(body=Text, created=Instant, attempts=Integer, due=Instant),
+    *optional(deal=BigInteger, seat=BigInteger),
 )
 
 

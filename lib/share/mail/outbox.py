@@ -11,6 +11,7 @@ from lib.database import DatabaseScope, from_row
 from lib.people import Person
 from lib.settings import Settings
 from lib.share.mail.letter import Letter, Part, message
+from lib.views.share_links import SharedDeal
 from lib.views.subscriptions import WITH_VIEWS, Subscription, subscription_of
 from lib.views.tables import mail_messages, mail_subscriptions
 from lib.wire.text import is_mailable
@@ -19,13 +20,14 @@ AT_ONCE = 50
 CLAIM = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
 LONGEST_PAUSE = PAUSES[-1]
+About = tuple[str, str] | SharedDeal
 
 
 @dataclass(frozen=True, slots=True)
 class MailMessage:
     """A mail that is to be sent as it is, in whose name, and how often that was tried.
 
-    It is about a slicer of a project, or about none (empty).
+    It is about a slicer of a project, or about none (empty); or about a deal, as it is with this seat.
     """
 
     id: int
@@ -36,6 +38,8 @@ class MailMessage:
     body: str
     created: datetime
     attempts: int
+    deal: int | None
+    seat: int | None
 
 
 def send(
@@ -45,21 +49,24 @@ def send(
     recipient: str,
     subject: str,
     *parts: Part,
-    about: tuple[str, str] = ("", ""),
+    about: About = ("", ""),
 ) -> bool:
     """Mail this to an address, soon, in the name of a person; whether the desk can.
 
-    `about` is the slicer, if it is about one: it is sent as long as the person may see that. Parts have no
-    figures of reports: what waits is sent as it is. StoreUnavailable without the database.
+    `about` is the slicer or the deal, if it is about one: it is sent as long as the person may see that, and
+    the deal is its seat's. Parts have no figures of reports: what waits is sent as it is. StoreUnavailable
+    without the database.
     """
     if not settings.mail.smtp_host or not is_mailable(recipient):
         return False
     now = datetime.now(UTC)
     letter = message(Letter(subject, parts), settings.mail.mail_from, recipient)
     body = bytes(letter).decode("ascii")  # RFC 2045
+    project, slicer = ("", "") if isinstance(about, SharedDeal) else about
+    deal, seat = (about.id, about.seat) if isinstance(about, SharedDeal) else (None, None)
     values = {
-        "owner": owner.username, "recipient": recipient, "project": about[0], "slicer": about[1],
-        "body": body, "created": now, "attempts": 0, "due": now,
+        "owner": owner.username, "recipient": recipient, "project": project, "slicer": slicer,
+        "deal": deal, "seat": seat, "body": body, "created": now, "attempts": 0, "due": now,
     }  # fmt: skip
     DatabaseScope(engine).execute(insert(mail_messages).values(values))
     return True
@@ -71,7 +78,7 @@ def tell(
     person: Person,
     subject: str,
     *parts: Part,
-    about: tuple[str, str] = ("", ""),
+    about: About = ("", ""),
 ) -> bool:
     """Mail this to a person, soon; whether they have an address, and the desk a mail server."""
     return send(engine, settings, person, person.email or "", subject, *parts, about=about)

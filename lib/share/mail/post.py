@@ -17,6 +17,8 @@ from typing import Any, Protocol
 from sqlalchemy import Engine
 
 from lib import database
+from lib.deals.models import DemandDeal
+from lib.deals.negotiation import seat_number
 from lib.people import Person
 from lib.serving import connect
 from lib.serving.mail_server import MailRefusal, MailServer
@@ -26,7 +28,7 @@ from lib.share.mail.outbox import CLAIM, PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
 from lib.views import Alert, Board, SavedView, Subscription
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, TrancheError, Unreachable
+from lib.wire.errors import AccessError, Forbidden, NotFound, TrancheError, Unreachable
 from lib.wire.text import is_mailable
 
 log = logging.getLogger(__name__)
@@ -154,8 +156,7 @@ class Post:
             raise AccessError(NO_ADDRESS)
         if subscription.recipient and not self._may_share(person):
             raise AccessError(NO_SHARING)
-        deadline = Deadline(max(self._settings.deadline_seconds, self._settings.remote.answer_seconds))
-        clients = connect.connect(person, self._settings, within=deadline)
+        clients = self._clients(person)
         if subscription.is_of_alerts:
             return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), recipient, now)
         board, views = _content(subscription, clients)
@@ -225,10 +226,10 @@ class Post:
         for mail in self.outbox.waiting(now):
             if not self.outbox.claim(mail, now):
                 continue
-            if not self._may_have(mail):
-                self.outbox.forget(mail)
-                continue
             try:
+                if not self._may_have(mail):
+                    self.outbox.forget(mail)
+                    continue
                 self._server.send(mail.body.encode("ascii"), mail.recipient)
             except TrancheError as error:
                 self._put_off(mail, error, now)
@@ -242,7 +243,23 @@ class Post:
         person = self._people.still(mail.owner, mail.created)
         if person is None or (mail.project and not person.may_see(mail.project, mail.slicer)):
             return False
+        if mail.deal is not None and not self._sees_deal(person, mail.deal, mail.seat):
+            return False
         return mail.recipient == person.email or self._may_share(person)
+
+    def _sees_deal(self, person: Person, number: int, seat: int | None) -> bool:
+        """Whether a person sees the deal now, and it is still for this seat. Raises the service's errors."""
+        if not person.deals.reads:
+            return False
+        try:
+            deal = self._clients(person).deals.get(DemandDeal, number)
+        except (NotFound, AccessError, Forbidden):
+            return False
+        return seat_number(deal) == seat
+
+    def _clients(self, person: Person) -> connect.Clients:
+        deadline = Deadline(max(self._settings.deadline_seconds, self._settings.remote.answer_seconds))
+        return connect.connect(person, self._settings, within=deadline)
 
     def _may_share(self, person: Person) -> bool:
         return person.may_share and self._settings.share_links

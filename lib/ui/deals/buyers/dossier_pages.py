@@ -172,7 +172,8 @@ class DossierPages:
         link = [letters.Link("Open the deal", deal_address)] if address else []
         try:
             engine = connect.installation(self._settings).access.store.engine
-            tell(engine, self._settings, owner, f"{name}: the buyer answered", *parts, *link)
+            about = SharedDeal(deal.id or 0, seat_number(deal))
+            tell(engine, self._settings, owner, f"{name}: the buyer answered", *parts, *link, about=about)
         except TrancheError as error:
             log.warning("The answer about deal %s could not be mailed: %s", deal.id, error.reason)
 
