@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from lib.ingest.files import Reject
 from lib.ingest.importing import ImportJob, import_files
 from lib.ingest.inference import Hints, Inference, infer
 from lib.ingest.reader_choice import reader, readers
-from lib.ingest.rejects import Reject, Rejects
+from lib.ingest.rejects import Rejects
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.slicers.warehouse import Mode, Warehouse

@@ -157,14 +157,14 @@ def test_every_page_begins_with_the_sign_in() -> None:
 
 
 def test_no_circles() -> None:
-    """No module imports itself by way of others while it is loaded."""
-    circles = [name for name in MODULES if name in _reached(name, only_on_top=True)]
+    """No module imports itself by way of others: neither while it is loaded, nor later, nor for its types."""
+    circles = [name for name in MODULES if name in _reached(name)]
     assert not circles, f"these import one another in a circle: {', '.join(circles)}"
 
 
-def _reached(module: str, only_on_top: bool = False) -> set[str]:
+def _reached(module: str) -> set[str]:
     """Every module that importing this one loads, but for itself (unless it comes back to it)."""
-    edges = _edges(only_on_top)
+    edges = _edges()
     reached: set[str] = set()
     waiting = [module]
     while waiting:
@@ -175,12 +175,11 @@ def _reached(module: str, only_on_top: bool = False) -> set[str]:
 
 
 @functools.cache
-def _edges(only_on_top: bool) -> dict[str, set[str]]:
+def _edges() -> dict[str, set[str]]:
     """Module -> the modules of ours that it imports."""
     edges: dict[str, set[str]] = {}
     for found in _ours():
-        if found.is_on_top or not only_on_top:
-            edges.setdefault(_name(found.path), set()).add(found.module)
+        edges.setdefault(_name(found.path), set()).add(found.module)
     return edges
 
 

@@ -10,19 +10,17 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, cast, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lib.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
 Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
-Refuse = Callable[[Reject], None]
 Names = Collection[str]
 Progress = Callable[[int], None]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -113,6 +111,22 @@ class RawRows:
     lines: Ints
     text: Callable[[int], str]
     as_text: Callable[[], pa.Table] | None = None
+
+
+class Reject(NamedTuple):
+    """A row that can't be read: its line (of Parquet: its row, from 1), why, and what it looks like.
+
+    `at_end` is the reason instead, where no good row follows in the file: what is below a table is no row.
+    """
+
+    line: int
+    reason: str
+    value: str
+    text: str
+    at_end: str | None = None
+
+
+Refuse = Callable[[Reject], None]
 
 
 class Reader(Protocol):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from lib.ingest.files import Progress, RawRows, Reader, Refuse
+from lib.ingest.files import Progress, RawRows, Reader, Refuse, Reject
 from lib.ingest.normalize import Normalizer, number_columns
-from lib.ingest.rejects import Ending, Reject, Rejects
+from lib.ingest.rejects import Ending, Rejects
 from lib.slicers.definition import Definition
 from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
 from lib.slicers.warehouse.slicer import Import, Source

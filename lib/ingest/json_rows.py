@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 
 from lib.ingest.cells import value_column
 from lib.ingest.column_names import sounds_like_time
-from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
+from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, Reject, check_width
 from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
-from lib.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]

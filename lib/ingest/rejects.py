@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.ingest.files import RawRows, Reject
 from lib.ingest.layout import is_ruler, is_total, is_value
 from lib.wire.errors import ImportRefused
 from lib.wire.text import escape
-
-if TYPE_CHECKING:
-    from lib.ingest.files import RawRows
 
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"
@@ -34,24 +32,11 @@ Flags = npt.NDArray[np.bool_]
 Reason = str | Callable[[str], str]
 
 
-class Reject(NamedTuple):
-    """A row that can't be read: its line (of Parquet: its row, from 1), why, and what it looks like.
-
-    `at_end` is the reason instead, where no good row follows in the file: what is below a table is no row.
-    """
-
-    line: int
-    reason: str
-    value: str
-    text: str
-    at_end: str | None = None
-
-
 class Reasons:
     """Why rows of a batch can't be read: the first reason of each row counts."""
 
     def __init__(
-        self, raw: "RawRows", columns: dict[str, pa.Array], nothing: pa.Array, time_columns: tuple[str, ...]
+        self, raw: RawRows, columns: dict[str, pa.Array], nothing: pa.Array, time_columns: tuple[str, ...]
     ) -> None:
         self._raw, self._columns, self._nothing = raw, columns, nothing
         self._time_columns = time_columns

@@ -18,7 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lib.ingest.files import WORKBOOK_SUFFIXES, DataFile, Names, Progress, RawRows, Refuse, check_width
+from lib.ingest.files import (
+    WORKBOOK_SUFFIXES,
+    DataFile,
+    Names,
+    Progress,
+    RawRows,
+    Refuse,
+    Reject,
+    check_width,
+)
 from lib.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
 from lib.ingest.records import (
     MAX_LINE,
@@ -32,7 +41,7 @@ from lib.ingest.records import (
     shown_encoding,
     utf_8_chunks,
 )
-from lib.ingest.rejects import BELOW, TOTAL, WRONG_WIDTH, Ending, Reject
+from lib.ingest.rejects import BELOW, TOTAL, WRONG_WIDTH, Ending
 from lib.wire.errors import ImportRefused
 
 DELIMITERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|"}

@@ -20,7 +20,7 @@ import pandas as pd
 from lib.reporting import named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
 from lib.reporting.answers.records import RecordTable
-from lib.reporting.formats import FORMATS
+from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery, RecordsQuery, Selection
 from lib.slicers import formulas
 from lib.slicers.models import EXTENSIONS, DataField, Order, OwnField, Slicer

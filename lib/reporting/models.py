@@ -7,11 +7,10 @@ read (decisions: leniency where the meaning is plain).
 """
 
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lib.reporting.formats import ExportFormat
 from lib.slicers import zones
 from lib.slicers.dates import RELATIVE
 from lib.slicers.models import Number, Order, OwnField, Whole, read_number
@@ -19,6 +18,7 @@ from lib.slicers.zones import Zone
 from lib.wire.filters import DataMatch, Flag, Texts, Value
 from lib.wire.filters import Filter as Filter  # questions have it, and grants
 
+ExportFormat = Literal["xls", "csv", "tsv", "tsv2", "xlsx"]
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
 ROWS_LIMITS = (10_000, 10_000_000)

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from lib.reporting.answers import LEVEL, as_arrow, as_json
 from lib.reporting.answers import records as records_answer
-from lib.reporting.formats import FORMATS
+from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery
 from lib.reporting.service import AuthorizedRequest, ExportFile, ReportingService
 from lib.slicers.models import Slicer

@@ -7,16 +7,14 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from lib.slicers.models import Granularity, Slicer
 from lib.slicers.zones import Zone, tzinfo
 from lib.wire.errors import BadRequest
-
-if TYPE_CHECKING:
-    from lib.slicers.models import Granularity, Slicer
 
 Days = tuple[dt.date, dt.date]  # the first and the last
 ONE_DAY = dt.timedelta(days=1)
@@ -64,19 +62,19 @@ def day_of(at: dt.datetime, timezone: Zone) -> dt.date:
     return at.astimezone(tzinfo(timezone)).date()
 
 
-def is_fresh(slicer: "Slicer", today: dt.date) -> bool:
+def is_fresh(slicer: Slicer, today: dt.date) -> bool:
     """Whether the data reaches to yesterday, so that relative dates have data."""
     return slicer.last_date is not None and dt.date.fromisoformat(slicer.last_date) >= today - dt.timedelta(
         days=1
     )
 
 
-def default_days(slicer: "Slicer", today: dt.date) -> tuple[str, str]:
+def default_days(slicer: Slicer, today: dt.date) -> tuple[str, str]:
     """The days of a query that names none: the last seven complete ones with data."""
     return last_days(slicer, today, 7)
 
 
-def last_days(slicer: "Slicer", today: dt.date, days: int) -> tuple[str, str]:
+def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
     """The last complete days: relative dates while the data are fresh, else up to the last day with data."""
     if is_fresh(slicer, today):
         return f"-{days}d", "yesterday"
@@ -84,7 +82,7 @@ def last_days(slicer: "Slicer", today: dt.date, days: int) -> tuple[str, str]:
     return (last - (days - 1) * dt.timedelta(days=1)).isoformat(), last.isoformat()
 
 
-def format_time(granularity: "Granularity", hours: npt.NDArray[np.integer]) -> npt.NDArray[np.str_]:
+def format_time(granularity: Granularity, hours: npt.NDArray[np.integer]) -> npt.NDArray[np.str_]:
     """The values of a time key field for hours since 1970-01-01 00:00 in the zone that is shown.
 
     "2026-11-21 09:00", "2026-11-21", "2026-W47", "2026-11", "2026 Q4", "2026"; years 0001 to 9999.
@@ -106,7 +104,7 @@ def format_time(granularity: "Granularity", hours: npt.NDArray[np.integer]) -> n
             return _truncate(instants, "Y")
 
 
-def bounds(granularity: "Granularity", text: str) -> tuple[dt.date, dt.date]:
+def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
     """First and last day of a value of a time key field (of an hour: its day, twice).
 
     BadRequest for a text that is no such value.
@@ -194,7 +192,7 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-_VALUES: dict["Granularity", tuple[str, Callable[..., tuple[dt.date, dt.date]], str]] = {
+_VALUES: dict[Granularity, tuple[str, Callable[..., tuple[dt.date, dt.date]], str]] = {
     "hour": (r"(\d{4})-(\d\d)-(\d\d) (\d\d):00", _hour, "2026-11-21 09:00"),
     "day": (r"(\d{4})-(\d\d)-(\d\d)", _day, "2026-11-21"),
     "week": (r"(\d{4})-W(\d\d)", _week, "2026-W47"),

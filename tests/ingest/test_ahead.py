@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lib.ingest.files import RawRows, Refuse
+from lib.ingest.files import RawRows, Refuse, Reject
 from lib.ingest.importing import BATCHES, read_ahead
-from lib.ingest.rejects import Reject
 
 
 def batch(number: int) -> RawRows:

@@ -6,8 +6,8 @@ from typing import IO, get_args
 import pandas as pd
 import pytest
 
-from lib.reporting import files, formats
-from lib.reporting.files import FileColumn, FileTable
+from lib.reporting import files
+from lib.reporting.files import FileColumn, FileTable, formats
 from lib.slicers.models import EXTENSIONS
 from lib.wire.deadline import Deadline
 

@@ -17,8 +17,14 @@ from lib.deals.models import DemandDeal, Resource, SupplyPackage
 from lib.reporting import links
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
-from lib.reporting.formats import ExportFormat
-from lib.reporting.models import MOST_RECORDS, ROWS_LIMITS, AudienceQuery, ExportQuery, InfoQuery
+from lib.reporting.models import (
+    MOST_RECORDS,
+    ROWS_LIMITS,
+    AudienceQuery,
+    ExportFormat,
+    ExportQuery,
+    InfoQuery,
+)
 from lib.reporting.moved import explain
 from lib.settings import Settings
 from lib.slicers.dates import ONE_DAY

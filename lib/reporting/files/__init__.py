@@ -10,8 +10,9 @@ from urllib.parse import quote
 import pandas as pd
 
 from lib.reporting.files.delimited import cell_texts
+from lib.reporting.files.formats import FORMATS
 from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable, display
-from lib.reporting.formats import FORMATS, ExportFormat
+from lib.reporting.models import ExportFormat
 from lib.wire.deadline import Deadline
 
 ROWS = 10_000
@@ -46,8 +47,7 @@ def preview_cells(table: FileTable, export_format: ExportFormat) -> pd.DataFrame
 
 
 def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) -> list[str]:
-    make = FORMATS[export_format].dialect
-    dialect = None if make is None else make()
+    dialect = FORMATS[export_format].dialect
     if dialect is not None:
         texts = cell_texts(column, dialect, table)
     else:

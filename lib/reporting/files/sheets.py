@@ -28,9 +28,7 @@ from xlsxwriter.worksheet import Worksheet
 from xlwt.BIFFRecords import SharedStringTable
 from xlwt.UnicodeUtils import upack2
 
-from lib.reporting import formats
-from lib.reporting.files.table import FileColumn, FileTable, display, exact
-from lib.reporting.formats import SheetLimits
+from lib.reporting.files.table import XLS, XLSX, FileColumn, FileTable, SheetLimits, display, exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
@@ -148,7 +146,7 @@ def _width(column: FileColumn) -> int:
 class XlsxBook:
     """An xlsx file in the making (a `sheets.Book`)."""
 
-    limits = formats.XLSX
+    limits = XLSX
 
     def __init__(self, file: IO[bytes], columns: Sequence[FileColumn]) -> None:
         self._book = xlsxwriter.Workbook(file, {"constant_memory": True})
@@ -226,7 +224,7 @@ def _escape(texts: pa.StringArray) -> pa.StringArray:
 class XlsBook:
     """An xls file in the making (a `sheets.Book`)."""
 
-    limits = formats.XLS
+    limits = XLS
 
     def __init__(self, file: IO[bytes], columns: Sequence[FileColumn]) -> None:
         self._file = file

@@ -27,6 +27,20 @@ Kind = Literal["text", "int", "float"]
 Role = Literal["key", "mapping", "data"]
 
 
+@dataclass(frozen=True)
+class SheetLimits:
+    """The limits of a sheet: rows below its header, in steps that divide them, and columns."""
+
+    name: str
+    rows: int
+    step: int
+    columns: int
+
+
+XLS = SheetLimits("xls", rows=65_535, step=65_535 // 5, columns=256)
+XLSX = SheetLimits("xlsx", rows=1_048_575, step=1_048_575 // 75, columns=16_384)
+
+
 @dataclass(frozen=True, eq=False)
 class FileColumn:
     """One column of a file.

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers.records import RecordColumn, RecordTable
-from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.models import RecordsQuery
+from lib.reporting.files.formats import FORMATS
+from lib.reporting.models import ExportFormat, RecordsQuery
 from lib.slicers import formulas
 from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
 from lib.ui.audience import board_controls

@@ -6,8 +6,8 @@ import streamlit as st
 
 from lib.reporting import links
 from lib.reporting.client import for_service
-from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.reporting.files.formats import FORMATS
+from lib.reporting.models import AudienceQuery, ExportFormat, ExportQuery
 from lib.slicers.models import EXTENSIONS
 from lib.ui.charts.numbers import title
 from lib.ui.kit.frame import PageContext

@@ -15,8 +15,8 @@ import pandas as pd
 from lib.reporting.answers import Audience, Total
 from lib.reporting.files import FileTable
 from lib.reporting.files.delimited import unescape
+from lib.reporting.files.formats import FORMATS
 from lib.reporting.files.table import export_table
-from lib.reporting.formats import FORMATS
 from lib.reporting.models import DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, ExportQuery
 from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import Numbers
