@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from conftest import PASSWORD
+from conftest import PASSWORD, copied
 from databases import Postgres, found, new_database_of, server
 from httpx import Response
 from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, select
@@ -99,9 +99,12 @@ def test_a_commit_without_an_answer_may_be_stored(own_server: Postgres, engine: 
     assert count(engine) == 1
 
 
-def test_the_desk_answers(own_home: Path, own_server: Postgres, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_desk_answers(
+    home: Path, tmp_path: Path, own_server: Postgres, caplog: pytest.LogCaptureFixture
+) -> None:
     """Reports, deals and sign-ins get 504 and the sentence, `/readyz` names the part, the log its reason."""
     url = new_database_of(own_server.url)
+    own_home = copied(home, tmp_path / "home", url)
     installation = connect.installation(Settings(home=own_home, demo=True, database_url=url))
     reporting, deals = (
         installation.access.issue("admin", name, name, None) for name in ("reporting", "deals")
