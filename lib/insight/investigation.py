@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal
 from lib.insight import change_point, changes, diagnosis, health, seat_prices, win_prices
@@ -85,10 +85,9 @@ class Investigation:
         missing = next((step for step in SALES[1:] if sums.get(step) == 0), "")
         if not (missing and sums.get("bids")):
             return False
-        steps = tuple(FunnelStep(step, value) for step, value in sums.items())
         finding = f"It had {sums['bids']:,.0f} bids in its last days of the report, and no {missing}."
         title = f"{health.ENDED}, never won"
-        self._healths[deal.id or 0] = DealHealth("idle", title, steps, (finding,))
+        self._healths[deal.id or 0] = DealHealth("idle", title, findings=(finding,))
         return True
 
     def base(self, deal: DemandDeal, base: str, step: str) -> Numbers:

@@ -33,6 +33,7 @@ class _Caller:
     other_counts: OtherCounts | None = None
     backlog: int = 0
     exchange: Future[None] | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
     def forget(self, now: float) -> None:
         """Forget requests of more than a minute ago."""
@@ -77,8 +78,14 @@ class Throttle:
         """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
             state = self._callers.setdefault(caller, _Caller())
-            is_unknown = state.other_counts is None
-        if is_unknown:
+        if self._share is None:
+            self._admit(caller, state)
+        else:
+            with state.turn:  # exchanges side by side would each admit more, and the older answer could win
+                self._admit(caller, state)
+
+    def _admit(self, caller: Hashable, state: _Caller) -> None:
+        if state.other_counts is None:
             self._exchange(caller, state, self._take_backlog(state))
         with self._lock:
             if wait := self._wait(state):

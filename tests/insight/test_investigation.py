@@ -150,6 +150,7 @@ def test_a_deal_that_never_won_before_it_ended() -> None:
     found = small.health()
     assert (found.state, found.words) == ("idle", "Ended, never won")
     assert found.findings[0].endswith("bids in its last days of the report, and no impressions.")
+    assert found.steps == (), "a funnel would be read as that of the days that health is about"
     assert small.health(2).words == "Ended"
 
 

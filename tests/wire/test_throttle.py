@@ -1,5 +1,6 @@
 """The throttle: so many requests in any 60 seconds, for each caller."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Semaphore
@@ -118,6 +119,25 @@ def test_requests_are_admitted_while_others_can_not_be_asked(clock: Stopwatch) -
     assert sum(others.told) == 3
     with pytest.raises(Throttled):
         throttle.admit("ada")
+
+
+def test_a_caller_exchanges_one_count_at_a_time(clock: Stopwatch) -> None:
+    """Eight threads of one caller never exchange side by side, so that none admits on an older answer."""
+    inside: list[int] = []
+    overlaps: list[int] = []
+
+    def share(caller: object, count: int) -> OtherCounts:
+        inside.append(count)
+        for _ in range(1_000):
+            os.sched_yield()
+        overlaps.append(len(inside))
+        inside.pop()
+        return ()
+
+    throttle = Throttle(1_000, clock, share)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(throttle.admit, ["ada"] * 800))
+    assert set(overlaps) == {1}
 
 
 def test_two_throttles_over_one_database(database_url: str, clock: Stopwatch) -> None:
