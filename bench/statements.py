@@ -19,8 +19,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.insight import evidence
-from lib.insight.forecast import DayFigure, forecast
-from lib.reporting.answers import Estimate
+from lib.insight.forecast import forecast
+from lib.reporting.answers import DayFigure, Estimate
 from lib.reporting.watched import usual
 
 Floats = npt.NDArray[np.float64]

@@ -12,8 +12,7 @@ from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, DayRange, Verb
 from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
-from lib.insight.assessor import Assessor
-from lib.insight.deal_report import DealReport
+from lib.insight import Assessor, Insight
 from lib.slicers import dates
 from lib.slicers.models import Slicer
 from lib.slicers.roles import DEAL, PACKAGE, WIN_CPM, field_of, step_fields, tells_deals
@@ -186,13 +185,13 @@ def delivery_fields(slicer: Slicer) -> list[str]:
     return [*dict.fromkeys([*names, *([] if cpm is None else [cpm.name])])]
 
 
-def report_of_deals(desk: Desk, slicer: str | None = None) -> DealReport | None:
+def report_of_deals(desk: Desk, slicer: str | None = None) -> Insight | None:
     """The slicer that tells deals apart, that named or the first; None without one."""
     for name in [slicer] if slicer else _slicers(desk):
         about = desk.info(name)
         if slicer or tells_deals(about):
             today, ask = dates.today(about.timezone), partial(desk.reporting.audience, slicer=about)
-            return DealReport(*desk.pair(name), about, today, ask, _sees_all(desk))
+            return Insight(*desk.pair(name), about, today, ask, _sees_all(desk))
     return None
 
 

@@ -12,16 +12,16 @@ from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.deals.targeting.filters import Lists, Translation, entries, report_filters
-from lib.insight import forecast, overlap, seat_prices, win_prices
-from lib.insight.seat_prices import SeatPrices
+from lib.insight import Forecast, SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
+from lib.slicers.models import time_key_field
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter
 
-HISTORY, DAYS, MOST_SEATS = 126, 30, 12
+DAY, HISTORY, DAYS, MOST_SEATS = time_key_field("day"), 126, 30, 12
 
 
 class Targets(Arguments):
@@ -90,19 +90,17 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
     fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(slicer, names)) is not None]
-    if not fields or forecast.DAY not in {field.name for field in slicer.key_fields}:
+    if not fields or DAY not in {field.name for field in slicer.key_fields}:
         raise BadRequest(f"{inventory.name} has no bids or impressions by day")
     names = tuple(field.name for field in fields)
-    query = inventory.query(HISTORY, data_fields=names, split_by=(forecast.DAY,))
+    query = inventory.query(HISTORY, data_fields=names, split_by=(DAY,))
     answer, days = inventory.report.ask(query), inventory.report.period(HISTORY)
     zone = dt.timezone(dt.timedelta(hours=slicer.timezone))
     start = dt.datetime.combine(arguments.start, dt.time(), zone)
     end = dt.datetime.combine(arguments.end + dt.timedelta(days=1), dt.time(), zone)
-    parts = forecast.weekdays(start, end, slicer.timezone)
-    ahead = max((arguments.start - days[1]).days - 1, 0)
     figures = {}
     for name in names:
-        booked_figure = forecast.forecast(forecast.daily(answer, name, days), parts, ahead)
+        booked_figure = Forecast.of_booking(answer.by_day(name, days), start, end, slicer.timezone)
         figures[name] = {
             "value": number(booked_figure.value),
             "low": number(booked_figure.low),
@@ -127,19 +125,16 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     """The quartiles of what wins cost, of all seats and of some."""
     inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
-    fields = win_prices.win_fields(slicer)
+    fields = inventory.report.win_fields
     if fields is None:
         raise BadRequest(f"{inventory.name} has no data field for the win CPM, or none that counts wins")
     if arguments.seats and not tells_seats(slicer):
         raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
-    base = inventory.query(DAYS)
-    guides: list[Json] = []
-    seats = [require(desk, Seat, number) for number in arguments.seats]
-    for seat in (None, *seats):
-        query = seat_prices.question(inventory.report, base, fields, seat)
-        prices = seat_prices.seat_prices(inventory.report.ask(query), slicer, fields)
-        guides.append(_guide(seat, prices, arguments.price))
-    link_query = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
+    seats = [None, *(require(desk, Seat, number) for number in arguments.seats)]
+    lookup = inventory.report.seat_prices(fields, inventory.filters, seats, DAYS)
+    prices = lookup.read([inventory.report.ask(query) for query in lookup.queries])
+    guides = [_guide(*pair, arguments.price) for pair in zip(seats, prices, strict=True)]
+    link_query = inventory.query(DAYS, data_fields=(fields.cpm, fields.wins))
     note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
     return inventory.head(inventory.report.period(DAYS), link_query) | {"win_cpm": guides, "method": note}
 
@@ -174,21 +169,22 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     packages = [require(desk, SupplyPackage, number) for number in dict.fromkeys(arguments.packages)]
     lists = lists_of(desk, packages)
     translations = [report_filters(package, report.slicer, lists, package.media_type) for package in packages]
-    base = report.query(DAYS).model_copy(update={"data_fields": (field.name,)})
-    sets = overlap.questions([translation.filters for translation in translations])
-    answers = [report.ask(base.model_copy(update={"filters": filters})) for filters in sets]
-    single, pairs = overlap.overlaps(answers, len(packages), field.name)
+    lookup = report.overlap([translation.filters for translation in translations], field.name)
+    answers = [report.ask(query) for query in lookup.queries]
+    single, pairs = lookup.read(answers)
+    is_exact = all(answer.total_of(field.name).is_exact for answer in answers)
     ids = [[deal.id for deal in package.demand_deals][:50] for package in packages]
     deals = [[*desk.deals_api.get_many(DemandDeal, package_ids).values()] for package_ids in ids]
-    is_exact = all(answer.total_of(field.name).is_exact for answer in answers)
     return {
         "slicer": f"{report.project}/{report.name}",
         "days": [day.isoformat() for day in report.period(DAYS)],
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [
-            _package(desk, base, package, translation, {field.name: figure(volume)})
-            for package, volume, translation in zip(packages, single, translations, strict=True)
+            _package(desk, query, package, translation, {field.name: figure(volume)})
+            for query, package, volume, translation in zip(
+                lookup.queries, packages, single, translations, strict=False
+            )
         ],
         "pairs": [
             {
@@ -206,13 +202,13 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
                 "prices": [number(float(price)) for price in offer.prices],
                 **({"currency": offer.currency} if offer.currency else {}),
             }
-            for offer in overlap.two_prices(deals, pairs)
+            for offer in report.two_prices(deals, pairs)
         ],
     }
 
 
 def _package(
-    desk: Desk, base: AudienceQuery, package: SupplyPackage, translation: Translation, volume: Json
+    desk: Desk, query: AudienceQuery, package: SupplyPackage, translation: Translation, volume: Json
 ) -> Json:
     return (
         {"id": package.id, "name": text(package.name or "")}
@@ -220,7 +216,7 @@ def _package(
         | {
             "not_counted": [*map(text, translation.left_out)],
             "link": link(desk, "supply_deals", package.id),
-            "report_link": desk.link(base.model_copy(update={"filters": translation.filters})),
+            "report_link": desk.link(query),
         }
     )
 

@@ -18,10 +18,7 @@ from lib.deals.doubts import PriceScale, WinScales, currency_slip, price_slip
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, entries
 from lib.deals.targeting.from_filters import FromFilters, from_filters
-from lib.insight import expected
-from lib.insight.deal_report import DealReport
-from lib.insight.expected import daily_impressions
-from lib.insight.price_scales import ask_win_scales
+from lib.insight import Insight
 from lib.reporting import links
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.filters import Filter
@@ -79,7 +76,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
         fields["create_demand_deals"] = {"demand_deals_options": options}
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
     booking = start, end
-    forecast = report and expected.of_targeting(report, targeting, lists, media_type, booking)
+    forecast = report and report.expected(targeting, lists, media_type, booking)
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
     proposal["question"] = _question(desk, report, arguments.filters)
     left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
@@ -94,7 +91,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
 
 
 def _price_warnings(
-    desk: Desk, report: DealReport | None, arguments: PackageToPropose, media_type: str
+    desk: Desk, report: Insight | None, arguments: PackageToPropose, media_type: str
 ) -> list[str]:
     """Prices that are probably a slip, by what their seats won, else by those beside them."""
     prices = {terms.seat: terms.price for terms in arguments.seats}
@@ -102,7 +99,7 @@ def _price_warnings(
     with suppress(AccessError):
         if report is not None and prices:
             seats = [require(desk, Seat, seat) for seat in prices]
-            win_scales = ask_win_scales(report, seats)
+            win_scales = report.win_scales(seats)
     warnings = []
     for seat, price in prices.items():
         others = PriceScale.of_package(other for buyer, other in prices.items() if buyer != seat)
@@ -161,11 +158,11 @@ def _change_doubts(desk: Desk, entity: DemandDeal | SupplyPackage, fields: dict[
         daily = None
         with suppress(AccessError):
             if (report := report_of_deals(desk)) is not None:
-                daily = daily_impressions(report, package, lists_of(desk, [package]), package.media_type)
+                daily = report.daily_impressions(package, lists_of(desk, [package]), package.media_type)
         yield from doubts.of_guarantee(after.units, package.end_date, package.start_date, daily)
 
 
-def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:
+def _targets(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:
     """The targeting that filters make, and the entries of all lists, in which it finds those it needs."""
     if not filters:
         return FromFilters(), {}
@@ -188,7 +185,7 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
     )
 
 
-def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> Json | None:
+def _question(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> Json | None:
     """The question that the filters are, for whoever decides."""
     if report is None or not filters:
         return None

@@ -1,19 +1,21 @@
 """The health of deals in the desk's database: its rows by report, how old they are, and which are stale.
 
-What health is and what it is read from is not known here: a row has a state, facts (JSON), and the basis and
-versions that it was computed for. A row is stale once one of these differs, or the moment `until` has come.
+What it is read from is not known here. A row is stale once the basis or the versions that it was computed for
+differ, or the moment `until` has come.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from lib.database import DatabaseScope
+from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import FIGURES
-from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, EntityChange, SupplyPackage
 from lib.deals.reading import OWN
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -22,18 +24,6 @@ from lib.deals.store.work import DealsScope, Work
 SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
 NO_REPORT = ("", "")
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class StoredHealth:
-    """A deal's health: its state, its facts, and when it was computed; `until` is when it may change, and
-    `delivery` its figures by name (delivery.py)."""
-
-    state: str
-    facts: Mapping[str, Any]
-    computed_at: datetime
-    until: datetime | None = None
-    delivery: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,12 +44,10 @@ class HealthReport:
 
 @dataclass(frozen=True)
 class HealthBatch:
-    """Some deals with their packages, seats and DSPs by id, and the versions of each deal's parts."""
+    """Some deals with the context of their checks, and the versions of each deal's parts."""
 
     deals: tuple[DemandDeal, ...]
-    packages: Mapping[int, SupplyPackage]
-    seats: Mapping[int, Seat]
-    dsps: Mapping[int, Dsp]
+    context: DealContext
     versions: Mapping[int, Mapping[str, int]]
 
 
@@ -116,7 +104,7 @@ class HealthStore(DatabaseScope):
         query = _select_deals(report).where(t.demand_deals.c.id.in_(deals), or_(*_is_changed())).limit(1)
         return bool(self.rows(query))
 
-    def batch(self, ids: Sequence[int]) -> HealthBatch:
+    def batch(self, ids: Sequence[int], now: datetime) -> HealthBatch:
         """These deals, all of one moment; at most BATCH_SIZE."""
 
         def read(connection: Connection) -> HealthBatch:
@@ -133,7 +121,11 @@ class HealthStore(DatabaseScope):
             names, versions = _versions().keys(), _select_versions(ids)
             platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
             return HealthBatch(
-                tuple(deals), {package.id: package for package in packages if package.id}, buyers, platforms,
+                tuple(deals),
+                DealContext(
+                    {package.id: package for package in packages if package.id}, buyers, platforms, now,
+                    partial(self.history, now),
+                ),
                 {row.id: {name: int(row._mapping[name]) for name in names} for row in work.rows(versions)},
             )  # fmt: skip
 
@@ -148,25 +140,23 @@ class HealthStore(DatabaseScope):
             for row in self.rows(select(t.changes).where(*mine).order_by(t.changes.c.id.desc()))
         ]
 
-    def keep(
-        self,
-        report: HealthReport,
-        healths: Mapping[int, StoredHealth],
-        versions: Mapping[int, Mapping[str, int]],
-    ) -> None:
-        """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
+    def keep(self, report: HealthReport, healths: Mapping[int, DealHealth], batch: HealthBatch) -> None:
+        """Store the health of a batch in place of what was there; of deals removed meanwhile, none."""
         with self.write(SECONDS) as connection:
-            existing = connection.execute(
-                select(t.demand_deals.c.id).where(t.demand_deals.c.id.in_(healths))
-            ).scalars()
-            rows = [_row(report, deal, healths[deal], versions[deal]) for deal in existing]
+            query = select(t.demand_deals.c.id).where(t.demand_deals.c.id.in_(healths))
+            existing = {*connection.execute(query).scalars()}
+            rows = [
+                _row(report, deal, healths[deal.id or 0], batch)
+                for deal in batch.deals
+                if deal.id in existing
+            ]
             mine = t.deal_health.c.report_id == report.id, t.deal_health.c.deal_id.in_(healths)
             connection.execute(delete(t.deal_health).where(*mine))
             is_there = select(t.health_reports.c.id).where(t.health_reports.c.id == report.id)
             if rows and connection.execute(is_there).one_or_none() is not None:
                 connection.execute(insert(t.deal_health), rows)
 
-    def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
+    def of(self, pair: Pair, ids: Collection[int]) -> dict[int, DealHealth]:
         """The stored health of these deals by this report: ask only for what the person may see."""
         query = (
             select(t.deal_health).join(t.health_reports).where(*_is(pair), t.deal_health.c.deal_id.in_(ids))
@@ -174,8 +164,7 @@ class HealthStore(DatabaseScope):
         rows = self.rows(query) if ids else []
         figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
         return {
-            row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until, figures[row.deal_id])
-            for row in rows
+            row.deal_id: DealHealth.from_facts(row.state, row.facts, figures[row.deal_id]) for row in rows
         }
 
     def counts(self, pair: Pair) -> tuple[int, int, int]:
@@ -241,12 +230,11 @@ def _select_versions(ids: Collection[int]) -> Any:
     return select(t.demand_deals.c.id, *columns).select_from(source).where(t.demand_deals.c.id.in_(ids))
 
 
-def _row(
-    report: HealthReport, deal: int, stored_health: StoredHealth, versions: Mapping[str, int]
-) -> dict[str, Any]:
+def _row(report: HealthReport, deal: DemandDeal, health: DealHealth, batch: HealthBatch) -> dict[str, Any]:
+    versions = batch.versions[deal.id or 0]
     return {
-        "report_id": report.id, "deal_id": deal, "basis": report.basis, "state": stored_health.state,
-        "facts": stored_health.facts, "computed_at": stored_health.computed_at, "until": stored_health.until,
-        **{name: stored_health.delivery.get(name) for name in FIGURES},
+        "report_id": report.id, "deal_id": deal.id, "basis": report.basis, "state": health.state,
+        "facts": health.facts, "computed_at": batch.context.now, "until": batch.context.until(deal),
+        **{name: health.delivery.get(name) for name in FIGURES},
         **{f"{name}_version": version for name, version in versions.items()},
     }  # fmt: skip

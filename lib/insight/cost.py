@@ -11,28 +11,16 @@ from dataclasses import dataclass
 
 from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists, Translation, report_filters
-from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
+from lib.deals.targeting.kinds import KINDS, Element, key_field
 from lib.insight import estimate
+from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience, Estimate
+from lib.reporting.query_batch import Lookup
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
-MOST_OF_A_SIDE, MOST = 8, 40
+MOST_OF_A_SIDE, MOST, DAYS = 8, 40, 30
 EQUALS, NOT_EQUALS = "equals", "not equals"
-
-
-@dataclass(frozen=True)
-class Element:
-    """Targets that are left out together: one, or all that are targeted or excluded of a kind."""
-
-    kind: TargetingKind
-    targets: tuple[Target, ...]
-    is_excluded: bool
-
-    @property
-    def targeting(self) -> Targeting:
-        """A targeting that has nothing but this."""
-        return Targeting().model_copy(update={self.kind.field: self.targets})
 
 
 @dataclass(frozen=True)
@@ -73,6 +61,16 @@ class TargetCost:
     share: Estimate
 
 
+def lookup(
+    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None, field: str
+) -> Lookup[tuple[list[TargetCost], Trials]]:
+    """What each target costs or adds of what `field` counts lately, and what of it was tried."""
+    tries = trials(targeting, report.slicer, lists, media_type)
+    filter_sets = (tries.whole.filters, *(trial.filters for trial in tries.each))
+    queries = [report.query(DAYS, filters=filters, data_fields=(field,)) for filters in filter_sets]
+    return Lookup(queries, lambda answers: (costs(tries, answers, field), tries))
+
+
 def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None) -> Trials:
     """The questions about a targeting; arguments as for `report_filters`."""
     own = Targeting().model_copy(update={name: getattr(targeting, name) for name in Targeting.model_fields})
@@ -107,18 +105,11 @@ def costs(all_trials: Trials, answers: Sequence[Audience], field: str) -> list[T
 
     `answers` are those to the filters of the whole and then of each trial, in this order.
     """
-    volume = answers[0].total_of(field)
-    target_costs = [
-        _cost(trial, volume, answer.total_of(field))
-        for trial, answer in zip(all_trials.each, answers[1:], strict=True)
-    ]
+    volume, target_costs = answers[0].total_of(field), list[TargetCost]()
+    for trial, answer in zip(all_trials.each, answers[1:], strict=True):
+        change, compare = answer.total_of(field), estimate.share if trial.restricts else estimate.part
+        target_costs.append(TargetCost(trial.element, trial.restricts, change, compare(change, volume)))
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
-
-
-def _cost(trial: Trial, volume: Estimate, change: Estimate) -> TargetCost:
-    if trial.restricts:
-        return TargetCost(trial.element, True, change, estimate.share(change, volume))
-    return TargetCost(trial.element, False, change, estimate.part(change, volume))
 
 
 def _without(targeting: Targeting, element: Element) -> Targeting:

@@ -4,21 +4,22 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.deals.targeting.filters import Lists
 from lib.insight import dead_targets
 from lib.insight.dead_targets import BidValues, DeadTarget, IncludedTarget
+from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery
 from lib.reporting.query_batch import Ask, QueryBatch
 from lib.slicers.models import Slicer
 from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned
 
-MOST = 5_000
+MOST, LOOK_BACK = 5_000, 365
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class DeadScope:
 class DeadResult:
     """What was found. `packages` are those looked through, by id, and `is_whole` says whether these are all.
 
-    `unproven` are targets that a sample did not meet; `gaps` are sentences.
+    `unproven` are targets that a sample did not meet; `gaps` are sentences; `first` is the first day on which
+    a last bid was looked for.
     """
 
     packages: Mapping[int, SupplyPackage]
@@ -49,6 +51,7 @@ class DeadResult:
     dead: tuple[DeadTarget, ...]
     unproven: tuple[IncludedTarget, ...]
     gaps: tuple[str, ...]
+    first: date | None = None
 
 
 class DeadSearch:
@@ -119,6 +122,7 @@ class DeadSearch:
             tuple(self._with_last_days(dead)),
             tuple(unproven),
             (*checks.gaps, *(empty if bids.has_data else ())),
+            None if scope.before is None else date.fromisoformat(scope.before.start_date),
         )
 
     def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
@@ -149,3 +153,17 @@ class DeadSearch:
     def _check(self) -> None:
         if self._is_over.is_set():
             raise Abandoned("The search was given up")
+
+
+def search(report: DealReport, client: Deals, lists: Lists, field: str, days: int) -> DeadSearch:
+    """The search for targets without a bid, which `field` counts, in the last days; it has begun."""
+    period = report.query(days, data_fields=(field,), audience_rows_limit=ROWS_LIMITS[1])
+    start = report.period(days)[0]
+    first, last = start - timedelta(days=LOOK_BACK), start - timedelta(days=1)
+    if report.slicer.first_date:
+        first = max(first, date.fromisoformat(report.slicer.first_date))
+    before = period.model_copy(update={"start_date": first.isoformat(), "end_date": last.isoformat()})
+    scope = DeadScope(
+        report.slicer, lists, period, before if first <= last else None, field, datetime.now(UTC)
+    )
+    return DeadSearch(client, report.ask, scope)

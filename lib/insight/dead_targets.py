@@ -79,7 +79,7 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> T
         for kind in KINDS:
             for target in kind.of(package):
                 if not target.is_excluded:
-                    ids = packages_of.setdefault((kind.name, identity(kind, target)), (kind, target, []))[2]
+                    ids = packages_of.setdefault((kind.name, kind.identity(target)), (kind, target, []))[2]
                     ids.append(package.id or 0)
     targets: list[IncludedTarget] = []
     gaps: dict[str, None] = {}
@@ -96,11 +96,6 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> T
         noun = "package" if unread == 1 else "packages"
         gaps[f"Targeting that Tranche can't read, of {unread} {noun}."] = None
     return TargetChecks(tuple(targets), tuple(gaps))
-
-
-def identity(kind: TargetingKind, target: Target) -> str:
-    """What tells a target from the others of its kind: a list by its id, the others by their value."""
-    return str(target.id) if isinstance(target, ListTarget) else kind.value(target)
 
 
 def questions(period: AudienceQuery, targets: Iterable[IncludedTarget]) -> list[AudienceQuery]:

@@ -38,10 +38,10 @@ class DealReport:
         """Whether the deal's price and budget can be compared with money in the report."""
         return deal.currency in (None, "", self.currency)
 
-    def query(self, days: int) -> AudienceQuery:
+    def query(self, days: int, **changes: object) -> AudienceQuery:
         """The question about the last complete days with data, as exact as a quick answer can be."""
         start, end = dates.last_days(self.slicer, self.today, days)
-        return AudienceQuery(
+        query = AudienceQuery(
             project_name=self.project,
             slicer_name=self.name,
             start_date=start,
@@ -49,6 +49,7 @@ class DealReport:
             audience_rows_limit=API_ROWS_LIMIT,
             precision=1,
         )
+        return query.model_copy(update=changes)
 
     def period(self, days: int) -> Days:
         """The days that `query` is about."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from lib.insight.deal_report import DealReport
 from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
+from lib.reporting.query_batch import Lookup
 from lib.slicers.dates import Days, day_of
 from lib.slicers.models import DataField, time_key_field
 
@@ -74,6 +76,12 @@ class Difference:
         """Whether its range leaves out "no difference"."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def record(self) -> str:
+        """How often the figure moved as much around earlier days on which nothing was changed."""
+        spans = "fortnights" if self.pairs == LONGEST else f"spans of {self.pairs} and {self.pairs} days"
+        return f"Moved as much in {self.as_large} of {self.placebos} past {spans}"
+
 
 @dataclass(frozen=True)
 class EvidenceFigure:
@@ -83,6 +91,58 @@ class EvidenceFigure:
     own: tuple[float | None, float | None]
     others: tuple[float | None, float | None] | None
     difference: Difference | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A change's figures before and after it, and what else was changed around it.
+
+    `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
+    have changed since the first of them, `others` the untouched ones that it is compared with. There is none
+    before FEWEST days after the change.
+    """
+
+    FEWEST: ClassVar[int] = FEWEST
+    entity: PackageOrDeal
+    around: EvidenceDays
+    also: Sequence[EntityChange]
+    beside: Sequence[int]
+    others: Sequence[PackageOrDeal]
+    figures: Sequence[EvidenceFigure]
+
+
+def days_around(report: DealReport, at: datetime) -> EvidenceDays | None:
+    """The days of the report around a change at that moment; None as long as it has too few after it."""
+    first = report.slicer.first_date
+    earliest = None if first is None else date.fromisoformat(first)
+    return days(at, report.slicer.timezone, report.period(1)[1], earliest)
+
+
+def lookup(
+    report: DealReport,
+    around: EvidenceDays,
+    entity: PackageOrDeal,
+    subject: EntityChange,
+    changes: Sequence[EntityChange],
+    entities: Iterable[PackageOrDeal],
+    counterparts: Sequence[PackageOrDeal],
+    fields: Sequence[DataField],
+) -> Lookup[Evidence]:
+    """The evidence of one of an entity's changes, in these data fields.
+
+    `entities` are all packages (or deals), `counterparts` all deals (or packages).
+    """
+    hours, first, last = report.slicer.timezone, around.before[0], around.after[1]
+    also = [other for other in changes if other is not subject and first <= day_of(other.at, hours) <= last]
+    others = control_group(entities, counterparts, entity, first, hours)
+    beside, touched = changed_with(entity, counterparts, first, hours), change_days(changes, hours)
+    base = report.query(1, data_fields=tuple(field.name for field in fields))
+    return Lookup(
+        questions(report, base, entity, others, around),
+        lambda answers: Evidence(
+            entity, around, also, beside, others, figures(fields, answers, around, touched)
+        ),
+    )
 
 
 def days(at: datetime, hours: int, last: date, earliest: date | None = None) -> EvidenceDays | None:

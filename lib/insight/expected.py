@@ -28,8 +28,8 @@ def daily_impressions(
     if field is None:
         return None
     filters = report_filters(targeting, report.slicer, lists, media_type).filters
-    changes = {"filters": filters, "data_fields": (field.name,)}
-    impressions = report.ask(report.query(LATELY).model_copy(update=changes)).total.values.get(field.name)
+    answer = report.ask(report.query(LATELY, filters=filters, data_fields=(field.name,)))
+    impressions = answer.total.values.get(field.name)
     return None if impressions is None else impressions / LATELY
 
 
@@ -52,8 +52,8 @@ def of_targeting(
     if field is None or days is None or translation.left_out or not has_days:
         return None
     changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
-    answer = report.ask(report.query(HISTORY).model_copy(update=changes))
-    daily = forecast.daily(answer, field.name, report.period(HISTORY))
+    answer = report.ask(report.query(HISTORY, **changes))
+    daily = answer.by_day(field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
     outlook = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))

@@ -10,13 +10,12 @@ errors that were known then; where too few of these held there is none. Seasons 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting.answers import Audience, Estimate
-from lib.slicers.dates import Days
+from lib.reporting.answers import DayFigure
 from lib.slicers.models import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
@@ -25,14 +24,6 @@ FEWEST_ERRORS, FEWEST_TESTS, LEAST_HELD, ONE_SIGN = 14, 5, 0.8, 0.9
 """Errors for a range, also twice the days of its period; past ranges that must have been tried, and the part
 of them that must have held; the part of the errors that have one sign where the forecast is shifted."""
 Numbers = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class DayFigure:
-    """A day and its figure; without data where the slicer has none of that day, whatever the filters."""
-
-    day: date
-    figure: Estimate
 
 
 @dataclass(frozen=True)
@@ -49,13 +40,11 @@ class Forecast:
     tests: int = 0
     days: int = 0
 
-
-def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
-    """Every one of the days, from an answer that is split by day."""
-    figures = dict(zip(map(str, audience.names[DAY]), audience.rows_of(field), strict=True))
-    nothing = dict.fromkeys(audience.total.dates, Estimate(0.0))
-    every = (days[0] + number * ONE for number in range((days[1] - days[0]).days + 1))
-    return tuple(DayFigure(day, (nothing | figures).get(day.isoformat(), Estimate(None))) for day in every)
+    @classmethod
+    def of_booking(cls, daily: Sequence[DayFigure], start: datetime, end: datetime, hours: int) -> "Forecast":
+        """The figure between two moments, from its past days in a zone so many hours ahead of UTC."""
+        ahead = (start.astimezone(timezone(timedelta(hours=hours))).date() - daily[-1].day).days - 1
+        return forecast(daily, weekdays(start, end, hours), max(ahead, 0))
 
 
 def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:

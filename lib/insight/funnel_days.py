@@ -81,4 +81,4 @@ class FunnelDays:
     ) -> Audience:
         """The answer about the last days, exact where that takes no more than PATIENCE."""
         changes = {"data_fields": fields, "split_by": split, "filters": filters, "exact_within": PATIENCE}
-        return self.report.ask(self.report.query(days).model_copy(update=changes))
+        return self.report.ask(self.report.query(days, **changes))

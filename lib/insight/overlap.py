@@ -12,10 +12,12 @@ from itertools import combinations
 
 from lib.deals.models import DemandDeal
 from lib.insight import estimate
+from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience, Estimate
+from lib.reporting.query_batch import Lookup
 from lib.wire.filters import Filter
 
-MOST = 12
+DAYS = 30
 Filters = tuple[Filter, ...]
 
 
@@ -44,6 +46,14 @@ class TwoPrices:
     seat: str
     prices: tuple[Decimal, ...]
     currency: str | None = None
+
+
+def lookup(
+    report: DealReport, packages: Sequence[Filters], field: str
+) -> Lookup[tuple[list[Estimate], list[SharedInventory]]]:
+    """What packages, each by the filters of its targeting, have and share of what `field` counts lately."""
+    queries = [report.query(DAYS, filters=filters, data_fields=(field,)) for filters in questions(packages)]
+    return Lookup(queries, lambda answers: overlaps(answers, len(packages), field))
 
 
 def questions(packages: Sequence[Filters]) -> list[Filters]:

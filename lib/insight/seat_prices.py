@@ -4,7 +4,7 @@ what seats won per day at or above their prices.
 Groups are a site on a day where the slicer can tell sites, else a deal, else a day (see win_prices.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -15,24 +15,16 @@ from lib.deals.models import DemandDeal, Seat
 from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight import forecast, win_prices
 from lib.insight.deal_report import DealReport
-from lib.insight.forecast import DayFigure
 from lib.insight.win_prices import WinFields, WinPrices
-from lib.reporting.answers import Audience, Estimate
+from lib.reporting.answers import Audience, DayFigure, Estimate
 from lib.reporting.models import AudienceQuery
+from lib.reporting.query_batch import Lookup
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
 from lib.slicers.roles import DEAL, WIN_RATE, field_of
 from lib.wire.filters import Filter
 
 MOST_GROUPS = 50_000
-
-
-@dataclass(frozen=True)
-class SeatPrice:
-    """The price of a seat's deal by CPM; None where it has none yet. It is a floor, or fixed."""
-
-    amount: Decimal | None = None
-    is_fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,9 +39,7 @@ def price_query(
     report: DealReport, days: int, fields: WinFields, filters: tuple[Filter, ...]
 ) -> AudienceQuery:
     """The question for the groups of a price in the last days."""
-    query = report.query(days).model_copy(
-        update={"filters": filters, "split_by": price_groups(report.slicer)}
-    )
+    query = report.query(days, filters=filters, split_by=price_groups(report.slicer))
     return win_prices.win_question(query, report.slicer, fields)
 
 
@@ -60,10 +50,7 @@ def question(
     seat: Seat | None,
     without: DemandDeal | None = None,
 ) -> AudienceQuery:
-    """The question about a seat, or about all; `base` has the days and filters of the targeting.
-
-    The deal `without` is left out: its own wins say nothing of its price.
-    """
+    """The question about a seat, or about all; `base` has the days and filters of the targeting."""
     slicer = report.slicer
     by_group = base.model_copy(update={"split_by": price_groups(slicer)})
     query = win_prices.win_question(by_group, slicer, fields)
@@ -77,23 +64,49 @@ def question(
     return query.model_copy(update={"filters": filters, "data_fields": data})
 
 
-def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPrices:
-    """What an answer to `question` says."""
-    rate = field_of(slicer, WIN_RATE)
-    value = None if rate is None else answer.total.values.get(rate.name)
-    return SeatPrices(win_prices.win_prices(answer, fields), value)
+def lookup(
+    report: DealReport,
+    fields: WinFields,
+    filters: tuple[Filter, ...],
+    seats: Sequence[Seat | None],
+    days: int,
+    without: DemandDeal | None = None,
+) -> Lookup[list[SeatPrices]]:
+    """What each of these seats won in the last days, None standing for all; `filters` are the targeting.
+
+    The deal `without` is left out: its own wins say nothing of its price.
+    """
+    base, rate = report.query(days, filters=filters), field_of(report.slicer, WIN_RATE)
+    return Lookup(
+        [question(report, base, fields, seat, without) for seat in seats],
+        lambda answers: [
+            SeatPrices(
+                win_prices.win_prices(answer, fields),
+                None if rate is None else answer.total.values.get(rate.name),
+            )
+            for answer in answers
+        ],
+    )
 
 
-def daily_questions(
-    report: DealReport, base: AudienceQuery, fields: WinFields, seats: Sequence[Seat]
-) -> list[AudienceQuery]:
-    """One question for each seat, for `daily_wins`; `base` has the days and filters of the targeting."""
-    update = {"limit": MOST_GROUPS}
-    return [question(report, base, fields, seat).model_copy(update=update) for seat in seats]
+def daily_lookup(
+    report: DealReport,
+    fields: WinFields,
+    filters: tuple[Filter, ...],
+    prices: Sequence[tuple[Seat, Decimal | None]],
+    days: int,
+) -> Lookup[tuple[DayFigure, ...]]:
+    """What these seats won on each of the last days at or above their prices by CPM; see `daily_wins`."""
+    base, amounts = report.query(days, filters=filters), [price for _, price in prices]
+    queries = [question(report, base, fields, seat) for seat, _ in prices]
+    return Lookup(
+        [query.model_copy(update={"limit": MOST_GROUPS}) for query in queries],
+        lambda answers: daily_wins(answers, amounts, fields, report.period(days)),
+    )
 
 
 def daily_wins(
-    answers: Sequence[Audience], prices: Mapping[int, SeatPrice], fields: WinFields, days: Days
+    answers: Sequence[Audience], prices: Sequence[Decimal | None], fields: WinFields, days: Days
 ) -> tuple[DayFigure, ...]:
     """What these seats won each day at or above their prices, by the averages of groups; all that a seat
     without a price won. Days without data have no figure.
@@ -102,11 +115,11 @@ def daily_wins(
     """
     with_data = {day for answer in answers for day in answer.total.dates}
     wins_by_day = dict.fromkeys(with_data, 0.0)
-    for answer, price in zip(answers, prices.values(), strict=True):
+    for answer, price in zip(answers, prices, strict=True):
         cpm, wins, _ = fields.read(answer)
         whole = answer.total.values.get(fields.wins) or wins.sum()
         scale = whole / wins.sum() if wins.sum() and answer.total.records_found > len(wins) else 1.0
-        reach = np.ones(len(wins), bool) if price.amount is None else cpm >= float(price.amount)
+        reach = np.ones(len(wins), bool) if price is None else cpm >= float(price)
         for day, count in zip(answer.names[forecast.DAY][reach], wins[reach] * scale, strict=True):
             wins_by_day[str(day)[:10]] = wins_by_day.get(str(day)[:10], 0.0) + float(count)
     every = (date.fromordinal(at) for at in range(days[0].toordinal(), days[1].toordinal() + 1))

@@ -7,6 +7,7 @@ report. A record with an app is the app's, whatever site it names too.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lib.deals.delivery import PERIODS
 from lib.deals.models import ListTarget, Targeting
 from lib.deals.supply.states import STATES, State, SupplyIndex, SupplyState
 from lib.deals.targeting.filters import Lists
@@ -14,6 +15,7 @@ from lib.deals.targeting.kinds import KINDS, key_field
 from lib.insight.deal_report import DealReport
 from lib.insight.funnel_days import PATIENCE
 from lib.reporting.answers import Audience
+from lib.reporting.query_batch import Lookup
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
@@ -86,6 +88,26 @@ def supply_path(
     return SupplyPath(tuple(rows), total, answer is None or not answer.is_sampled)
 
 
+def lookup(
+    report: DealReport,
+    index: SupplyIndex,
+    targeting: Targeting,
+    lists: Lists,
+    filters: tuple[Filter, ...] = (),
+    field: str = "",
+) -> Lookup[SupplyPath]:
+    """The path of a targeting, and of the bids of the last days that `filters` select, which `field` counts.
+
+    No question where the report can't tell; without answers it is that of the targeting's lists.
+    """
+    entries, fields = entries_in(targeting, lists), (*split_fields(report.slicer).values(),)
+    query = report.query(PERIODS[0], filters=filters, data_fields=(field,), split_by=fields)
+    return Lookup(
+        [query] if fields and field else [],
+        lambda answers: supply_path(index, entries, report.slicer, next(iter(answers), None), field),
+    )
+
+
 def unauthorized_shares(
     report: DealReport, index: SupplyIndex, by: str, field: str, days: int
 ) -> dict[str, float] | None:
@@ -101,7 +123,7 @@ def unauthorized_shares(
 
     def ask(split: str, *filters: Filter) -> list[tuple[str, float]]:
         changes = {"data_fields": (field,), "split_by": (split,), "filters": filters}
-        query = report.query(days).model_copy(update=changes | {"exact_within": PATIENCE})
+        query = report.query(days, exact_within=PATIENCE, **changes)
         answers.append(report.ask(query))
         return [*zip(map(str, answers[-1].names[split]), answers[-1].values[field], strict=True)]
 

@@ -11,8 +11,10 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
+from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
+from lib.reporting.query_batch import Lookup
 from lib.slicers.dates import Days
 from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer, time_key_field
 from lib.slicers.roles import IMPRESSIONS, WIN_CPM, WINS, field_of
@@ -86,6 +88,12 @@ def win_question(query: AudienceQuery, slicer: Slicer, fields: WinFields) -> Aud
             "precision": 1,
         }
     )
+
+
+def lookup(report: DealReport, fields: WinFields, query: AudienceQuery) -> Lookup[WinPrices | None]:
+    """What wins cost in what a query selects, by day and its split; None without any win."""
+    win_query = win_question(query, report.slicer, fields)
+    return Lookup([win_query], lambda answers: win_prices(answers[0], fields))
 
 
 def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:

@@ -1,10 +1,12 @@
-"""Several questions in the background, side by side, that can be given up together."""
+"""Several questions for one value, asked in the background side by side, that can be given up together."""
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
@@ -13,6 +15,15 @@ from lib.wire.errors import Abandoned
 
 CONCURRENCY = 3
 Ask = Callable[[AudienceQuery], Audience]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Lookup(Generic[T]):
+    """Questions, and what their answers, in this order, are read as."""
+
+    queries: Sequence[AudienceQuery]
+    read: Callable[[Sequence[Audience]], T]
 
 
 class QueryBatch:

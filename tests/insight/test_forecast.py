@@ -19,10 +19,9 @@ from standin.state import TOKEN, State
 from statements import CASES, NOISES, forecast_rates
 
 from lib.insight import seat_prices
-from lib.insight.forecast import DayFigure, daily, forecast, weekdays
-from lib.insight.seat_prices import SeatPrice
+from lib.insight.forecast import forecast, weekdays
 from lib.insight.win_prices import WinFields
-from lib.reporting.answers import Audience, Estimate, Total
+from lib.reporting.answers import Audience, DayFigure, Estimate, Total
 from lib.serving.connect import Clients
 from lib.settings import Settings
 from lib.slicers.models import DataField
@@ -167,7 +166,7 @@ def test_no_data_is_not_zero(of: Clients) -> None:
     start = LAST_DAY - dt.timedelta(days=2)
     filters = (Filter(name="country", value=("US",), match="equals"),)
     answer = asked(of, filters, start_date=start.isoformat(), split_by=("granularity_day",))
-    assert [one.figure for one in daily(answer, "bids", (start, LAST_DAY))] == [
+    assert [one.figure for one in answer.by_day("bids", (start, LAST_DAY))] == [
         Estimate(0),
         Estimate(None),
         Estimate(9),
@@ -183,7 +182,7 @@ def test_daily_wins_at_a_price() -> None:
     values = pd.DataFrame({"win_cpm": [2.0, 1.0], "wins": [30.0, 10.0]})
     answer = Audience(names, values, values, Total({"wins": 80.0}, 4, (first, second)))
     whole = replace(answer, total=Total({"wins": 40.0}, 2, (first, second)))
-    prices = {7: SeatPrice(Decimal("1.5")), 8: SeatPrice()}
+    prices = [Decimal("1.5"), None]
     period = (MONDAY, MONDAY + dt.timedelta(days=2))
     found = seat_prices.daily_wins([answer, whole], prices, WinFields("win_cpm", "wins"), period)
     assert [one.figure.value for one in found] == [30 * 80 / 40 + 40, 0.0, None]
@@ -227,7 +226,7 @@ def test_sentences() -> None:
         in targeting_figures.sentences(all_of([(BIDS, TWO_WEEKS[:6])]), (at(1), at(2)), 0, shown)[0]
     )
     assert "1 day has no data and is left out" in targeting_figures.caution(
-        [(BIDS, days(None, 3))], "2–3 Nov 2026", targeting_figures.left_out({}, None)
+        [(BIDS, days(None, 3))], "2–3 Nov 2026", targeting_figures.left_out({}, False)
     )
 
 

@@ -41,6 +41,10 @@ class TargetingKind:
             case _:
                 return target.value
 
+    def identity(self, target: Target) -> str:
+        """What tells a target from the others of its kind: a list by its id, the others by their value."""
+        return str(target.id) if isinstance(target, ListTarget) else self.value(target)
+
     def element(self, value: str, is_excluded: bool) -> dict[str, Any]:
         """The element of a request for this value; for lists, `value` is the id."""
         if self.field == "geo_targetings":
@@ -56,6 +60,20 @@ class TargetingKind:
     def is_list(self) -> bool:
         """Whether targets are lists, and not values of the report."""
         return self.name in ("domain_list", "app_list")
+
+
+@dataclass(frozen=True)
+class Element:
+    """Targets that are left out together: one, or all that are targeted or excluded of a kind."""
+
+    kind: TargetingKind
+    targets: tuple[Target, ...]
+    is_excluded: bool
+
+    @property
+    def targeting(self) -> Targeting:
+        """A targeting that has nothing but this."""
+        return Targeting().model_copy(update={self.kind.field: self.targets})
 
 
 KINDS = (

@@ -9,6 +9,7 @@ confidence: `TAIL` on each side, in words `LEVEL`.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from statistics import NormalDist
@@ -94,6 +95,14 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class DayFigure:
+    """A day and its figure; without data where the slicer has none of that day, whatever the filters."""
+
+    day: date
+    figure: Estimate
+
+
+@dataclass(frozen=True)
 class Audience:
     """Rows and their total. All frames have one row per result row, in the order of the answer.
 
@@ -157,6 +166,15 @@ class Audience:
         if low is None or high is None:
             return Estimate(float(value), *((math.nan, math.nan) if self.is_sampled else ()))
         return Estimate(float(value)) if low == high == value else Estimate(float(value), low, high)
+
+    def by_day(self, field: str, days: tuple[date, date]) -> tuple[DayFigure, ...]:
+        """A data field on every one of the days (first and last), from an answer that is split by day."""
+        figures = dict(zip(map(str, self.names["granularity_day"]), self.rows_of(field), strict=True))
+        nothing = dict.fromkeys(self.total.dates, Estimate(0.0))
+        every = map(date.fromordinal, range(days[0].toordinal(), days[1].toordinal() + 1))
+        return tuple(
+            DayFigure(day, (nothing | figures).get(day.isoformat(), Estimate(None))) for day in every
+        )
 
 
 def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.DataFrame:

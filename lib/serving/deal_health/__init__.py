@@ -14,20 +14,16 @@ from functools import partial
 
 from lib import database
 from lib.deals.buyer_counts import BuyerCounts
-from lib.deals.deal_health import DealContext
 from lib.deals.healths import (
     BATCH_SIZE,
     NO_REPORT,
-    HealthBatch,
     HealthReport,
     HealthStore,
     Pair,
-    StoredHealth,
 )
 from lib.deals.supply.states import SupplyIndex
 from lib.deals.supply.store import SupplyFiles
-from lib.insight.assessor import Assessor
-from lib.insight.deal_report import DealReport
+from lib.insight import Assessor, Insight
 from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers import dates
@@ -93,7 +89,7 @@ class HealthWatch:
             return None
         ask = partial(self._reports.audience, slicer=slicer)
         today, currency = dates.today(slicer.timezone, now), self._settings.price_currency
-        report = DealReport(*pair, slicer, today, ask, sees_all_seats=True, currency=currency)
+        report = Insight(*pair, slicer, today, ask, sees_all_seats=True, currency=currency)
         counts = BuyerCounts(self._engine, "")
         price_type, tolerance = self._settings.price_type, self._settings.dossier_tolerance
         return Assessor(report, price_type, self._supply[1], counts, tolerance)
@@ -122,24 +118,13 @@ class HealthWatch:
             if not is_alone():
                 return first
             began = time.monotonic()
-            self._batch(report, assessor, self.store.batch(stale[first : first + BATCH_SIZE]), now)
+            batch = self.store.batch(stale[first : first + BATCH_SIZE], now)
+            self.store.keep(report, assessor.assess(batch.deals, batch.context), batch)
             if len(stale) > BATCH_SIZE:
                 time.sleep(time.monotonic() - began)
         self._pulse[pair] = pulse
         self._note(report, now)
         return len(stale)
-
-    def _batch(self, report: HealthReport, assessor: Assessor, batch: HealthBatch, now: datetime) -> None:
-        """Compute some deals, and store them."""
-        history = partial(self.store.history, now)
-        context = DealContext(batch.packages, batch.seats, batch.dsps, now, history)
-        healths = assessor.assess(batch.deals, context)
-        untils = {deal.id or 0: context.until(deal) for deal in batch.deals}
-        reports_by_deal = {
-            deal: StoredHealth(deal_health.state, deal_health.facts, now, untils[deal], deal_health.delivery)
-            for deal, deal_health in healths.items()
-        }
-        self.store.keep(report, reports_by_deal, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:
         """Note that all is current, if that was not noted lately."""

@@ -103,7 +103,7 @@ def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
 
 def usual_days(context: PageContext) -> AudienceQuery:
     """The days whose values the pickers offer: the last 30 complete ones."""
-    return report.question(context, (), 30, ())
+    return report.insight(context, context.clients.reporting).query(30, data_fields=())
 
 
 def trouble(context: PageContext) -> TrancheError | None:

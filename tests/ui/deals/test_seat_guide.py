@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.models import Seat
 from lib.insight import seat_prices
 from lib.insight.deal_report import DealReport
-from lib.insight.price_scales import ask_win_scales
+from lib.insight.price_scales import win_scales
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import InfoQuery
 from lib.reporting.query_batch import QueryBatch
@@ -367,7 +367,7 @@ def test_what_prices_are_compared_with(seated_home: Path, seated: pd.DataFrame) 
     ask = partial(mine.reporting.audience, slicer=slicer)
     report = DealReport("demo", "seated", slicer, dates.today(slicer.timezone), ask, sees_all_seats=True)
     seats = list(mine.deals.everything(Seat))
-    scales = ask_win_scales(report, seats)
+    scales = win_scales(report, seats)
     for seat in (1, 2):
         scale = scales.find(seat, [])
         assert scale is not None
@@ -375,6 +375,6 @@ def test_what_prices_are_compared_with(seated_home: Path, seated: pd.DataFrame) 
     everybody = scales.find(3, [])
     assert everybody is not None
     assert (everybody.low, everybody.high) == by_day(seated)
-    mine_alone = ask_win_scales(report, [seat for seat in seats if seat.id == 1]).find(3, [])
+    mine_alone = win_scales(report, [seat for seat in seats if seat.id == 1]).find(3, [])
     assert mine_alone is not None
     assert (mine_alone.low, mine_alone.high) == by_day(seated[seated["seat"] == "1"])

@@ -18,13 +18,14 @@ from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
+from lib.deals.deal_health import DealHealth
 from lib.deals.doubts import PriceScale, WinScales
-from lib.deals.healths import StoredHealth
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.writers import ClientWriter
+from lib.insight import Insight
 from lib.serving import connect
 from lib.settings import Settings
-from lib.ui.deals.changes import confirmations, price_guard
+from lib.ui.deals.changes import price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
@@ -40,7 +41,9 @@ WON = WinScales(
     {("", "banner"): PriceScale(Decimal("1.99"), Decimal("2.13"), "the lower quartile", "the upper quartile")}
 )
 
-REPORT = SimpleNamespace(slicer=SimpleNamespace(timezone=0))
+REPORT = SimpleNamespace(
+    slicer=SimpleNamespace(timezone=0), win_scales=lambda seats: WON, expected=lambda *arguments: None
+)
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,7 @@ class Place:
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 in banner."""
     monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
-    monkeypatch.setattr(agent_proposals, "ask_win_scales", lambda report, seats: WON)
     monkeypatch.setattr(agent_proposals, "report_of_deals", lambda desk: REPORT)
-    monkeypatch.setattr(agent_proposals.expected, "of_targeting", lambda *arguments: None)
     return Place(visit, own_deals_home, deals)
 
 
@@ -246,10 +247,9 @@ def remember_delivery(place: Place, impressions: float) -> None:
     """Store what the deal had in the last 30 days beside its health, where the API looks."""
     store = place.desk.healths
     assert store is not None
-    health = StoredHealth(
-        "delivering", {}, dt.datetime.now(dt.UTC), None, {"impressions_30_days": impressions}
-    )
-    store.keep(store.report(("demo", SOLD), "today"), {DEAL: health}, store.batch([DEAL]).versions)
+    health = DealHealth("healthy", "Delivers", delivery={"impressions_30_days": impressions})
+    batch = store.batch([DEAL], dt.datetime.now(dt.UTC))
+    store.keep(store.report(("demo", SOLD), "today"), {DEAL: health}, batch)
 
 
 def _upload(place: Place, desk: AppTest, kind: str, parts: Iterator[CsvCheck]) -> str:
@@ -324,8 +324,8 @@ def test_changed_prices(way: Callable[..., str], place: Place) -> None:
 def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guaranteed impressions beyond what there was in as many days as are left, or beyond the budget, are
     asked about wherever terms are written; the API says so of deals whose past it knows."""
-    for module in (confirmations, agent_proposals):
-        monkeypatch.setattr(module, "daily_impressions", lambda *arguments: 1_000.0)
+    for report in (Insight, REPORT):
+        monkeypatch.setattr(report, "daily_impressions", lambda *arguments: 1_000.0, raising=False)
     monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WinScales({}))
     place.deals.change(SupplyPackage, 2, {"end_date": END})
     place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
@@ -337,7 +337,7 @@ def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytes
 
 def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals of one package that each promise what there was are asked about in all; so is an earlier end."""
-    monkeypatch.setattr(confirmations, "daily_impressions", lambda *arguments: 1_000.0)
+    monkeypatch.setattr(Insight, "daily_impressions", lambda *arguments: 1_000.0)
     place.deals.change(SupplyPackage, 1, {"end_date": END})
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in (1, 2, 3)]
     terms = values({"units": "6000"})
@@ -371,7 +371,7 @@ def test_fewer_days_in_the_drawer_are_asked_about_as_for_several(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A package's earlier end, or other targeting, leaves less of what its deals promise: the drawer asks."""
-    monkeypatch.setattr(confirmations, "daily_impressions", lambda *arguments: 1_000.0)
+    monkeypatch.setattr(Insight, "daily_impressions", lambda *arguments: 1_000.0)
     place.deals.change(SupplyPackage, 2, {"end_date": END})
     place.deals.change(DemandDeal, DEAL, values({"units": "6000"}))
     desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)

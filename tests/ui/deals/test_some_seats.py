@@ -10,7 +10,7 @@ from dealing import SOLD, Visit, clean, clients, sold_rows
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.healths import StoredHealth
+from lib.deals.deal_health import DealHealth
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import AudienceQuery
 from lib.serving.deal_health import HealthWatch
@@ -70,8 +70,7 @@ def test_reasons_of_health_are_found_in_ones_own_name(visit: Visit, own_deals_ho
     HealthWatch(settings).look(now)
     store = clients(settings).healths
     assert store is not None
-    facts = {"words": "No wins", "steps": [], "findings": [SECRET], "advice": ""}
-    stored = {OWN: StoredHealth("attention", facts, now)}
-    store.keep(store.reports()["demo", SOLD], stored, store.batch([OWN]).versions)
+    stored = {OWN: DealHealth("attention", "No wins", findings=(SECRET,))}
+    store.keep(store.reports()["demo", SOLD], stored, store.batch([OWN], now))
     assert SECRET in texts(visit("deals", "manager", slicer=SOLD, open=f"demand_deals-{OWN}"))
     assert SECRET not in texts(visit("deals", "ada", slicer=SOLD, open=f"demand_deals-{OWN}"))

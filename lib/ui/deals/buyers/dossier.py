@@ -12,7 +12,7 @@ import numpy as np
 from lib.deals import fields
 from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
-from lib.insight.dossier import Dossier
+from lib.insight import Dossier
 from lib.share import snapshots
 from lib.slicers.models import Slicer
 from lib.ui.charts import numbers, theme

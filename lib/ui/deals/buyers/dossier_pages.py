@@ -11,8 +11,7 @@ from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, NOUN
 from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
 from lib.deals.negotiation import OfferTerms, Round, seat_number
 from lib.deals.values import Limits
-from lib.insight import dossier as insight
-from lib.insight.dossier import Dossier
+from lib.insight import Dossier
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
@@ -179,9 +178,9 @@ class DossierPages:
 
     def _html(self, page: DealPage, form: EnteredForm | None = None, reply: BuyerReply | None = None) -> str:
         context, deal, money = page.context, page.deal, field_text.prices_of(page.context)
-        asking = report.deal_report(context)
+        asking = report.insight(context)
         buyer_counts = context.clients.buyer_counts.of(deal)
-        both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
+        both = asking.dossier(deal, buyer_counts, self._settings.dossier_tolerance)
         status = [(field_text.title("buyer_status"), deal.buyer_status)] if deal.buyer_status else []
         facts = [*page.terms, *status]
         snapshot = dossier.snapshot(page.link.name, facts, both, context.slicer, datetime.now(UTC))

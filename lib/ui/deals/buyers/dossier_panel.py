@@ -11,8 +11,7 @@ import streamlit as st
 from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
-from lib.insight.dossier import Dossier
-from lib.insight.dossier import dossier as both_sides
+from lib.insight import Dossier
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
 from lib.share import snapshots
@@ -78,9 +77,9 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     counts = context.clients.buyer_counts.of(deal)
     if counts.at is None:
         return
-    asking = report.deal_report(deals_context)
+    asking = report.insight(deals_context)
     asking = replace(asking, ask=partial(ask.audience, deals_context))
-    both = both_sides(asking, deal, counts, Settings.current().dossier_tolerance)
+    both = asking.dossier(deal, counts, Settings.current().dossier_tolerance)
     st.markdown("**Counts of the buyer**")
     first, *rest = both.sentences(is_buyer=False) or [""]
     differs = both.comparison is not None and both.comparison.main is not None

@@ -22,7 +22,6 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
 from lib.deals.targeting.kinds import KINDS
-from lib.insight.expected import daily_impressions
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
@@ -142,9 +141,9 @@ def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPa
         return []
     daily = None
     try:
-        deal_report = replace(report.deal_report(context), ask=partial(ask.audience, context))
+        insight = replace(report.insight(context), ask=partial(ask.audience, context))
         lists = catalog.list_entries(context)
-        daily = daily_impressions(deal_report, package, lists, package.media_type)
+        daily = insight.daily_impressions(package, lists, package.media_type)
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
     return doubts.of_guarantee(sum(guarantees), package.end_date, package.start_date, daily)

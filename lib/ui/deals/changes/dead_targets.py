@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
-from lib.deals.targeting.kinds import KINDS, elements
-from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
+from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, elements
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import TargetingEdit
 from lib.ui.deals.list.deal_rows import Key, title_of
@@ -16,16 +16,18 @@ from lib.ui.deals.list.deal_rows import Key, title_of
 
 @dataclass(frozen=True)
 class DeadRow:
-    """A dead target of one package."""
+    """A dead target of one package, and its last day with a bid; unless `is_exact` there may be a later."""
 
     package: SupplyPackage
-    dead: DeadTarget
+    kind: TargetingKind
+    target: Target
+    last: date | None
+    is_exact: bool
 
     @property
     def key(self) -> str:
         """`17-country-AQ`, as in acts."""
-        target = self.dead.target
-        return f"{self.package.id}-{target.kind.name}-{identity(target.kind, target.target)}"
+        return f"{self.package.id}-{self.kind.name}-{self.kind.identity(self.target)}"
 
     @property
     def name(self) -> str:
@@ -47,7 +49,7 @@ class DeadTargetSource(ChangeSource):
         """What becomes of a package. The last included ones of a field stay: without any it matches all."""
         if not isinstance(entity, SupplyPackage):
             return
-        dead = [row.dead.target for row in self.rows if (SUPPLY, row.package.id) == key]
+        dead = [row for row in self.rows if (SUPPLY, row.package.id) == key]
         after: dict[str, Any] = {}
         refusals: list[str] = []
         for name in dict.fromkeys(target.kind.field for target in dead):
@@ -73,7 +75,7 @@ def removal_plan(actions: BulkActions, rows: Sequence[DeadRow]) -> ChangePlan[De
     return ChangePlan(source=source, record=actions.record("Removed dead targets of")).begin()
 
 
-def targeting_of(targets: Iterable[IncludedTarget]) -> Targeting:
+def targeting_of(targets: Iterable[DeadRow]) -> Targeting:
     """A targeting of these targets alone."""
     fields: dict[str, tuple[object, ...]] = {}
     for target in targets:
@@ -81,16 +83,16 @@ def targeting_of(targets: Iterable[IncludedTarget]) -> Targeting:
     return Targeting().model_copy(update=fields)
 
 
-def _without(package: SupplyPackage, removals: Sequence[IncludedTarget]) -> SupplyPackage:
+def _without(package: SupplyPackage, removals: Sequence[DeadRow]) -> SupplyPackage:
     """The package without these included targets, with the names of its lists, for words about it."""
-    identities = {(target.kind.name, identity(target.kind, target.target)) for target in removals}
+    identities = {(target.kind.name, target.kind.identity(target.target)) for target in removals}
     parts = {
         name: tuple(
             target
             for kind in KINDS
             if kind.field == name
             for target in kind.of(package)
-            if target.is_excluded or (kind.name, identity(kind, target)) not in identities
+            if target.is_excluded or (kind.name, kind.identity(target)) not in identities
         )
         for name in {target.kind.field for target in removals}
     }

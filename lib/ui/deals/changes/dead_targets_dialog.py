@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from functools import partial
 
 import streamlit as st
 
 from lib.deals.fields import SUPPLY
-from lib.insight.dead_search import MOST, DeadResult, DeadScope, DeadSearch
-from lib.insight.dead_targets import DeadTarget
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery
+from lib.insight import DeadSearch
+from lib.slicers.dates import Days
 from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
@@ -28,11 +26,10 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, 
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query.periods import DAY
 from lib.wire.errors import TrancheError
 
 OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
-MOMENT_SECONDS, LOOK_BACK = 0.2, 365
+MOMENT_SECONDS = 0.2
 LIST, SELECTION, MOST_SHOWN = "dead_list", "dead_chosen", 300
 COLUMNS = (
     ListColumn("package", "Package", 14.0),
@@ -137,44 +134,33 @@ def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTar
 
 def _draw_search(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
     """Draw what is found; how far the search is until then."""
-    query = report.question(context, (), days, (field.name,))
-    period = query.model_copy(update={"audience_rows_limit": ROWS_LIMITS[1]})
-    before = _before(context, period)
-    scope_key = (context.viewer, period, before)
+    asking = report.insight(context)
+    query, span = asking.query(days, data_fields=(field.name,)), asking.period(days)
+    scope_key = (context.viewer, query, span, context.slicer.first_date)
     if view.search is None or view.scope_key != scope_key:
         view.forget()
-        lists, now = catalog.list_entries(context), datetime.now(UTC)
-        scope = DeadScope(context.slicer, lists, period, before, field.name, now)
-        ask = partial(context.reporting.audience, slicer=context.slicer)
-        view.scope_key, view.search = scope_key, DeadSearch(context.deals, ask, scope)
+        lists = catalog.list_entries(context)
+        view.scope_key = scope_key
+        view.search = asking.dead_targets(context.deals, lists, field.name, days)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         report.look_again(view.search)
         return
     try:
-        result = view.search.result()
+        view.search.result()
     except TrancheError:
         view.forget()
         raise
-    _draw_result(context, view, result, numbers.days(*report.period(context, period)), field)
-    _draw_notes(context, result, period, before, field)
-
-
-def _before(context: PageContext, period: AudienceQuery) -> AudienceQuery | None:
-    """The same for the data before the first day, a year at most; None where there are none."""
-    first, first_date = report.period(context, period)[0], context.slicer.first_date
-    start, end = first - LOOK_BACK * DAY, first - DAY
-    start = max(start, date.fromisoformat(first_date)) if first_date else start
-    if start > end:
-        return None
-    return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
+    _draw_result(context, view, view.search, numbers.days(*span), field)
+    _draw_notes(context, view.search, span, field)
 
 
 def _draw_result(
-    context: PageContext, view: DeadView, result: DeadResult, days: str, field: DataField
+    context: PageContext, view: DeadView, search: DeadSearch, days: str, field: DataField
 ) -> None:
     """Draw the list, and what can be done about it."""
-    rows, what = rows_by_name(result), plain(numbers.title(field).lower())
+    result = search.result()
+    rows, what = rows_by_name(search), plain(numbers.title(field).lower())
     if not result.bids.has_data:
         st.info(f"The report has no data for {days}: nothing can be said.")
     elif not rows and result.unproven:
@@ -189,7 +175,7 @@ def _draw_result(
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
     why_not = catalog.abilities(context).why_not(SUPPLY, "change")
-    targeting = targeting_of(dead.target for dead in result.dead)
+    targeting = targeting_of(rows)
     _draw_list(
         rows, targeting_text.describe(context, catalog.usual_days(context), targeting), ticks=not why_not
     )
@@ -209,10 +195,13 @@ def _draw_result(
     )  # fmt: skip
 
 
-def rows_by_name(result: DeadResult) -> list[DeadRow]:
-    """The rows, by package name."""
+def rows_by_name(search: DeadSearch) -> list[DeadRow]:
+    """The rows of what was found, by package name."""
+    result = search.result()
     dead_rows = [
-        DeadRow(result.packages[package], dead) for dead in result.dead for package in dead.target.packages
+        DeadRow(result.packages[package], dead.target.kind, dead.target.target, dead.last, dead.is_exact)
+        for dead in result.dead
+        for package in dead.target.packages
     ]
     return sorted(dead_rows, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
 
@@ -228,16 +217,16 @@ def _draw_list(dead_rows: list[DeadRow], descriptions: Descriptions, ticks: bool
 
 
 def _cells(row: DeadRow, descriptions: Descriptions) -> tuple[ListCell, ...]:
-    kind, target = row.dead.target.kind, row.dead.target.target
-    value = targeting_text.value_label(kind.value(target), descriptions.get(kind.name, {}), {})
-    return tuple(map(ListCell, (row.name, kind.title, value, _last_day(row.dead))))
+    values = descriptions.get(row.kind.name, {})
+    value = targeting_text.value_label(row.kind.value(row.target), values, {})
+    return tuple(map(ListCell, (row.name, row.kind.title, value, _last_day(row))))
 
 
-def _last_day(dead: DeadTarget) -> str:
+def _last_day(row: DeadRow) -> str:
     """`14 Oct 2026`; `or later` where it is of a sample."""
-    if dead.last is None:
-        return "none" if dead.is_exact else "none in a sample"
-    return times.day(dead.last) + ("" if dead.is_exact else " or later")
+    if row.last is None:
+        return "none" if row.is_exact else "none in a sample"
+    return times.day(row.last) + ("" if row.is_exact else " or later")
 
 
 def current_choice() -> DeadSelection:
@@ -260,22 +249,15 @@ def choose_none() -> None:
     st.session_state[SELECTION] = DeadSelection(receipt=current_choice().receipt)
 
 
-def _draw_notes(
-    context: PageContext,
-    result: DeadResult,
-    period: AudienceQuery,
-    before: AudienceQuery | None,
-    field: DataField,
-) -> None:
+def _draw_notes(context: PageContext, search: DeadSearch, span: Days, field: DataField) -> None:
     """Say what was asked, and what could not be checked."""
-    span = report.period(context, period)
+    result = search.result()
     days = (span[1] - span[0]).days + 1
     had = f" ({number(result.bids.days)} of {days} days have data)" if 0 < result.bids.days < days else ""
     has = "has" if len(result.packages) == 1 else "have"
     package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
     exact = "Exact" if result.bids.is_exact else "From a sample"
-    first = before and times.day(date.fromisoformat(before.start_date))
-    last = f" Last days are looked for from {first}." if first else ""
+    last = f" Last days are looked for from {times.day(result.first)}." if result.first else ""
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
@@ -285,7 +267,7 @@ def _draw_notes(
     )
     sentences = [*result.gaps]
     if not result.is_whole:
-        sentences.append(f"Packages after the first {MOST:,}.")
+        sentences.append(f"Packages after the first {len(result.packages):,}.")
     if result.unproven:
         names = ", ".join(target.kind.value(target.target) for target in result.unproven)
         sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.doubts import PriceScale, WinScales, price_slip
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.price_scales import ask_win_scales
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.insight import report
 from lib.ui.kit import session_cache
@@ -85,8 +84,7 @@ def _ask_for_scales(context: PageContext) -> WinScales:
         report_context = report.of_deals(context)
         if report_context is None:
             return WinScales({})
-        deal_report = report.deal_report(report_context)
-        return ask_win_scales(deal_report, [*catalog.seats(context).values()])
+        return report.insight(report_context).win_scales([*catalog.seats(context).values()])
     except TrancheError:
         return WinScales({})  # a report that can't answer raises no question, and keeps nobody from saving
 

@@ -1,6 +1,7 @@
 """A proposal in the forms: made by those who may propose and not write, and approved with edits."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,6 @@ from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
-from lib.insight import expected
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, Terms, common_terms
@@ -69,13 +69,15 @@ def propose(
 
 
 def estimate(
-    context: PageContext, targeting: Targeting, media_type: str | None, booking: expected.Booking
+    context: PageContext,
+    targeting: Targeting,
+    media_type: str | None,
+    booking: tuple[datetime | None, datetime | None],
 ) -> dict[str, Any] | None:
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
-        asked_of = report.deal_report(context)
         lists = catalog.list_entries(context)
-        return expected.of_targeting(asked_of, targeting, lists, media_type, booking)
+        return report.insight(context).expected(targeting, lists, media_type, booking)
     except TrancheError:
         return None
 

@@ -12,7 +12,6 @@ from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
-from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, field_text
 from lib.ui.deals.changes import confirmations, merge
 from lib.ui.deals.forms import entity_form, inputs
@@ -21,6 +20,7 @@ from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
 from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.forms.inputs import Faults, Look
 from lib.ui.deals.insight import report, seat_guide, supply_path
+from lib.ui.deals.insight.seat_guide import SeatPrice
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker

@@ -6,6 +6,7 @@ from lib.deals.models import DemandDeal, PackageOrDeal
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
+from lib.slicers.models import time_key_field
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.series import ChartLine
 from lib.ui.deals import counts
@@ -19,7 +20,7 @@ from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.query import ask, focus, precision
 
-DAYS, NARROWEST = 30, 120
+DAY, DAYS, NARROWEST = time_key_field("day"), 30, 120
 
 
 def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
@@ -33,9 +34,8 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             return
         if isinstance(entity, DemandDeal):
             dossier_panel.draw_counts(context, deals_context, entity)
-        filters = report.deal_report(deals_context).only([entity])
-        names = focus.usual_metrics(deals_context.slicer)
-        query = report.question(deals_context, filters, DAYS, names, by_day=True)
+        insight, names = report.insight(deals_context), focus.usual_metrics(deals_context.slicer)
+        query = insight.query(DAYS, filters=insight.only([entity]), data_fields=names, split_by=(DAY,))
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:
             st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")

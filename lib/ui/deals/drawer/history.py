@@ -1,19 +1,15 @@
 """The history of a package or a deal: who changed what, and figures before and after a change."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import date, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 import pandas as pd
 import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
-from lib.deals.models import EntityChange, PackageOrDeal
-from lib.insight import evidence
-from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
-from lib.reporting.answers import Audience
+from lib.deals.models import EntityChange
+from lib.insight import Evidence
 from lib.slicers.dates import day_of
-from lib.slicers.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
@@ -88,23 +84,6 @@ def _difference(field: str, before: list[object], after: list[object]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class EvidenceScope:
-    """A change's entity and days, and what else was changed around it.
-
-    `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
-    have changed since the first of them, `others` the untouched ones that it is compared with.
-    `change_days` are the days of all changes of the entity.
-    """
-
-    entity: PackageOrDeal
-    also: Sequence[EntityChange]
-    beside: Sequence[int]
-    around: EvidenceDays
-    others: Sequence[PackageOrDeal]
-    change_days: Collection[date]
-
-
 def draw_evidence(
     context: PageContext, key: Key, changes: Sequence[EntityChange], labels: Sequence[str]
 ) -> None:
@@ -133,89 +112,73 @@ def draw_evidence(
         report.forget(PLACE)
         return
     with report_errors("The evidence", effect="Nothing was changed."):
-        _draw(context, key, changes, next(change for change in changes if change.id == selection))
-
-
-def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], subject: EntityChange) -> None:
-    if (deals_context := report.of_deals_or_note(context)) is None:
-        return
-    hours = deals_context.slicer.timezone
-    base = report.question(deals_context, (), 1, focus.usual_metrics(deals_context.slicer))
-    last = report.period(deals_context, base)[1]
-    first_date = deals_context.slicer.first_date
-    earliest = None if first_date is None else date.fromisoformat(first_date)
-    around = evidence.days(subject.at, hours, last, earliest)
-    if around is None:
-        ready = day_of(subject.at, hours) + timedelta(days=evidence.FEWEST + 1)
-        st.info(
-            f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
-            f"{numbers.days(ready, ready)} on.",
-            icon=":material/hourglass_empty:",
+        subject = next(change for change in changes if change.id == selection)
+        if (deals_context := report.of_deals_or_note(context)) is None:
+            return
+        slicer, insight = deals_context.slicer, report.insight(deals_context)
+        around = insight.evidence_days(subject.at)
+        if around is None:
+            ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST + 1)
+            st.info(
+                f"There is evidence once the report has {Evidence.FEWEST} complete days after the change, "
+                f"from {numbers.days(ready, ready)} on.",
+                icon=":material/hourglass_empty:",
+            )
+            return
+        entity = context.deals.get(*key)
+        entities, counterparts = (
+            context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
+            for entity in sorted(KINDS, key=lambda kind: kind != key[0])
         )
-        return
-    scope = _scope(context, key, changes, subject, around, hours)
-    asking = report.deal_report(deals_context)
-    queries = evidence.questions(asking, base, scope.entity, scope.others, around)
-    answers = report.answers(deals_context, PLACE, queries, "the evidence")
-    if answers is None:
-        return
-    _draw_entries(deals_context, scope, base.data_fields or (), answers)
+        fields = [slicer.data_field(name) for name in focus.usual_metrics(slicer)]
+        lookup = insight.evidence(around, entity, subject, changes, entities, counterparts, fields)
+        answers = report.answers(deals_context, PLACE, lookup.queries, "the evidence")
+        if answers is None:
+            return
+        evidence, texts = lookup.read(answers), counts.numbers()
+        st.dataframe(
+            straighten(_table(evidence, texts)),
+            hide_index=True,
+            alt="The figures before and after the change",
+        )
+        precisions = dict.fromkeys(precision.summary(answer, fields, texts) for answer in answers)
+        st.caption(plain(_note(deals_context, evidence, precisions)))
+        for sentence in _warnings(evidence):
+            st.warning(sentence, icon=":material/warning:")
 
 
-def _scope(
-    context: PageContext,
-    key: Key,
-    changes: Sequence[EntityChange],
-    subject: EntityChange,
-    around: EvidenceDays,
-    hours: int,
-) -> EvidenceScope:
-    entity = context.deals.get(*key)
-    entities, counterparts = (
-        context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
-        for entity in sorted(KINDS, key=lambda kind: kind != key[0])
-    )
-    first, last = around.before[0], around.after[1]
-    also = [other for other in changes if other is not subject and first <= day_of(other.at, hours) <= last]
-    others = evidence.control_group(entities, counterparts, entity, first, hours)
-    beside = evidence.changed_with(entity, counterparts, first, hours)
-    days = evidence.change_days(changes, hours)
-    return EvidenceScope(entity, also, beside, around, others, days)
-
-
-def _draw_entries(
-    context: PageContext, scope: EvidenceScope, names: Sequence[str], answers: Sequence[Audience]
-) -> None:
-    fields = [context.slicer.data_field(name) for name in names]
-    rows = evidence.figures(fields, answers, scope.around, scope.change_days)
-    numbers = counts.numbers()
-    st.dataframe(
-        straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
-    )
-    st.caption(plain(_note(context, scope, answers, fields, numbers)))
-    for sentence in _warnings(scope):
-        st.warning(sentence, icon=":material/warning:")
-
-
-def _warnings(scope: EvidenceScope) -> list[str]:
+def _warnings(evidence: Evidence) -> list[str]:
     """What else was changed, so that the difference is not of this change alone."""
     sentences = []
-    if count := len(scope.also):
+    if count := len(evidence.also):
         what = counts.count_label("other change", count)
         sentences.append(f"{what} in these days: the difference is of all of them.")
-    if count := len(scope.beside):
-        other = next(kind for entity, kind in KINDS.items() if entity != scope.entity.entity)
+    if count := len(evidence.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != evidence.entity.entity)
         what = counts.count_label(f"linked {other}", count)
-        since = numbers.days(scope.around.before[0], scope.around.before[0])
+        since = numbers.days(evidence.around.before[0], evidence.around.before[0])
         sentences.append(f"{what} changed since {since} too: the difference may be of both.")
     return sentences
 
 
-def _table(rows: Sequence[EvidenceFigure], locale_numbers: Numbers) -> dict[str, list[str]]:
+def _table(evidence: Evidence, locale_numbers: Numbers) -> dict[str, list[str]]:
+    """The figures; a difference that is within its range is none."""
+    rows, sentences = evidence.figures, []
+    for difference in (row.difference for row in rows):
+        if difference is None:
+            sentences.append("Too few days with figures, before it or after")
+            continue
+        span = " to ".join(map(locale_numbers.change, (difference.low, difference.high)))
+        least = locale_numbers.percent(100 * difference.reliable)
+        sentences.append(
+            f"{locale_numbers.change(difference.value)} ({span})"
+            if difference.is_certain
+            else f"None beyond chance ({span}; falls under {least} may not show)"
+        )
     columns = {
         "Figure": [numbers.title(row.field) for row in rows],
-        "Difference": [_evidence_change(row.difference, locale_numbers) for row in rows],
-        "Without a change": [_placebos(row) for row in rows],
+        "Difference": sentences,
+        "Without a change": ["" if row.difference is None else row.difference.record for row in rows],
         "Before": [locale_numbers.short(row.own[0], row.field) for row in rows],
         "After": [locale_numbers.short(row.own[1], row.field) for row in rows],
     }
@@ -227,42 +190,15 @@ def _table(rows: Sequence[EvidenceFigure], locale_numbers: Numbers) -> dict[str,
     return columns
 
 
-def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
-    """The difference in words; one that is within its range is none."""
-    if difference is None:
-        return "Too few days with figures, before it or after"
-    span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
-    if difference.is_certain:
-        return f"{numbers.change(difference.value)} ({span})"
-    least = numbers.percent(100 * difference.reliable)
-    return f"None beyond chance ({span}; falls under {least} may not show)"
-
-
-def _placebos(row: EvidenceFigure) -> str:
-    """How often the figure moved as much around earlier days on which nothing was changed."""
-    if row.difference is None:
-        return ""
-    pairs = row.difference.pairs
-    spans = "fortnights" if pairs == evidence.LONGEST else f"spans of {pairs} and {pairs} days"
-    return f"Moved as much in {row.difference.as_large} of {row.difference.placebos} past {spans}"
-
-
-def _note(
-    context: PageContext,
-    scope: EvidenceScope,
-    answers: Sequence[Audience],
-    fields: Sequence[DataField],
-    locale_numbers: Numbers,
-) -> str:
+def _note(context: PageContext, evidence: Evidence, precisions: Iterable[str]) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
-    before, after = (numbers.days(*days) for days in (scope.around.before, scope.around.after))
-    exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
-    kind, count = KINDS[scope.entity.entity].lower(), len(scope.others)
+    before, after = (numbers.days(*days) for days in (evidence.around.before, evidence.around.after))
+    kind, count = KINDS[evidence.entity.entity].lower(), len(evidence.others)
     if count:
         control = counts.count_label(kind, count)
-        since = numbers.days(scope.around.before[0], scope.around.before[0])
+        since = numbers.days(evidence.around.before[0], evidence.around.before[0])
         beside = f"Difference: beyond that of {control} not changed since {since}"
     else:
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
     where = f"{context.project}/{context.slicer_name}"
-    return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
+    return f"Before: {before}. After: {after} · {where} · {' / '.join(precisions)} · {beside}."

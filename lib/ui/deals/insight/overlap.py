@@ -6,8 +6,7 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.deals.targeting.filters import Translation, report_filters
-from lib.insight import overlap
-from lib.insight.overlap import SharedInventory, TwoPrices
+from lib.insight import Insight, SharedInventory
 from lib.reporting.answers import Estimate
 from lib.slicers.models import DataField
 from lib.ui.charts import numbers
@@ -21,7 +20,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
-OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
+OPEN, PLACE, FEWEST, MOST = "overlap_of", "overlap", 2, 12
 
 
 def draw(search: ListSearch, list_view: list_state.ListView) -> None:
@@ -37,7 +36,7 @@ def draw(search: ListSearch, list_view: list_state.ListView) -> None:
         type="tertiary",
         key="deals_overlap",
         disabled=len(ids) < FEWEST,
-        help=f"What the chosen packages share; without a choice, the first {overlap.MOST} listed",
+        help=f"What the chosen packages share; without a choice, the first {MOST} listed",
         on_click=st.session_state.update,
         args=({OPEN: tuple(ids)},),
     )
@@ -61,15 +60,11 @@ def close() -> None:
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
     with report_errors("The overlap", effect="Nothing was changed."):
-        package_of = {
-            package.id: package for package in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])
-        }
+        package_of = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids[:MOST])}
         packages = [package_of[number] for number in ids if number in package_of]
-        if len(ids) > overlap.MOST:
+        if len(ids) > MOST:
             number = counts.number(len(ids))
-            st.caption(
-                f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
-            )
+            st.caption(f":material/info: The first {MOST} of {number} packages. Choose others in the list.")
         field = report.volume_field(context)
         if field is not None and len(packages) < FEWEST:
             st.caption("Choose two packages or more.")
@@ -82,16 +77,16 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
     translations = [
         report_filters(package, context.slicer, lists, package.media_type) for package in packages
     ]
-    filter_sets = overlap.questions([translation.filters for translation in translations])
-    queries = [report.question(context, filters, DAYS, (field.name,)) for filters in filter_sets]
-    answers = report.answers(context, PLACE, queries, "the overlap")
+    asking = report.insight(context)
+    lookup = asking.overlap([translation.filters for translation in translations], field.name)
+    answers = report.answers(context, PLACE, lookup.queries, "the overlap")
     if answers is None:
         return
-    days = numbers.days(*report.period(context, queries[0]))
+    days = numbers.days(*report.period(context, lookup.queries[0]))
     if not any(answer.has_data for answer in answers):
         st.caption(f"The report has no data for {days}.")
         return
-    single, pairs = overlap.overlaps(answers, len(packages), field.name)
+    single, pairs = lookup.read(answers)
     names = [f"{number} · {package.name or package.id}" for number, package in enumerate(packages, 1)]
     st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
     st.caption(
@@ -152,7 +147,7 @@ def _two_prices(
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
     deals_of_package = catalog.deals_of(context.deals, packages)
-    conflicts = overlap.two_prices([deals_of_package[package.id or 0] for package in packages], pairs)
+    conflicts = Insight.two_prices([deals_of_package[package.id or 0] for package in packages], pairs)
     if not conflicts:
         st.caption(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
@@ -160,14 +155,10 @@ def _two_prices(
         return
     texts = counts.numbers()
     money = field_text.prices_of(context)
-    rows = [_row(conflict, names, texts, money) for conflict in conflicts]
+    rows = []
+    for conflict in conflicts:
+        both = " and ".join(names[index] for index in (conflict.pair.first, conflict.pair.second))
+        prices = " and ".join(money.price(price, conflict.currency) for price in conflict.prices)
+        rows.append((conflict.seat, both, prices, _volume(conflict.pair.volume, texts)))
     titles = ("Seat", "Packages", money.title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
-
-
-def _row(
-    two_prices: TwoPrices, names: list[str], texts: Numbers, money: field_text.Prices
-) -> tuple[str, str, str, str]:
-    both = " and ".join(names[index] for index in (two_prices.pair.first, two_prices.pair.second))
-    prices = " and ".join(money.price(price, two_prices.currency) for price in two_prices.prices)
-    return two_prices.seat, both, prices, _volume(two_prices.pair.volume, texts)

@@ -6,8 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from lib.insight.dead_search import DeadSearch
-from lib.insight.deal_report import DealReport
+from lib.insight import DeadSearch, Insight
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
@@ -15,7 +14,7 @@ from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.query_batch import QueryBatch
 from lib.slicers import dates
 from lib.slicers.dates import Days
-from lib.slicers.models import DataField, Slicer, time_key_field
+from lib.slicers.models import DataField, Slicer
 from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of, tells_deals
 from lib.ui.deals.list.list_state import open_key
 from lib.ui.kit import redraw, session_cache
@@ -63,27 +62,14 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         return None
 
 
-def deal_report(context: PageContext, reporting: Reporting | None = None) -> DealReport:
+def insight(context: PageContext, reporting: Reporting | None = None) -> Insight:
     """The slicer that is looked at, asked through this client, else that of the person as they are now."""
     audience = partial((reporting or context.reporting).audience, slicer=context.slicer)
     today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
-    return DealReport(
+    return Insight(
         context.project, context.slicer_name, context.slicer, today, audience, seats is None,
         context.clients.currency,
     )  # fmt: skip
-
-
-def question(
-    context: PageContext,
-    filters: tuple[Filter, ...],
-    days: int,
-    fields: tuple[str, ...],
-    by_day: bool = False,
-) -> AudienceQuery:
-    """These data fields over the last complete days with data, as exact as a quick answer can be."""
-    split = (time_key_field("day"),) if by_day else ()
-    update = {"filters": filters, "data_fields": fields, "split_by": split}
-    return deal_report(context, context.clients.reporting).query(days).model_copy(update=update)
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:
@@ -108,7 +94,7 @@ def report_figures(slicer: Slicer) -> dict[str, DataField | None]:
 def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:
     """The totals of the panel's data fields for these filters, over the last days."""
     names = tuple(field.name for field in report_figures(context.slicer).values() if field is not None)
-    return question(context, filters, days, names)
+    return insight(context).query(days, filters=filters, data_fields=names)
 
 
 def answers(

@@ -12,9 +12,7 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal, Seat
 from lib.deals.targeting.filters import Translation
-from lib.insight import seat_prices, win_prices
-from lib.insight.seat_prices import SeatPrice, SeatPrices
-from lib.insight.win_prices import WinFields
+from lib.insight import SeatPrices
 from lib.reporting.models import AudienceQuery
 from lib.reporting.query_batch import QueryBatch
 from lib.slicers.models import DataField
@@ -31,6 +29,14 @@ from lib.wire.errors import TrancheError
 
 MOST, DAYS = 12, 30
 NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
+
+
+@dataclass(frozen=True)
+class SeatPrice:
+    """The price of a seat's deal by CPM; None where it has none yet. It is a floor, or fixed."""
+
+    amount: Decimal | None = None
+    is_fixed: bool = False
 
 
 def seat_price(
@@ -100,7 +106,8 @@ def of(
     `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
     Wins of the deal `without` are left out.
     """
-    fields = win_prices.win_fields(context.slicer)
+    asking = report.insight(context)
+    fields = asking.win_fields
     if not price_of or fields is None:
         report.forget(place)
         return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
@@ -108,10 +115,8 @@ def of(
     if tells_seats(context.slicer):
         visible = catalog.seats(context)
         seats = [visible[seat] for seat in price_of if seat in visible][:MOST]
-    asking = report.deal_report(context)
-    base = report.question(context, translation.filters, DAYS, ())
-    queries = [seat_prices.question(asking, base, fields, seat, without) for seat in (None, *seats)]
-    batch = report.query_batch(context, place, queries)
+    lookup = asking.seat_prices(fields, translation.filters, [None, *seats], DAYS, without)
+    batch = report.query_batch(context, place, lookup.queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:
@@ -119,13 +124,13 @@ def of(
     except TrancheError as error:
         report.forget(place)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.sentence}")
-    every, *by_each_seat = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
+    every, *by_each_seat = lookup.read(answers)
     leaves_out = without is not None
     cpm = context.slicer.data_field(fields.cpm)
     text = SeatText(cpm, counts.numbers(), field_text.prices_of(context), leaves_out)
     own_prices = dict(zip((seat.id or 0 for seat in seats), by_each_seat, strict=True))
     by_seat = {seat: text.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
-    note = _note(context, queries, (every, *by_each_seat), fields, leaves_out)
+    note = _note(context, lookup.queries, (every, *by_each_seat), fields.wins, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)
 
 
@@ -187,7 +192,7 @@ def _note(
     context: PageContext,
     queries: Sequence[AudienceQuery],
     prices_by_seat: Sequence[SeatPrices],
-    fields: WinFields,
+    wins_field: str,
     leaves_out: bool,
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
@@ -198,7 +203,7 @@ def _note(
         return f"No wins{others} are recorded in this targeting, {days}."
     names = " and ".join(context.slicer.key_field(name).description or name for name in queries[0].split_by)
     exact = "Exact" if all(price.is_exact for price in win_prices) else "Estimated from a sample"
-    wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
+    wins = (context.slicer.data_field(wins_field).description or wins_field).lower()
     groups = f"averages by {names.lower()}, " if names else ""
     others = " of other deals" if leaves_out else ""
     return (

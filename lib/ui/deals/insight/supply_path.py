@@ -13,8 +13,7 @@ from lib.deals.fields import DEALS
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.deals.targeting.filters import Lists, report_filters
-from lib.insight import supply_path
-from lib.insight.supply_path import InventoryRow, SupplyPath
+from lib.insight import SupplyPath
 from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, PACKAGE, field_of
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
@@ -52,7 +51,7 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
             return
         lists = catalog.list_entries(context)
         if (deals_context := report.of_deals(context)) is not None:
-            own = report.deal_report(deals_context).only([package])
+            own = report.insight(deals_context).only([package])
             draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
         else:
             filters = report_filters(package, context.slicer, lists, package.media_type).filters
@@ -76,22 +75,20 @@ def draw(
             return
         if title:
             st.header(title, anchor=False)
-        answer, note = None, "This slicer can't tell sites or apps."
-        name = "" if field is None else field.name
-        fields = (*supply_path.split_fields(context.slicer).values(),)
-        if fields and name:
-            query = report.question(context, filters, PERIODS[0], (name,)).model_copy(
-                update={"split_by": fields}
-            )
-            answers = report.answers(context, place, [query], "the supply path")
-            if answers is None:
-                return
-            answer, days = answers[0], numbers.days(*report.period(context, query))
-            exact = "Estimated from a sample" if answer.is_sampled else "Exact"
-            exact = exact if answer.has_data else "The report has no data for these days"
+        asking = report.insight(context)
+        lookup = asking.supply_path(
+            supply_index, targeting, lists, filters, "" if field is None else field.name
+        )
+        answers = report.answers(context, place, lookup.queries, "the supply path")
+        if answers is None:
+            return
+        note = "This slicer can't tell sites or apps."
+        if answers:
+            days = numbers.days(*asking.period(PERIODS[0]))
+            exact = "Estimated from a sample" if answers[0].is_sampled else "Exact"
+            exact = exact if answers[0].has_data else "The report has no data for these days"
             note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {exact}."
-        own_entries = supply_path.entries_in(targeting, lists)
-        path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)
+        path = lookup.read(answers)
         _draw_path(path, note, "" if title else "**Supply path** ")
 
 
@@ -100,11 +97,14 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
     with report_errors("The supply path", effect="What you entered is kept."):
         if not (supply_index := index(context)).systems:
             return
-        own_entries = supply_path.entries_in(targeting, catalog.list_entries(context))
-        path = supply_path.supply_path(supply_index, own_entries, context.slicer)
+        lists = catalog.list_entries(context)
+        path = report.insight(context).supply_path(supply_index, targeting, lists).read([])
         if wrong := path.of("unauthorized"):
-            share = f"{len(wrong):,} of {len(own_entries):,} in these lists"
-            st.warning(plain(f"Not authorized: {_names(wrong)} ({share})."), icon=":material/gpp_maybe:")
+            share = f"{len(wrong):,} of {len(path.rows):,} in these lists"
+            st.warning(
+                plain(f"Not authorized: {_names([row.name for row in wrong])} ({share})."),
+                icon=":material/gpp_maybe:",
+            )
 
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
@@ -164,8 +164,7 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
     if deals_context is None or field is None:
         return "None of the slicers that you can see has bids by deal."
     by = DEAL if entity == DEALS else PACKAGE
-    deals_report = report.deal_report(deals_context)
-    shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, PERIODS[0])
+    shares = report.insight(deals_context).unauthorized_shares(index(context), by, field.name, PERIODS[0])
     if shares is None:
         return "The report is too large to read every record of it."
     return [state for state, share in shares.items() if share >= LEAST]
@@ -179,7 +178,7 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
     is_wrong = bool(path.of("unauthorized"))
     icon = ":orange[:material/gpp_maybe:]" if is_wrong else ":material/verified_user:"
     st.markdown(f"{icon} {title}{plain(sentence(path, texts))}")
-    doubts = [row for row in path.rows if row.state.doubt]
+    doubts = [row.name for row in path.rows if row.state.doubt]
     if doubts:
         st.caption(f":material/info: ads.txt and sellers.json differ about {plain(_names(doubts))}.")
     with st.expander("Sites and apps", icon=":material/lan:"):
@@ -197,10 +196,10 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
         st.caption(plain(more + note))
 
 
-def _names(rows: list[InventoryRow]) -> str:
+def _names(names: list[str]) -> str:
     """`a.example, b.example and 3 more`."""
-    more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
-    return ", ".join(row.name for row in rows[:MOST_NAMES]) + more
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _share(share: float, path: SupplyPath, texts: Numbers) -> str:

@@ -2,25 +2,23 @@
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 
 import pandas as pd
 import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists
-from lib.insight import cost, forecast, seat_prices, win_prices
-from lib.insight.cost import Element, TargetCost, Trials
-from lib.insight.forecast import DayFigure, Forecast
-from lib.insight.seat_prices import SeatPrice
-from lib.insight.win_prices import WinFields
-from lib.reporting.answers import Audience, Estimate
-from lib.slicers.models import DataField
+from lib.deals.targeting.kinds import KINDS, Element
+from lib.insight import Forecast, TargetCost
+from lib.reporting.answers import Audience, DayFigure, Estimate
+from lib.slicers.models import DataField, time_key_field
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts, field_text
 from lib.ui.deals.insight import report
+from lib.ui.deals.insight.seat_guide import SeatPrice
 from lib.ui.deals.targeting import targeting_text
 from lib.ui.deals.targeting.targeting_text import Descriptions
 from lib.ui.kit.frame import PageContext
@@ -29,12 +27,11 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.kit.tables import with_figures
 from lib.wire.filters import Filter
 
-DAYS, HISTORY, MOST_SEATS = 30, 126, 12
+DAY, DAYS, HISTORY, MOST_SEATS = time_key_field("day"), 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
-COST_DAYS = 30
 NO_RANGE = "range unknown"
 
 
@@ -49,53 +46,42 @@ def draw_days(
     st.header("Per day, and in the booked period", anchor=False)
     if not fields:
         st.caption("This slicer has no data field for bids or impressions.")
-    elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
+        return
+    if DAY not in {field.name for field in context.slicer.key_fields}:
         st.caption("This slicer can't be split by day.")
-    else:
-        with report_errors("The forecast", effect="What you entered is kept."):
-            if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
-                prices = {seat: SeatPrice() for seat in prices}
-            _draw_forecast(context, place, filters, booking, fields, prices)
-
-
-def _draw_forecast(
-    context: PageContext,
-    place: str,
-    filters: tuple[Filter, ...],
-    booking: Booking,
-    fields: list[DataField],
-    prices: Prices,
-) -> None:
-    query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
-    seats = catalog.seats(context)
-    prices = {seat: price for seat, price in prices.items() if seat in seats}
-    is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
-    wins = win_prices.win_fields(context.slicer) if is_told else None
-    asking = report.deal_report(context)
-    by_seat = (
-        []
-        if wins is None
-        else seat_prices.daily_questions(asking, query, wins, [seats[seat] for seat in prices])
-    )
-    answers = report.answers(context, place, [query, *by_seat], "the figures per day")
-    if answers is None:
         return
-    answer, *answers_by_seat = answers
-    period = report.period(context, query)
-    if not answer.has_data:
-        st.caption(f"The report has no data for {numbers.days(*period)}.")
-        return
-    figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
-    shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
-    _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
-    texts = counts.numbers()
-    phrases = {ALL_BUYERS: figures}
-    if wins is not None:
-        daily = seat_prices.daily_wins(answers_by_seat, prices, wins, period)
-        phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
-    for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
-        st.markdown(plain(sentence))
-    st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins))))
+    with report_errors("The forecast", effect="What you entered is kept."):
+        if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
+            prices = {seat: SeatPrice() for seat in prices}
+        seats = catalog.seats(context)
+        prices = {seat: price for seat, price in prices.items() if seat in seats}
+        is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
+        asking, names = report.insight(context), tuple(field.name for field in fields)
+        query = asking.query(HISTORY, filters=filters, data_fields=names, split_by=(DAY,))
+        wins = asking.win_fields if is_told else None
+        amounts = [(seats[seat], price.amount) for seat, price in prices.items()]
+        won = None if wins is None else asking.daily_wins(wins, filters, amounts, HISTORY)
+        answers = report.answers(
+            context, place, [query, *(won.queries if won else ())], "the figures per day"
+        )
+        if answers is None:
+            return
+        answer, *answers_by_seat = answers
+        period = asking.period(HISTORY)
+        if not answer.has_data:
+            st.caption(f"The report has no data for {numbers.days(*period)}.")
+            return
+        figures = [(field, answer.by_day(field.name, period)) for field in fields]
+        shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
+        _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
+        texts = counts.numbers()
+        phrases = {ALL_BUYERS: figures}
+        if wins is not None and won is not None:
+            daily = won.read(answers_by_seat)
+            phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
+        for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
+            st.markdown(plain(sentence))
+        st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins is not None))))
 
 
 def wins_of(prices: Prices) -> str:
@@ -109,9 +95,9 @@ def wins_of(prices: Prices) -> str:
     return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{rest}"
 
 
-def left_out(prices: Prices, wins: WinFields | None) -> str:
+def left_out(prices: Prices, has_wins: bool) -> str:
     """What the forecast leaves out, and why."""
-    if wins is not None:
+    if has_wins:
         return (
             "Wins reach a price where those of a site (or deal) and day do on average. Seasons and holidays "
             "are not in it."
@@ -128,17 +114,15 @@ def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, text
     start, end = booking
     if start is None:
         return ["Choose a start to see what the booked period would have."]
-    parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
-    if not parts:
+    last = end or start + timedelta(days=DAYS)
+    if (length := (last - start) / timedelta(days=1)) <= 0:
         return ["The booked period has no days."]
-    length = sum(parts.values())
     days = f"{texts.number(length, 0 if length == int(length) else 1)} {'day' if length == 1 else 'days'}"
     what = f"The booked period ({days})" if end else f"The first {DAYS} days (no end is booked)"
-    first = start.astimezone(timezone(timedelta(hours=hours))).date()
     return [
         f"{what}, {whose}: "
         + "; ".join(
-            _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), texts)
+            _sentence(field, Forecast.of_booking(daily, start, last, hours), texts)
             for field, daily in figures
         )
         + "."
@@ -207,33 +191,30 @@ def draw_costs(
     descriptions: Descriptions,
 ) -> None:
     """The table, once it is computed; nothing where the targeting has no element."""
-    trials = cost.trials(targeting, context.slicer, lists, media_type)
-    if not (trials.each or trials.omissions):
+    if not any(kind.of(targeting) for kind in KINDS):
         report.forget(place)
         return
     st.header("Cost of each target", anchor=False)
-    if (field := report.volume_field(context)) is not None:
-        with report_errors("The cost of each target", effect="What you entered is kept."):
-            _draw_trials(context, place, trials, field, descriptions)
-
-
-def _draw_trials(
-    context: PageContext, place: str, trials: Trials, field: DataField, descriptions: Descriptions
-) -> None:
-    filters = (trials.whole.filters, *(trial.filters for trial in trials.each))
-    queries = [report.question(context, part, COST_DAYS, (field.name,)) for part in filters]
-    answers = report.answers(context, place, queries, "the cost of each target")
-    if answers is None:
+    if (field := report.volume_field(context)) is None:
         return
-    first, last = report.period(context, queries[0])
-    if not any(answer.has_data for answer in answers):
-        st.caption(f"The report has no data for {numbers.days(first, last)}.")
-        return
-    _table(cost.costs(trials, answers, field.name), field, descriptions)
-    where = f"{plain(context.project)}/{plain(context.slicer_name)}"
-    st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
-    for sentence in _omission_note(trials, descriptions):
-        st.caption(f":material/info: {plain(sentence)}")
+    with report_errors("The cost of each target", effect="What you entered is kept."):
+        lookup = report.insight(context).target_costs(targeting, lists, media_type, field.name)
+        answers = report.answers(context, place, lookup.queries, "the cost of each target")
+        if answers is None:
+            return
+        days = numbers.days(*report.period(context, lookup.queries[0]))
+        if not any(answer.has_data for answer in answers):
+            st.caption(f"The report has no data for {days}.")
+            return
+        costs, trials = lookup.read(answers)
+        _table(costs, field, descriptions)
+        where = f"{plain(context.project)}/{plain(context.slicer_name)}"
+        st.caption(f"{days} · From {where} · {precision_of(answers, field)}")
+        if trials.omissions:
+            names = ", ".join(name(element, descriptions) for element in trials.omissions)
+            st.caption(f":material/info: Not measured, as this slicer can't tell: {plain(names)}.")
+        if rest := len(trials.rest):
+            st.caption(f":material/info: Measured are the first {len(costs)}; {rest} more are not.")
 
 
 def precision_of(answers: list[Audience], field: DataField) -> str:
@@ -243,26 +224,26 @@ def precision_of(answers: list[Audience], field: DataField) -> str:
     return "Estimates, with their 95 % ranges"
 
 
-def share(costs: TargetCost, texts: Numbers) -> str:
+def share(cost: TargetCost, texts: Numbers) -> str:
     """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
-    estimate = costs.share
+    estimate = cost.share
     if estimate.value is None:
-        return "no data" if costs.change.value is None else "none either way"
+        return "no data" if cost.change.value is None else "none either way"
     if estimate.value == 0 and estimate.is_exact:
-        return "costs nothing" if costs.restricts else "brings nothing"
-    sign = numbers.MINUS if costs.restricts else ""
-    text = f"{'' if costs.restricts else 'brings '}{sign}{texts.percent(estimate.value)}"
+        return "costs nothing" if cost.restricts else "brings nothing"
+    sign = numbers.MINUS if cost.restricts else ""
+    text = f"{'' if cost.restricts else 'brings '}{sign}{texts.percent(estimate.value)}"
     return text + range_text(estimate, lambda value: f"{sign}{texts.percent(value)}")
 
 
-def without(costs: TargetCost, numbers: Numbers) -> str:
+def without(cost: TargetCost, numbers: Numbers) -> str:
     """`4.10 M more`, `1.20 M fewer`, `the same`."""
-    estimate = costs.change
+    estimate = cost.change
     if estimate.value is None:
         return "no data"
     if estimate.value == 0:
         return "the same" + range_text(estimate, numbers.rough)
-    more = "more" if costs.restricts else "fewer"
+    more = "more" if cost.restricts else "fewer"
     return f"{numbers.rough(estimate.value)} {more}{range_text(estimate, numbers.rough)}"
 
 
@@ -288,15 +269,7 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
         numbers.title(field): [share(cost, texts) for cost in target_costs],
         "Without it": [without(cost, texts) for cost in target_costs],
     }
-    index = pd.Index([plain(name(cost.element, descriptions)) for cost in target_costs], name="Target")
+    names = [plain(name(cost.element, descriptions)) for cost in target_costs]
+    index = pd.Index(names, name="Target")
     table = with_figures(pd.DataFrame(columns, index=index), columns)
     st.table(table, border="horizontal", alt="What each target costs or brings")
-
-
-def _omission_note(trials: Trials, descriptions: Descriptions) -> list[str]:
-    """A note on what the table leaves out."""
-    names = [name(element, descriptions) for element in trials.omissions]
-    sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
-    if trials.rest:
-        sentences.append(f"Measured are the first {len(trials.each)}; {len(trials.rest)} more are not.")
-    return sentences

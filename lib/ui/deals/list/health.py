@@ -21,7 +21,7 @@ from lib.deals.delivery import PERIODS
 from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.insight.assessor import Assessor
+from lib.insight import Assessor
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
@@ -133,7 +133,7 @@ def _check(context: PageContext) -> Check:
 def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     report_context = report.of_deals(context)
-    asking = None if report_context is None else report.deal_report(report_context)
+    asking = None if report_context is None else report.insight(report_context)
     usual = context.clients.usual_terms.get("price_type", "floor")
     index, counts = context.clients.supply_files.index(), context.clients.buyer_counts
     return Assessor(asking, usual, index, counts, Settings.current().dossier_tolerance)
@@ -176,11 +176,7 @@ class StoredHealths:
 
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
-        healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
-        return {
-            deal: DealHealth.from_facts(entry.state, entry.facts, entry.delivery)
-            for deal, entry in healths.items()
-        }
+        return {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
 
     def selection(self) -> Selection:
         """The filter of the list for those that need attention; or a sentence why it can't be applied."""

@@ -13,7 +13,6 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.deals.targeting.filters import Translation, report_filters
-from lib.insight import win_prices
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.slicers.models import Slicer
@@ -211,43 +210,43 @@ def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> 
     if question is None:
         return
     st.header("Win CPM of the question", anchor=False)
-    fields = win_prices.win_fields(context.slicer)
+    asking = report.insight(context)
+    fields = asking.win_fields
     if (question.project, question.slicer) != (context.project, context.slicer_name):
         st.caption(
             f"The question is about {plain(question.project)}/{plain(question.slicer)}: choose that slicer "
             "above to see what wins cost in it."
         )
-    elif fields is None:
+        return
+    if fields is None:
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
-    else:
-        with report_errors("The win CPM", effect="What you entered is kept."):
-            _draw_price_guide(context, question, fields)
-
-
-def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
-    read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
-    query = win_prices.win_question(read, context.slicer, fields)
-    answers = report.answers(context, PLACE, [query], "the win CPM")
-    if answers is None:
         return
-    (answer,) = answers
-    days, slicer = numbers.days(*report.period(context, query)), context.slicer
-    texts = counts.numbers()
-    prices = win_prices.win_prices(answer, fields)
-    if prices is None:
-        st.caption(f"Nothing was won in {days}.")
-        return
-    cpm = slicer.data_field(fields.cpm)
-    low, median, high = (texts.short(price, field=cpm) for price in (prices.low, prices.median, prices.high))
-    st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
-    names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
-    wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if prices.coverage >= 100 else f"{texts.percent(prices.coverage)} of the"
-    exactness = "Exact" if prices.is_exact else "Estimated from a sample"
-    groups = f"{texts.number(prices.groups)} groups by {names.lower()}" if names else "one group"
-    st.caption(
-        plain(
-            f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
-            f"({share} {wins.lower()}). Single auctions scatter more widely."
+    with report_errors("The win CPM", effect="What you entered is kept."):
+        read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
+        lookup = asking.win_prices(fields, read)
+        answers = report.answers(context, PLACE, lookup.queries, "the win CPM")
+        if answers is None:
+            return
+        (query,) = lookup.queries
+        days, slicer = numbers.days(*report.period(context, query)), context.slicer
+        texts = counts.numbers()
+        prices = lookup.read(answers)
+        if prices is None:
+            st.caption(f"Nothing was won in {days}.")
+            return
+        cpm, wins_field = (slicer.data_field(name) for name in (fields.cpm, fields.wins))
+        low, median, high = (
+            texts.short(price, field=cpm) for price in (prices.low, prices.median, prices.high)
         )
-    )
+        st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
+        names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
+        wins = wins_field.description or wins_field.name
+        share = "all" if prices.coverage >= 100 else f"{texts.percent(prices.coverage)} of the"
+        exactness = "Exact" if prices.is_exact else "Estimated from a sample"
+        groups = f"{texts.number(prices.groups)} groups by {names.lower()}" if names else "one group"
+        st.caption(
+            plain(
+                f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
+                f"({share} {wins.lower()}). Single auctions scatter more widely."
+            )
+        )
