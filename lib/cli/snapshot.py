@@ -104,6 +104,9 @@ def _person(settings: Settings, username: str) -> Person:
 
 def _take(settings: Settings, person: Person, question: _Question) -> snapshots.Snapshot | snapshots.Board:
     """The figures, as this person sees them; BadRequest for a board that they don't see."""
+    from lib.ui import streamlit_compat
+
+    streamlit_compat.log_errors_alone()
     from lib.ui.audience.boards import blocks
     from lib.ui.audience.snapshots import Snapshots
 

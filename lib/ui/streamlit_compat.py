@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit import config, logger
 
 from lib.serving.front import Protocol
 from lib.serving.front.streamlit_parts import Reach, reaches
@@ -262,3 +263,12 @@ def _has_messages() -> bool:
     browser, server = (kind.DESCRIPTOR.fields_by_name for kind in _messages())
     rerun = browser["rerun_script"].message_type.fields_by_name
     return {*BROWSER_FIELDS} <= {*browser} and {*SERVER_FIELDS} <= {*server} and {*RERUN_FIELDS} <= {*rerun}
+
+
+def log_errors_alone() -> None:
+    """Let Streamlit be silent about having no page to draw on, for a command that only uses its caches.
+
+    Reading its settings sets the level of its loggers: that comes first.
+    """
+    config.get_option("logger.level")
+    logger.set_log_level("ERROR")

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import LAST_DAY, PEOPLE, rows_by_week
 from pypdfium2 import PdfDocument, raw
+from test_one_desk import CLI, run
 
 from lib.cli import main
 from lib.people import Person
@@ -410,6 +411,14 @@ def test_the_command_line_writes_a_view(
     assert refused.exit_code == 1
     assert refused.output == "Error: There is no saved view or board 'No such view'\n"
     assert CliRunner().invoke(main, ["snapshot", str(view.id), "-o", "x.docx"]).exit_code == 2
+
+
+def test_the_command_line_says_one_line(own_home: Path, tmp_path: Path) -> None:
+    """Nothing of Streamlit, whose caches it uses without a page."""
+    target, link = tmp_path / "link.html", "audience?project=demo&slicer=delivery"
+    ran = run([*CLI, "snapshot", link, "--person", "viewer", "-o", str(target)], own_home)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert re.fullmatch(f"Wrote {target}: [^\n]*\n", ran.stderr)
 
 
 def test_the_command_line_writes_a_board(
