@@ -55,6 +55,18 @@ hypothesis.settings.load_profile("unhurried")
 pytest_plugins = ["databases", "dealing", "hostile", "standin_fixtures"]
 
 ROOT = Path(__file__).parent.parent
+WATCHED = [
+    sys.executable,
+    "-c",
+    """
+import runpy, sys
+sys.path[:0] = ["tests", "."]
+import fragments, threads
+with fragments.watch(), threads.watch():
+    runpy.run_path("app.py", run_name="__main__")
+""",
+]
+"""A desk that logs what its fragments change outside of themselves, and which threads ask for a session."""
 PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5

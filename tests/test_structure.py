@@ -126,3 +126,15 @@ def test_files_are_offered_in_one_way() -> None:
     """Streamlit's download button is drawn by the one function that binds a page's context to the maker."""
     callers = [path.name for path in (ROOT / "lib").rglob("*.py") if "download_button(" in path.read_text()]
     assert callers == ["downloads.py"]
+
+
+def test_threads_begin_in_few_places() -> None:
+    """Screens hand calls to these alone; `tests/threads.py` holds what they are given to need no session."""
+    callers = {
+        str(path.relative_to(ROOT / "lib/ui"))
+        for path in (ROOT / "lib/ui").rglob("*.py")
+        if re.search(r"\b(Thread|ThreadPoolExecutor|Timer|to_thread|run_in_executor)\(", path.read_text())
+    }
+    assert callers == {
+        "audience/moved.py", "kit/session_cache.py", "kit/sign_in.py", "kit/slicer_info.py", "kit/waiting.py",
+    }  # fmt: skip

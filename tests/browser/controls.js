@@ -49,13 +49,23 @@ window.trancheFigures = () => {
   const walk = (node) => {
     if (node.nodeType === Node.TEXT_NODE && /\d/.test(node.data) && !AGE.test(node.data)) figures.push(node.data.trim())
     if (node.nodeType !== Node.ELEMENT_NODE) return
-    if (node.matches(LEFT_OUT) || !node.checkVisibility()) return
+    // What is `display: contents` has no box, so it counts as hidden: Streamlit's element around each component.
+    if (node.matches(LEFT_OUT) || (getComputedStyle(node).display !== "contents" && !node.checkVisibility())) return
     if (node.matches(SHAPES)) figures.push([...node.attributes].filter(({ name }) => ["d", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height"].includes(name)).map(({ value }) => value).join(" "))
     for (const child of (node.shadowRoot ?? node).childNodes) walk(child)
   }
   walk(main)
   return figures
 }
+
+/** The rows of values of leaderboards and the split in sight: the table, key fields with values, and texts by column. */
+window.trancheRows = () =>
+  [...all(document)].filter(([row]) => row.matches("tr.row[data-row^='row[[']") && isSeen(row)).flatMap(([row, hosts]) => {
+    const table = row.closest("[data-card]") ? "card" : row.closest("[data-table]")?.dataset.table
+    if (!["card", "split"].includes(table) || hosts.some((host) => host.closest("[data-testid=stPopoverBody]"))) return []
+    const cells = [...row.querySelectorAll("td[data-column]")].map((cell) => [cell.dataset.column, cell.querySelector(".value")?.textContent ?? ""])
+    return [[[table], JSON.parse(row.dataset.row.slice("row".length)), Object.fromEntries(cells)]]
+  })
 
 /** Whether something still loads or runs, or the board is drawn before Streamlit has a place for it. */
 window.trancheIsBusy = () => Boolean(document.querySelector(".tranche-board:not([class*=st-key-] *), [data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSkeleton], [data-stale=true]")) || [...all(document)].some(([element]) => element.getAttribute("aria-busy") === "true")

@@ -29,9 +29,9 @@ def audience(address: str, page: Page) -> Page:
 
 
 def expect_impressions(page: Page, rows: pd.DataFrame) -> None:
-    """The headline's impressions are those of these rows."""
-    figure = page.locator(".fig-value").first
-    expect(figure).to_have_text(f"{rows['imps'].sum():,.0f}")
+    """The headline's impressions and clicks are those of these rows."""
+    for name in ("imps", "clicks"):
+        expect(page.locator(f".fig[data-name={name}] .fig-value")).to_have_text(f"{rows[name].sum():,.0f}")
 
 
 def expect_asked(page: Page, *parts: str) -> None:
@@ -266,8 +266,8 @@ def test_reader_elsewhere(visitor: Visitor, address: str, chromium: object, week
         german.close()
 
 
-def test_by_keyboard(audience: Page, country: Country) -> None:
-    """A filter is added without a mouse."""
+def test_by_keyboard(audience: Page, country: Country, week: pd.DataFrame) -> None:
+    """A filter is added without a mouse, and the figures are those of its rows."""
     audience.get_by_role("button", name="Filter", exact=True).focus()
     audience.keyboard.press("Enter")
     audience.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Field").focus()
@@ -280,10 +280,14 @@ def test_by_keyboard(audience: Page, country: Country) -> None:
     value.focus()
     audience.keyboard.press("Enter")
     expect_asked(audience, "is.geo.country=JP")
+    expect_impressions(audience, week[week["geo.country"] == "JP"])
 
 
-def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(audience: Page) -> None:
-    """Its readings come without Enter; Enter asks what stands in the field, however fast it was typed."""
+def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(
+    audience: Page, week: pd.DataFrame
+) -> None:
+    """Its readings come without Enter; Enter asks what stands in the field, however fast it was typed: the
+    figures are those of the day that it names."""
     audience.get_by_role("button", name="Filter", exact=True).click()
     field = audience.get_by_label("A question in words")
     field.press_sequentially("clicks by country")
@@ -293,3 +297,4 @@ def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(audience: Pa
     field.press_sequentially(" yesterday")
     field.press("Enter")
     expect_asked(audience, "field=clicks", "start=yesterday", "split=geo.country")
+    expect_impressions(audience, week[week["time"].dt.date == LAST_DAY])

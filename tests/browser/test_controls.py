@@ -2,13 +2,13 @@
 
 The controls are read from the page, in scenes in which each popover, menu, tab and dialog is open; one that
 no row of `SCENES` names is a failure. Each is acted on as a person does; then all figures on screen are those
-of the same address in a new tab, and the headline is the API's own answer for it. No fragment may leave the
-rest of the page behind meanwhile (`fragments`).
+of the same address in a new tab, and headline, leaderboards and split are the API's own answers for it.
+Meanwhile no fragment may leave the rest of the page behind (`fragments`), no thread ask for a session
+(`threads`).
 """
 
 import datetime as dt
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +18,11 @@ from urllib.parse import parse_qsl, urlsplit
 import fragments
 import httpx
 import pytest
-from conftest import LAST_DAY, copied, running
+import threads
+from conftest import COUNTRIES, LAST_DAY, WATCHED, copied, running
 from playwright.sync_api import Browser, Error, Locator, Page
 from serving import free_port
-from walks import says
+from walks import SUMS, Answer, says
 
 from browser.conftest import SCREEN, WAIT_MILLISECONDS, enter, settled
 from lib.reporting.client import Reporting
@@ -33,13 +34,6 @@ from lib.ui.query import state
 from lib.views import BoardCell
 
 SCRIPT = Path(__file__).parent / "controls.js"
-START = """
-import runpy, sys
-sys.path[:0] = ["tests", "."]
-import fragments
-with fragments.watch():
-    runpy.run_path("app.py", run_name="__main__")
-"""
 ABOUT = ("demo", "delivery")
 SLICER = "project=demo&slicer=delivery"
 AUDIENCE, SPLIT = f"audience?{SLICER}", f"audience?{SLICER}&lower=split&split=geo.country~campaign_id"
@@ -50,6 +44,7 @@ Act = Callable[[Page, Locator], None] | str
 DOWNLOAD = "Pressed by the table of downloads."
 OPENS = "Opens what another scene is about."
 ELSEWHERE = "Leads to a screen that has tests of its own."
+ALIKE = "The same form as that of a new filter."
 
 
 @dataclass(frozen=True)
@@ -58,14 +53,14 @@ class Scene:
 
     `opens` are clicked in turn: selectors, or pairs of one and what is typed there. A control with a sentence
     is not acted on here. What this tab alone knows is `own`: the figures are another tab's but for these.
-    Where a scene `writes` what no address has, the figures of an address are looked at each time.
+    What `writes` changes what no address has: the figures of all addresses are looked at anew.
     """
 
     path: str
     controls: Mapping[str, Act]
     opens: Sequence[str | tuple[str, str]] = ()
     own: Sequence[str] = ()
-    writes: bool = False
+    writes: Sequence[str] = ()
 
 
 def press(page: Page, control: Locator) -> None:
@@ -140,18 +135,24 @@ BAR: dict[str, Act] = {
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
 }
 TEXT_FILTER: dict[str, Act] = {
-    "filter_0_match": press, "filter_0_texts": typed("G", "Control+Enter"), "filter_0_any_case": press,
-    "filter_0_descriptions": press, "filter_0_or": press, "filter_0_remove": press,
+    "filter_0_match|filter_0_any_case|filter_0_descriptions": ALIKE,
+    "filter_0_texts": typed("G", "Control+Enter"), "filter_0_or": press, "filter_0_remove": press,
 }  # fmt: skip
 NEW_GROUP: dict[str, Act] = {
     "filter_add_any_field": chosen("Campaign"), "filter_add_any_match": press, "filter_add_any_values": press,
     "filter_add_any_any_case": press, "filter_add_any_descriptions": press, "filter_add_any_add": press,
 }  # fmt: skip
 OWN_GROUP: dict[str, Act] = {
-    "filter_any_0_field": chosen("Campaign"), "filter_any_0_match": press, "filter_any_0_values": press,
-    "filter_any_0_any_case": press, "filter_any_0_descriptions": press, "filter_any_0_add": press,
-    "filter_any_0_remove_1": press, "filter_any_0_remove_0": press,
+    "filter_any_0_field": chosen("Campaign"), "filter_any_0_values": press, "filter_any_0_add": press,
+    "filter_any_0_match|filter_any_0_any_case|filter_any_0_descriptions": ALIKE,
+    "filter_any_0_remove_1": press, "filter_any_0_remove_0": press, "filter_any_0_remove_[2-9]": ALIKE,
 }  # fmt: skip
+ARRANGED: dict[str, Act] = {
+    **{f"board_1_[0-9]_1_{part}.*": press for part in ("part", "width", "card")},
+    **{f"board_1_[0-9]_1_{act}": press for act in ("arrow_forward", "close")},
+    "board_1_[1-9]_1_arrow_back": press,
+    "FormSubmitter-board_[12]_add.*": press,
+}
 ADD, ADD_FIELD = ".st-key-filter_add button", ".st-key-filter_add_field input"
 
 
@@ -278,14 +279,10 @@ SCENES: dict[str, Scene] = {
         f"{AUDIENCE}&is.geo.country=US",
         {
             "filter_geo-country_or": press,
-            "filter_geo-country_board/find": typed("United"),
             "filter_geo-country_board/include": press,
-            "filter_geo-country_board/exclude": press,
-            "filter_geo-country_board/only": press,
-            "filter_geo-country_any_case": press,
-            "filter_geo-country_descriptions": press,
+            "filter_geo-country_board/(find|exclude|only)": ALIKE,
+            "filter_geo-country_(any_case|descriptions|way|pasted.*)": ALIKE,
             "filter_geo-country_swap": press,
-            "filter_geo-country_way": press,
             "filter_geo-country_remove": press,
         },
         opens=(".st-key-filter_geo-country button",),
@@ -314,7 +311,7 @@ SCENES: dict[str, Scene] = {
             "view_do_(start|alert|board|comments|link|edit|delete)_.*": press,
         },
         opens=(".st-key-saved_views button",),
-        writes=True,
+        writes=("FormSubmitter-view_new.*",),
     ),
     "changed view": Scene(
         AUDIENCE,
@@ -325,7 +322,7 @@ SCENES: dict[str, Scene] = {
             "[data-control='leaderboards/field'] >> nth=2",
             ".st-key-saved_views button",
         ),
-        writes=True,
+        writes=("view_update",),
     ),
     "edited view": Scene(
         AUDIENCE,
@@ -337,7 +334,7 @@ SCENES: dict[str, Scene] = {
             "view_update": press,
         },
         opens=of_view("edit"),
-        writes=True,
+        writes=("FormSubmitter-view_change.*", "view_update"),
     ),
     "alert of a view": Scene(
         AUDIENCE,
@@ -349,7 +346,6 @@ SCENES: dict[str, Scene] = {
             "view_alert_remove": press,
         },
         opens=of_view("alert"),
-        writes=True,
     ),
     "view to a board": Scene(
         AUDIENCE,
@@ -359,7 +355,7 @@ SCENES: dict[str, Scene] = {
             "view_board_add": press,
         },
         opens=of_view("board"),
-        writes=True,
+        writes=("view_board_add",),
     ),
     "comments on a view": Scene(
         AUDIENCE,
@@ -372,7 +368,7 @@ SCENES: dict[str, Scene] = {
             "view_1_delete_.*": press,
         },
         opens=of_view("comments"),
-        writes=True,
+        writes=("FormSubmitter-view_1_note.*", "view_1_delete_.*"),
     ),
     "link of a view": Scene(AUDIENCE, {"button Copy.*|.*to_copy.*": "Copies a text."}, opens=of_view("link")),
     "deleted view": Scene(
@@ -399,7 +395,7 @@ SCENES: dict[str, Scene] = {
             "question_menu_part": press,
             "shown_metrics.*": press,
             "question_reset": press,
-            "own_metric_(add|1)": OPENS,
+            "own_metric_(add|[0-9]+)": OPENS,
         },
         opens=part_of_menu("Metrics"),
     ),
@@ -415,7 +411,7 @@ SCENES: dict[str, Scene] = {
             "own_metric_save": press,
         },
         opens=(*part_of_menu("Metrics"), ".st-key-own_metric_add button"),
-        writes=True,
+        writes=("own_metric_save",),
     ),
     "lines": Scene(AUDIENCE, {"chart_trend.*": press, "chart_second.*": press}, opens=part_of_menu("Lines")),
     "notes": Scene(
@@ -431,7 +427,7 @@ SCENES: dict[str, Scene] = {
             "date_delete_(not|sure)": press,
         },
         opens=part_of_menu("Notes"),
-        writes=True,
+        writes=("FormSubmitter-date_note.*", "date_delete_(not|sure)"),
     ),
     "values": Scene(AUDIENCE, {}, opens=part_of_menu("Values")),
     "cards": Scene(
@@ -444,7 +440,6 @@ SCENES: dict[str, Scene] = {
             "card_changes.*": press,
         },
         opens=("[data-control*='Cards']",),
-        writes=True,
     ),
     "downloads": Scene(
         AUDIENCE,
@@ -515,7 +510,7 @@ SCENES: dict[str, Scene] = {
             "view_delete_sure": press,
         },
         opens=(".st-key-saved_views button",),
-        writes=True,
+        writes=("FormSubmitter-view_new.*", "view_delete_sure"),
     ),
     "export": Scene(
         f"export?{SLICER}",
@@ -546,15 +541,14 @@ SCENES: dict[str, Scene] = {
             "board_(days|compare|filter)_[2-9].*": "Those of another board.",
         },
         own=("board_arrange", "board_block_.*/order"),
-        writes=True,
+        writes=("board_save_params",),
     ),
     "filter of a board": Scene(
         "boards?board=1",
         {
             "board_filter_1_.*field": press,
-            "board_filter_1_.*match": press,
             "board_filter_1_.*values": press,
-            "board_filter_1_.*(any_case|descriptions)": press,
+            "board_filter_1_.*(match|any_case|descriptions)": ALIKE,
             "board_filter_1_.*add": press,
         },
         opens=(".st-key-board_filter_1 button",),
@@ -569,23 +563,20 @@ SCENES: dict[str, Scene] = {
             "view_do_.*": press,
         },
         opens=(".st-key-boards_menu button",),
-        writes=True,
+        writes=("FormSubmitter-view_board_new.*",),
     ),
     "empty board": Scene("boards?board=2", {}, opens=(".st-key-board_arrange button",)),
     "arranged board": Scene(
         "boards?board=1",
         {
-            **{f"board_1_[0-9]_1_{part}.*": press for part in ("part", "width", "card")},
-            **{f"board_1_[0-9]_1_{act}": press for act in ("arrow_forward", "close")},
-            "board_1_[1-9]_1_arrow_back": press,
+            **ARRANGED,
             "board_1_0_1_arrow_back": "The first cell has none before it.",
             "board_[12]_(view|part)": press,
-            "FormSubmitter-board_[12]_add.*": press,
             "board_arrange": press,
         },
         opens=(".st-key-board_arrange button",),
         own=("board_(1|.12.)_.*", "FormSubmitter.*"),
-        writes=True,
+        writes=(*ARRANGED,),
     ),
     "link of a board": Scene("boards?board=1", {}, opens=(".st-key-board_link button",)),
     "slicer to rename": Scene(
@@ -605,6 +596,8 @@ PATTERNS = [*FRAME, *BAR, *(pattern for scene in SCENES.values() for pattern in 
 HEADLINE = """() => Object.fromEntries(
   [...document.querySelector(".tranche-board")?.shadowRoot.querySelectorAll(".fig") ?? []].map(
     figure => [figure.dataset.name, figure.querySelector(".fig-value").textContent]))"""
+SHOWN = """() => document.querySelector(".tranche-board").shadowRoot.querySelector(
+  ".fig:has([aria-pressed=true])")?.dataset.name"""
 
 
 @dataclass
@@ -654,7 +647,6 @@ class Tabs:
         """What is on screen and not said by its address, or the other way round; and what the API doubts."""
         deadline = time.monotonic() + SECONDS
         while True:
-            quiet(self.acted)
             url = self.acted.url
             shown = self.acted.evaluate("trancheFigures()")
             if shown != self.known.get(url):
@@ -663,6 +655,7 @@ class Tabs:
                 self.known[url] = self.fresh.evaluate("trancheFigures()")
             if shown == self.known[url] or time.monotonic() > deadline:
                 break
+            quiet(self.acted)
         differences = [
             f"{mark} {text}"
             for mark, here, there in (("shown", shown, self.known[url]), ("address", self.known[url], shown))
@@ -672,25 +665,49 @@ class Tabs:
         return differences or ([] if shown == self.known[url] else ["other order"])
 
     def faults(self) -> list[str]:
-        """What fragments changed outside of themselves, as the desk has logged it."""
-        return [line for line in self.log.read_text().splitlines() if fragments.MARK in line]
+        """What fragments changed outside of themselves and threads asked for, as the desk has logged it."""
+        lines = self.log.read_text().splitlines()
+        return [line for line in lines if fragments.MARK in line or threads.MARK in line]
 
     def doubts(self) -> list[str]:
-        """The figures of the headline that are not the API's for the address."""
+        """The figures of headline, leaderboards and split that are not the API's for the address."""
         parts = urlsplit(self.acted.url)
         figures: dict[str, str] = self.acted.evaluate(HEADLINE)
         if parts.path != "/audience" or not figures:
             return []
         link = state.from_params(dict(parse_qsl(parts.query, keep_blank_values=True)), self.slicer, *ABOUT)
         own = {field.name for field in self.slicer.data_fields}
-        names = tuple(name for name in figures if name in own)
-        query = link.query.model_copy(update={"split_by": (), "order_by": (), "data_fields": names})
-        total = self.reporting.audience(query, self.slicer).total.values
-        return [
-            f"API {name}: {figures[name]}, {total[name]}"
-            for name in names
-            if not says(figures[name], total[name])
-        ]
+        tables = [(("headline",), [], figures), *self.acted.evaluate("trancheRows()")]
+        shown = self.acted.evaluate(SHOWN)
+        answers: dict[tuple[str, ...], Answer] = {}
+        doubts = []
+        for table, pairs, cells in tables:
+            names = tuple(name for name, _ in pairs)
+            if (key := (*table, *names)) not in answers:
+                # A leaderboard has all values of its field, those that are filtered out too.
+                others = [
+                    one
+                    for one in link.query.filters
+                    if table != ["card"] or one.name not in names or one.match not in ("equals", "not equals")
+                ]
+                query = link.query.model_copy(
+                    update={
+                        "split_by": names, "order_by": (), "filters": tuple(others), "limit": None,
+                        "data_fields": tuple(field.name for field in self.slicer.data_fields),
+                    }
+                )  # fmt: skip
+                answers[key] = Answer(self.reporting.audience(query, self.slicer))
+            answer, row = answers[key], tuple(value for _, value in pairs)
+            for column, text in cells.items():
+                name = shown if column == "value" else column.removeprefix(".")
+                if name not in own:
+                    continue
+                value = answer.value(row, name) if row else answer.total[name]
+                if value is None and name in SUMS and row not in answer.rows:
+                    value = 0.0
+                if not says(text, value):
+                    doubts.append(f"API {' '.join(row)} {name}: {text}, {value}")
+        return doubts
 
 
 def quiet(page: Page) -> None:
@@ -715,7 +732,7 @@ def tabs(home: Path, tmp_path_factory: pytest.TempPathFactory, chromium: Browser
     store.notes.add(*ABOUT, LAST_DAY - dt.timedelta(days=2), "Prices rose")
     store.notes.comment(view.id, "As planned")
     store.metrics.save(*ABOUT, "Revenue per click", "revenue / clicks", "$", 2, is_shared=True)
-    with running([sys.executable, "-c", START], own, log, TRANCHE_PORT=str(free_port())) as (address, _):
+    with running(WATCHED, own, log, TRANCHE_PORT=str(free_port())) as (address, _):
         context = chromium.new_context(viewport=SCREEN, locale="en-US")
         context.set_default_timeout(WAIT_MILLISECONDS)
         context.add_init_script(path=SCRIPT)
@@ -727,7 +744,11 @@ def tabs(home: Path, tmp_path_factory: pytest.TempPathFactory, chromium: Browser
         with httpx.Client(base_url=address, timeout=60) as http:
             reporting = Reporting(http, token)
             slicer = reporting.info(InfoQuery(project_name=ABOUT[0], slicer_name=ABOUT[1]))
-            yield Tabs(address, *pages, reporting, log, slicer)
+            tabs = Tabs(address, *pages, reporting, log, slicer)
+            tabs.open(SCENES["audience"])
+            assert {*pages[0].evaluate(HEADLINE).values()} <= {*pages[0].evaluate("trancheFigures()")}
+            assert len(pages[0].evaluate("trancheRows()")) > len(COUNTRIES)
+            yield tabs
         context.close()
 
 
@@ -755,7 +776,7 @@ def test_what_is_on_screen_is_what_its_address_says(tabs: Tabs, name: str) -> No
             continue
         quiet(tabs.acted)
         tabs.names()
-        if scene.writes:
+        if pattern in scene.writes:
             tabs.known.clear()
         is_own = any(re.fullmatch(own, pattern) for own in scene.own)
         if found := [*([] if is_own else tabs.difference()), *tabs.doubts()]:
