@@ -148,9 +148,9 @@ OWN_GROUP: dict[str, Act] = {
     "filter_any_0_remove_1": press, "filter_any_0_remove_0": press, "filter_any_0_remove_[2-9]": ALIKE,
 }  # fmt: skip
 ARRANGED: dict[str, Act] = {
-    **{f"board_1_[0-9]_1_{part}.*": press for part in ("part", "width", "card")},
-    **{f"board_1_[0-9]_1_{act}": press for act in ("arrow_forward", "close")},
-    "board_1_[1-9]_1_arrow_back": press,
+    **{f"board_1_[0-9]_[0-9]+_{part}.*": press for part in ("part", "width", "card")},
+    **{f"board_1_[0-9]_[0-9]+_{act}": press for act in ("arrow_forward", "close")},
+    "board_1_[1-9]_[0-9]+_arrow_back": press,
     "FormSubmitter-board_[12]_add.*": press,
 }
 ADD, ADD_FIELD = ".st-key-filter_add button", ".st-key-filter_add_field input"
@@ -550,6 +550,7 @@ SCENES: dict[str, Scene] = {
             "board_filter_1_.*values": press,
             "board_filter_1_.*(match|any_case|descriptions)": ALIKE,
             "board_filter_1_.*add": press,
+            "board_without_1_.*": press,
         },
         opens=(".st-key-board_filter_1 button",),
     ),
@@ -570,7 +571,7 @@ SCENES: dict[str, Scene] = {
         "boards?board=1",
         {
             **ARRANGED,
-            "board_1_0_1_arrow_back": "The first cell has none before it.",
+            "board_1_0_[0-9]+_arrow_back": "The first cell has none before it.",
             "board_[12]_(view|part)": press,
             "board_arrange": press,
         },
