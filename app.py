@@ -47,12 +47,12 @@ from lib.serving.front.request_pace import RequestPace
 from lib.serving.front.shared_route import MailRoute, SharedRoute
 from lib.serving.operations import OpenTabs
 from lib.settings import Settings
-from lib.share import Unsubscriber, posting, watching
+from lib.share import LinkPages, Unsubscriber, posting, watching
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
@@ -122,7 +122,7 @@ def application(settings: Settings) -> ASGIApp:
         origins=settings.origins,
         tally=access.desk_tally,
     )
-    pages = SnapshotPages(settings, DossierPages(settings))
+    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
     shares = Middleware(SharedRoute, pages, tally=access.desk_tally)
     stop = Unsubscriber.of(access.store.engine, access.audit, settings.address).stop
     mail = Middleware(MailRoute, stop, access.desk_tally)

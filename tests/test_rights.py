@@ -29,7 +29,8 @@ from lib.serving import connect
 from lib.serving.connect import Clients, Installation, dependents
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.share import LinkPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.views.tables import mail_messages
@@ -73,7 +74,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.installation.access.change("manager", "test", shares=True, grants=grants(FIRST))
-        pages = SnapshotPages(self.settings, DossierPages(self.settings))
+        pages = LinkPages(self.settings, LinkFigures(self.settings), DossierPages(self.settings))
         self.route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
 
     @property

@@ -24,10 +24,11 @@ from lib.people import Grant
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
+from lib.share import LinkPages
 from lib.share.alerts.watch import Watch
 from lib.share.snapshot import page
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.frame import RequestContext
 from lib.ui.query import values
@@ -138,7 +139,7 @@ def _mail(settings: Settings, folder: Path) -> float | None:
 def _share_link(settings: Settings, folder: Path) -> float | None:
     _, key = clients(settings).view_store.share_links.make(*SLICER, "Week", WEEK | {"field": "imps"})
     number, _, secret = key.partition(".")
-    html = SnapshotPages(settings).page(int(number), secret).html
+    html = LinkPages(settings, LinkFigures(settings)).page(int(number), secret).html
     is_limited = bool(connect.installation(settings).people.require("manager").row_filters(*SLICER))
     assert ("United States" not in html) == is_limited
     return None
@@ -216,7 +217,7 @@ def test_a_share_link_made_before_a_limit(settings: Settings) -> None:
     limit(settings)
     _, key = clients(settings).view_store.share_links.make(*SLICER, "Week", WEEK | {"field": "imps"})
     number, _, secret = key.partition(".")
-    pages = SnapshotPages(settings)
+    pages = LinkPages(settings, LinkFigures(settings))
     assert "United States" in pages.page(int(number), secret).html
     limit(settings, GERMANY)
     assert "United States" not in pages.page(int(number), secret).html

@@ -12,6 +12,7 @@ What comes from data (names, descriptions, notes) is only ever a value of a type
 instruction, description or prompt of this package has any of it.
 """
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,14 +36,15 @@ def serve_person(username: str) -> None:
     UnknownName without such a person, AccessError for one who may not sign in.
     """
     from lib.agents.python_client import Desk
-    from lib.agents.server import serve_stdio
+    from lib.agents.server import run_stdio, server_of
     from lib.agents.toolbox import Toolbox
     from lib.serving import connect
     from lib.settings import Settings
 
     settings, name = Settings.load(), username.strip().lower()
     desk, audit = Desk.local(username, settings=settings), connect.installation(settings).access.audit
-    serve_stdio(Toolbox(name, desk, lambda detail: audit.note("agent call", name, name, f"stdio, {detail}")))
+    toolbox = Toolbox(name, desk, lambda detail: audit.note("agent call", name, name, f"stdio, {detail}"))
+    asyncio.run(run_stdio(server_of(toolbox, asyncio.to_thread)))
 
 
 def serve_remote(address: str, token: str, deals_token: str | None = None) -> None:

@@ -1,6 +1,5 @@
 """The verbs, prompts and definitions as a server of the Model Context Protocol, by its official SDK."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -189,11 +188,6 @@ async def answer_request(
     )
     async with manager.run():
         await manager.handle_request(scope, receive, send)
-
-
-def serve_stdio(toolbox: Toolbox) -> None:
-    """Serve the verbs over standard input and output, until the input ends."""
-    asyncio.run(run_stdio(server_of(toolbox, asyncio.to_thread)))
 
 
 async def run_stdio(server: Server[Any]) -> None:

@@ -20,10 +20,11 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.serving import connect
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
+from lib.share import LinkPages
 from lib.share.mail.letter import message
 from lib.share.snapshot.page import html
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.wire.policy import SecurityHeaders
@@ -48,7 +49,7 @@ def sharing(home: Path) -> Settings:
 @contextmanager
 def shared_pages(settings: Settings) -> Iterator[str]:
     """The address where share links are answered."""
-    pages = SnapshotPages(settings, DossierPages(settings))
+    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
     route = SharedRoute(PlainTextResponse("The desk"), pages, a_minute=10**4, forms_a_minute=10**4)
     with serving(SecurityHeaders(route)) as address:
         yield f"{address}{PREFIX}"

@@ -27,7 +27,8 @@ from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.share import LinkPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.wire.errors import BadRequest, Conflict
 from lib.wire.transport import InProcess
@@ -78,7 +79,7 @@ def buyer(settings: Settings, manager: Clients) -> Buyer:
 
 def buyer_of(settings: Settings, manager: Clients, deal: int) -> Buyer:
     """Whoever gets a new link to a deal."""
-    pages = SnapshotPages(settings, DossierPages(settings))
+    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
     route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
     desk = httpx.Client(transport=InProcess(route), base_url="http://desk", timeout=60)
     return Buyer(desk, PREFIX + deal_link(manager, deal))

@@ -31,8 +31,9 @@ from lib.serving import connect
 from lib.serving.connect import Clients, Installation
 from lib.serving.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.settings import Settings
+from lib.share import LinkPages
 from lib.slicers.definition import KeyFieldDefinition
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.tables import share_links
 from lib.wire.errors import BadRequest, StoreUnwritable
@@ -72,7 +73,7 @@ def desk(installation: Installation, settings: Settings) -> Iterator[httpx.Clien
 
 def client(settings: Settings, **limits: int) -> httpx.Client:
     """A client of the route over these settings."""
-    pages = SnapshotPages(settings, DossierPages(settings))
+    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
     route = SharedRoute(
         PlainTextResponse("The desk"), pages, **{"a_minute": 10**4, "forms_a_minute": 10**4, **limits}
     )

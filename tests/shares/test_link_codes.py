@@ -18,7 +18,8 @@ from lib.serving import connect
 from lib.serving.connect import Clients, Installation
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.share import LinkPages
+from lib.ui.audience.link_figures import LinkFigures
 from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.link_codes import CODE_WORKS, DAY, MOST_A_DAY, NEXT_AFTER, VISIT
 from lib.views.share_links import MOST_WRONG_CODES
@@ -60,9 +61,8 @@ def link(manager: Clients) -> str:
 
 def browser(settings: Settings) -> httpx.Client:
     """A browser: it keeps cookies."""
-    route = SharedRoute(
-        PlainTextResponse("The desk"), SnapshotPages(settings, DossierPages(settings)), 10**4, 10**4
-    )
+    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
     return httpx.Client(transport=InProcess(route), base_url="https://desk", timeout=60)
 
 

@@ -14,10 +14,10 @@ from sqlalchemy import Engine, delete
 from lib.database import DatabaseScope
 from lib.people.secret import secret
 from lib.people.tokens.audit import Audit
+from lib.serving.front.shared_route import PATH
 from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, subscription_of, words
 from lib.views.tables import mail_subscriptions
 
-PATH = "/mail/stop"
 BY_LINK = "the link in a mail"
 
 

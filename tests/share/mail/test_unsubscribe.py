@@ -11,10 +11,10 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from lib.serving import connect
-from lib.serving.front.shared_route import A_MINUTE, MailRoute
+from lib.serving.front.shared_route import A_MINUTE, PATH, MailRoute
 from lib.settings import Settings
+from lib.share import Unsubscriber
 from lib.share.mail.post import Post
-from lib.share.mail.unsubscribe import PATH, Unsubscriber
 from lib.views import Schedule, Subscription
 from lib.wire.transport import InProcess
 

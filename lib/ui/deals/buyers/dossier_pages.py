@@ -71,7 +71,7 @@ class DealPage:
 
 
 class DossierPages:
-    """The pages of an installation's share links to deals (`LinkedPages`), in their owners' names."""
+    """The pages of share links to deals, in their owners' names (`lib.share.LinkPages` asks for them)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,10 +1,8 @@
-"""The pages of share links: snapshots in the name of whoever made the link, kept for minutes.
-
-Those of deals are made elsewhere, and new each time.
-"""
+"""The pages of share links: which link is open, in whose name, and who has to enter a code first."""
 
 import logging
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 from lib.people import Person
@@ -12,10 +10,10 @@ from lib.serving import connect
 from lib.serving.connect import Reports
 from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
-from lib.share import letters, page, send, snapshots, tell
-from lib.ui.audience.boards.blocks import BoardSnapshots
-from lib.ui.audience.snapshots import Snapshots
-from lib.ui.kit.session_cache import SessionCache
+from lib.share.mail.letter import Link
+from lib.share.mail.outbox import send, tell
+from lib.share.snapshot import page
+from lib.share.snapshot.models import Code, Snapshot
 from lib.views import ShareLink
 from lib.views.board_copies import BoardCopy
 from lib.views.link_codes import WRONG_CODE, LinkCodes
@@ -23,7 +21,7 @@ from lib.views.share_links import MOST_WRONG_CODES, find_link, note_opening
 from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable, TrancheError
 
 log = logging.getLogger(__name__)
-SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
+UNPROCESSABLE = 422
 DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
 NO_FIGURES = "The figures could not be loaded"
@@ -43,7 +41,7 @@ NO_MAIL = "No mail can be sent from here: ask whoever sent you the link."
 UNEXPECTED = "If you did not ask for it, somebody else has the link: tell whoever sent it to you."
 
 
-class LinkedPages(Protocol):
+class LinkedDeals(Protocol):
     """Whatever makes the pages of links to deals."""
 
     def is_open(self, link: ShareLink, owner: Person) -> bool:
@@ -56,17 +54,23 @@ class LinkedPages(Protocol):
         """Take the page's form: empty, or the page with what is wrong; None as of `html`."""
 
 
-class SnapshotPages:
-    """The pages of an installation's share links (`SharedPages`); `dossiers` makes those of deals."""
+class LinkPages:
+    """The pages of an installation's share links (`SharedPages`), whose content others make.
 
-    def __init__(self, settings: Settings, dossiers: LinkedPages | None = None) -> None:
-        self._settings, self._dossiers = settings, dossiers
+    `figures` makes the page of a link to a view or board in its owner's name, of data of a version.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        figures: Callable[[ShareLink, Person, str], str],
+        dossiers: LinkedDeals | None = None,
+    ) -> None:
+        self._settings, self._figures, self._dossiers = settings, figures, dossiers
         self._installation = connect.installation(settings)
         self._engine = self._installation.access.store.engine
         self._reports = Reports(self._installation)
-        self._snapshots, self._boards = Snapshots(settings), BoardSnapshots(settings)
         self._codes = LinkCodes(self._engine)
-        self._cache: SessionCache[str] = SessionCache(SECONDS, MOST)
 
     def page(self, number: int, secret: str, visit: str = "") -> SharedPage:
         """The page of this key, or the one that says that it does not work. Raises the service's errors."""
@@ -136,7 +140,7 @@ class SnapshotPages:
         audit.note(
             "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
         )
-        links = [letters.Link("Open Access", f"{address}/access")] if address else []
+        links = [Link("Open Access", f"{address}/access")] if address else []
         try:
             text = TELL_CLOSED.format(link.name)
             tell(self._engine, self._settings, owner, f"{link.name}: the share link is closed", text, *links)
@@ -153,7 +157,7 @@ class SnapshotPages:
 
     def _ask_for_code(self, link: ShareLink, note: str = "", status: int = 200) -> SharedPage:
         """The page with the form of the code; it names neither the address nor what it opens."""
-        html = page.html(snapshots.Snapshot(CODE_TITLE, (), ""), code=snapshots.Code(note))
+        html = page.html(Snapshot(CODE_TITLE, (), ""), code=Code(note))
         return SharedPage(html, page.policy(link.origins, has_form=True), status)
 
     def _content(self, link: ShareLink, owner: Person) -> str | None:
@@ -161,7 +165,7 @@ class SnapshotPages:
         if link.deal is not None:
             return None if self._dossiers is None else self._dossiers.html(link, owner)
         version = " ".join(self._reports.version(*pair) for pair in self._slicers(link, owner))
-        return self._cache.get((owner, link.id, version), partial(self._html, link, owner))
+        return self._figures(link, owner, version)
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
         """The link of this key; and its owner, with no more rights than the link has, if it is open."""
@@ -192,12 +196,6 @@ class SnapshotPages:
     @cached_property
     def _dead_link(self) -> SharedPage:
         return SharedPage(page.error(DEAD_LINK, DEAD_LINK_HELP), page.policy(()), 404)
-
-    def _html(self, link: ShareLink, owner: Person) -> str:
-        if (board := BoardCopy.from_params(link.params)) is not None:
-            return page.html(self._boards.take(owner, board, link.name))
-        about = (link.project, link.slicer)
-        return page.html(self._snapshots.take(owner, about, link.params, link.name))
 
     def _owner(self, link: ShareLink) -> Person | None:
         """Who made the link, as they are now, within its rights; None if they may not share it any more."""
