@@ -27,7 +27,7 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from sqlalchemy import create_engine, text
-from lib import connect
+from lib.serving import connect
 from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
@@ -92,14 +92,14 @@ import datetime as dt, json, sys
 from pathlib import Path
 from urllib.parse import unquote
 from sqlalchemy import create_engine, text
-from lib import connect
+from lib.serving import connect
 from lib.agents.toolbox import Toolbox
 from lib.deals.buyer_counts import EnteredCounts
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.dossier import Dossier
+from lib.insight import Dossier
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.agents.python_client import Desk
-from lib.reporting.models import Slicer
+from lib.slicers.models import Slicer
 from lib.settings import Settings
 from lib.share.snapshot import page
 from lib.ui.deals.buyers import dossier, hand_over
