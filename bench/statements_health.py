@@ -30,7 +30,8 @@ from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import DataField, KeyField, Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import DataField, KeyField, Slicer
 
 Floats = npt.NDArray[np.float64]
 SEED, DEALS, DAYS, TODAY, DAY = 14_142, 400, 63, date(2026, 11, 24), time_key_field("day")

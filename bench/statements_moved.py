@@ -19,7 +19,8 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import Moved
-from lib.slicers.models import DataField, KeyField, Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import DataField, KeyField, Slicer
 
 DAYS, ONE = 70, timedelta(days=1)
 FIRST = date(2026, 9, 7)

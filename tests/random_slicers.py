@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lib.ingest.cells import elements
 from lib.slicers.definition import Definition
-from lib.slicers.models import GRANULARITIES, time_key_field
+from lib.slicers.granularities import GRANULARITIES, time_key_field
 from lib.wire.filters import MATCHES
 
 LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|;\u00a0\u2003"

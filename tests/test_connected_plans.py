@@ -17,7 +17,7 @@ import pytest
 from lib.engines.connected import Connections, IbisEngine, LiveSlicers
 from lib.engines.sums import Question, Sums
 from lib.slicers.definition import Definition
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter

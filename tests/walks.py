@@ -19,8 +19,8 @@ from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, RecordsQuery
 from lib.slicers.dates import Days
-from lib.slicers.models import TIME_KEY_FIELDS, Slicer, time_key_field
-from lib.ui.charts.series import bucket_words
+from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, time_key_field
+from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
 Params = dict[str, str]
@@ -396,7 +396,8 @@ class Check:
     def _line(
         self, values: Sequence[float | None], buckets: Sequence[str], answer: Answer, below: Key, name: str
     ) -> None:
-        by_words = {bucket_words(row[0]): row for row in answer.rows if row[1:] == below}
+        label = GRANULARITIES[self.head["grain"]].label
+        by_words = {label(row[0]): row for row in answer.rows if row[1:] == below}
         for value, bucket in zip(values, buckets, strict=True):
             expected = answer.value(by_words[bucket], name) if bucket in by_words else None
             if expected is None:

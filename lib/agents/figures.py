@@ -9,7 +9,8 @@ from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
 from lib.reporting.moved.quantity import Own
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter as ReportFilter
 from lib.wire.filters import describe

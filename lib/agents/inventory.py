@@ -16,7 +16,7 @@ from lib.insight import Forecast, SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter

@@ -17,7 +17,7 @@ from lib.demo import stories
 from lib.demo.cast import PROJECT
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.wire.filters import Filter
 
 SLICER, DAYS, NOISE, SEED = "curation", 35, 0.02, 37

@@ -15,10 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes, check_groups
-from lib.slicers.dates import format_time
 from lib.slicers.definition import TIME
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, Numbers
-from lib.slicers.models import TIME_KEY_FIELDS
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import clock_hours
 from lib.wire.deadline import Deadline
@@ -80,7 +79,7 @@ class Rows:
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
         frame = slicer.read(days, columns).to_pandas()
         deadline.check()
-        zone = question.timezone if slicer.definition.time.granularity == "hour" else 0
+        zone = question.timezone if slicer.definition.time.has_zones else 0
         utc = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS
         hours = pd.Series(clock_hours(zone, utc.to_numpy()), index=frame.index)
         dates = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
@@ -91,7 +90,7 @@ class Rows:
     def elements(self, name: str) -> "pd.Series[str]":
         """The texts of a key field, indexed by record: one each, or each element of a segmented one once."""
         if name in TIME_KEY_FIELDS:
-            labels = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
+            labels = TIME_KEY_FIELDS[name].write(self.hours.to_numpy())
             return pd.Series(labels, index=self.frame.index, dtype="str")
         is_segmented = name in self.segmented
         column = self.frame[name].explode() if is_segmented else self.frame[name]

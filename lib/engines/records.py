@@ -14,8 +14,9 @@ import pandas as pd
 
 from lib.engines.plain_pandas import Rows
 from lib.engines.sums import Question
-from lib.slicers.dates import ONE_DAY, format_time
-from lib.slicers.models import TIME_KEY_FIELDS, Order, time_key_field
+from lib.slicers.dates import ONE_DAY
+from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
+from lib.slicers.models import Order
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
@@ -73,7 +74,7 @@ def _of_day(slicer: StoredSlicer, request: RecordsQuestion, day: dt.date, deadli
     columns = {}
     for name, column in sources.items():
         if name in TIME_KEY_FIELDS:
-            texts = format_time(TIME_KEY_FIELDS[name], rows.hours[matches.index].to_numpy())
+            texts = TIME_KEY_FIELDS[name].write(rows.hours[matches.index].to_numpy())
             columns[name] = pd.Series(texts, index=matches.index, dtype="str")
         elif column is None:
             columns[name] = pd.Series(1.0, index=matches.index)

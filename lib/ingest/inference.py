@@ -21,7 +21,7 @@ from lib.ingest.times import is_hourly, stored_times
 from lib.ingest.unpivot import UnpivotReader
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.reading import MISSING, TimeColumn
-from lib.slicers.models import GRANULARITIES, time_key_field
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.wire.errors import ImportRefused
 
 Floats = npt.NDArray[np.float64]
@@ -297,7 +297,7 @@ def _is_evidence(name: str, notation: Notation) -> bool:
 
 def _definition(time: TimeGuess, columns: list[ColumnGuess], settings: Mapping[str, Any]) -> Definition:
     """Guesses as a definition, each field under a name that is its own, with a count of the records first."""
-    names = {TIME, *(time_key_field(grain) for grain in GRANULARITIES)}
+    names = {TIME, *TIME_KEY_FIELDS}
     name_of = {guess.column: _free_name(guess.column, names) for guess in columns}
     fields = [guess.field(name_of[guess.column]) for guess in columns]
     for field in fields:

@@ -85,7 +85,7 @@ class Normalizer:
         if bad is not None:
             table, lines = table.filter(pa.array(~bad)), lines[~bad]
         hours, groups = _by_hour(table.column(TIME).cast(pa.int64()).to_numpy())
-        if self.definition.time.granularity == "hour" and len(hours):
+        if self.definition.time.has_zones and len(hours):
             if not self.hour_rows:
                 clock = columns.get(self.definition.time.sources[-1], nothing)
                 self._has_offsets = has_offsets(clock, self.definition.time)

@@ -110,7 +110,7 @@ def stored_times(
         native = native._replace(seconds=in_second_hour(native.seconds, zone))
     readable = _in_range(native).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
-    return _truncate(native, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
+    return _truncate(native, not time.has_zones, zone, zone_hours), ~readable & ~missing, missing
 
 
 def has_offsets(column: pa.Array, time: TimeColumn) -> bool:

@@ -15,7 +15,8 @@ from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
 VALUES, DAY = 500, time_key_field("day")

@@ -23,7 +23,8 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.reporting.query_batch import Lookup
 from lib.slicers.dates import Days, day_of
-from lib.slicers.models import DataField, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import DataField
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY, MANY = 7, 4, 0.95, 0.8, 91, 65

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.answers import DayFigure
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 WEEK, CONFIDENCE = 7, 0.95

@@ -12,7 +12,7 @@ from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import Numbers
 from lib.insight.deal_report import KEY_FIELDS, DealReport, Entity
 from lib.reporting.answers import Audience
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.wire.filters import Filter
 
 PATIENCE, DAY = 10_000, time_key_field("day")

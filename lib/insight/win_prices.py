@@ -16,7 +16,8 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
 from lib.reporting.query_batch import Lookup
 from lib.slicers.dates import Days
-from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer, time_key_field
+from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
+from lib.slicers.models import Order, Slicer
 from lib.slicers.roles import IMPRESSIONS, WIN_CPM, WINS, field_of
 
 DAY, MOST = time_key_field("day"), 10_000

@@ -12,8 +12,9 @@ from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
 from lib.reporting.intervals import Ranges
 from lib.reporting.models import DataFilter
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import Measure, Numbers, is_additive
-from lib.slicers.models import TIME_KEY_FIELDS, Order
+from lib.slicers.models import Order
 from lib.wire.filters import COMPARE
 
 Places = npt.NDArray[np.intp]

@@ -15,7 +15,8 @@ from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
 from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
 from lib.reporting.models import RecordsQuery
 from lib.slicers.formulas import parse
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Order
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, KeyField, Order
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.errors import BadRequest, UnknownName
 

@@ -26,8 +26,9 @@ from lib.reporting.records import RecordsPlan
 from lib.reporting.visible_rows import VisibleRows
 from lib.settings import Settings
 from lib.slicers import dates
+from lib.slicers.granularities import time_key_field
 from lib.slicers.measures import RECORDS, own_measures, pairs
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.models import Slicer
 from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.slicers.zones import Zone
 from lib.wire.deadline import Deadline

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.engines import Engine, Question
+from lib.slicers.granularities import time_key_field
 from lib.slicers.measures import RECORDS
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.models import Slicer
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import DAY_HOURS, Ints, Zone, clock_hours
 from lib.wire.deadline import Deadline
@@ -74,7 +75,7 @@ def count_visible(
 ) -> VisibleRows:
     """Count the records that pass, over all days of the slicer; every record is read."""
     definition, days = slicer.definition, list(slicer.rows)
-    timezone = definition.timezone if definition.time.granularity == "hour" else None
+    timezone = definition.timezone if definition.time.has_zones else None
     if not days:
         return VisibleRows(np.zeros(0, np.int64), np.zeros(0, np.int64), timezone)
     name = time_key_field(definition.time.granularity)

@@ -16,7 +16,8 @@ from lib.reporting import named_days, noise
 from lib.reporting.answers import Audience, Estimate
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import Slicer
 
 BASE, MOST, CONFIDENCE, NEGLIGIBLE = 4, 16, 0.99, 1e-12
 """Weeks before whose mean a figure is held against; weeks that its noise is taken from; of the bounds of

@@ -15,10 +15,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from lib.wire.filters import Filter, Value
 
 Direction = Literal["asc", "desc"]
-Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 DURATION = "h:mm:ss"
 """The display pattern of seconds that are shown as hours, minutes and seconds."""
-GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
@@ -66,14 +64,6 @@ LenientText = Annotated[str, use_defaults("")]
 LenientName = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]
 Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]
-
-
-def time_key_field(granularity: Granularity) -> str:
-    """`granularity_day` and its siblings: the name of the key field that splits by time."""
-    return f"granularity_{granularity}"
-
-
-TIME_KEY_FIELDS: dict[str, Granularity] = {time_key_field(grain): grain for grain in GRANULARITIES}
 
 
 class Descriptor(BaseModel):

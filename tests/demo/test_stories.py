@@ -15,7 +15,7 @@ from lib.demo.cast import DEALS, PROJECT, SEATS
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.moved.explain import explain
 from lib.settings import Settings
-from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.warehouse import Warehouse
 
 COUNTRY, PUBLISHER = '"bid_context_wrapper.user.geo.country"', '"bid_context_wrapper.supply.publisher_id"'

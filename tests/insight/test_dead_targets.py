@@ -22,7 +22,7 @@ from lib.insight.dead_targets import VALUES, IncludedTarget, checks, questions
 from lib.reporting.models import AudienceQuery
 from lib.serving.connect import Clients
 from lib.settings import Settings
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.wire.errors import Abandoned, InternalError
 
 NOW = dt.datetime.now(dt.UTC)

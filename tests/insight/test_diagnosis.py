@@ -24,7 +24,7 @@ from lib.insight.diagnosis import (
 )
 from lib.insight.win_prices import WinFields, WinPrices, lost_between
 from lib.reporting.answers import Audience, Total
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 
 DAY = dt.date(2026, 11, 16)
 DAYS = change_point.DAYS

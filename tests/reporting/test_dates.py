@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.slicers.dates import bounds, date_range, format_time, resolve, today
-from lib.slicers.models import GRANULARITIES, Granularity
+from lib.slicers.dates import date_range, resolve, today
+from lib.slicers.granularities import GRANULARITIES, Granularity
 from lib.wire.errors import BadRequest
 
 SATURDAY = dt.date(2026, 11, 21)
@@ -149,7 +149,7 @@ def _text(granularity: Granularity, hour: int) -> str:
 @given(hours=HOURS)
 def test_time_key_fields_against_datetime(granularity: Granularity, hours: list[int]) -> None:
     """The text of every hour is the one that datetime and isocalendar give, for none, one or many hours."""
-    found = format_time(granularity, np.array(hours, dtype=np.int64))
+    found = GRANULARITIES[granularity].write(np.array(hours, dtype=np.int64))
     assert found.tolist() == [_text(granularity, hour) for hour in hours]
 
 
@@ -157,7 +157,7 @@ def test_weeks_at_the_turn_of_the_year() -> None:
     """A week belongs to the ISO year of its Thursday, whatever the calendar year of the day."""
     days = ["2026-12-31", "2027-01-01", "2027-01-03", "2027-01-04", "2024-12-30", "2023-01-01"]
     hours = np.array(days, dtype="datetime64[h]").astype(np.int64)
-    assert format_time("week", hours).tolist() == [
+    assert GRANULARITIES["week"].write(hours).tolist() == [
         "2026-W53", "2026-W53", "2026-W53", "2027-W01", "2025-W01", "2022-W52",
     ]  # fmt: skip
 
@@ -167,13 +167,13 @@ def test_weeks_at_the_turn_of_the_year() -> None:
 def test_bounds_are_the_inverse(granularity: Granularity, hour: int) -> None:
     """First and last day of a value carry that value, the days beside them don't; an hour has its day."""
     text = _text(granularity, hour)
-    first, last = bounds(granularity, text)
+    first, last = GRANULARITIES[granularity].days(text)
     if granularity == "hour":
         assert first == last == (EPOCH + dt.timedelta(hours=hour)).date()
         return
     days = [first - dt.timedelta(days=1), first, last, last + dt.timedelta(days=1)]
     hours = np.array(days, dtype="datetime64[h]").astype(np.int64)
-    assert (format_time(granularity, hours) == text).tolist() == [False, True, True, False]
+    assert (GRANULARITIES[granularity].write(hours) == text).tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,4 @@ def test_bounds_are_the_inverse(granularity: Granularity, hour: int) -> None:
 def test_malformed_values_of_time_key_fields(granularity: Granularity, text: str) -> None:
     """What is no value of the time key field is a bad request that shows how one is written."""
     with pytest.raises(BadRequest, match=rf"is not a valid {granularity}; write it like '2026"):
-        bounds(granularity, text)
+        GRANULARITIES[granularity].days(text)

@@ -21,11 +21,11 @@ from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.slicers import dates
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
+from lib.slicers.models import Slicer
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.leaderboards import LIMIT
-from lib.ui.charts.series import bucket_words
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
@@ -146,7 +146,7 @@ def check_chart(head: Any, query: AudienceQuery, file: Callable[..., Table]) -> 
     """Each value of each line is that of the file's row for its bucket; a sum without a row is zero."""
     key = time_key_field(head["grain"])
     file_rows = file(query, (key,), tuple(head["fields"]))
-    rows = {bucket_words(name): row for name, row in file_rows.items()}
+    rows = {TIME_KEY_FIELDS[key].label(name): row for name, row in file_rows.items()}
     for name, field in head["fields"].items():
         for bucket, value in zip(head["buckets"]["names"], field["now"]["values"], strict=True):
             text = rows.get(bucket, {}).get(name, "")

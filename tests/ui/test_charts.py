@@ -62,8 +62,8 @@ def test_a_band_where_sampled() -> None:
 def weeks(values: list[float], *parts: str) -> Series:
     """A series by week, the first of which begins on Monday, 9 November."""
     starts = tuple(datetime(2026, 11, 9) + timedelta(weeks=place) for place in range(len(values)))  # noqa: DTZ001
-    names = tuple(f"2026-W{46 + place}" for place in range(len(values)))
-    return Series(names, starts, np.array(values, float), parts=parts)
+    names = tuple(f"{start:%G-W%V}" for start in starts)
+    return Series(names, starts, np.array(values, float), parts=parts, grain="week")
 
 
 def test_partial_weeks_are_drawn_as_partial() -> None:

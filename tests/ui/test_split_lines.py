@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from lib.slicers.models import DataField
 from lib.ui.charts import panels
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.panels import Panel
-from lib.ui.charts.series import Series, ValueLine, buckets, start
+from lib.ui.charts.series import Series, ValueLine, buckets
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 ENGLISH, IMPS = Numbers.of("en"), DataField(name="imps", description="Impressions")
@@ -119,7 +120,7 @@ def line(values: list[float], low: list[float] | None = None, high: list[float] 
     """A series of the first days of the period."""
     names = buckets("day", DAYS)[: len(values)]
     sides = (None if side is None else np.array(side) for side in (low, high))
-    starts = tuple(start("day", name) for name in names)
+    starts = tuple(map(datetime.fromisoformat, names))
     return Series(tuple(names), starts, np.array(values, float), *sides)
 
 

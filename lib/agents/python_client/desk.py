@@ -28,7 +28,8 @@ from lib.reporting.models import (
 from lib.reporting.moved import explain
 from lib.settings import Settings
 from lib.slicers.dates import ONE_DAY
-from lib.slicers.models import TIME_KEY_FIELDS, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 
 AT_ONCE, EXACT_MILLISECONDS, INFO_SECONDS = 4, 3_600_000, 60.0

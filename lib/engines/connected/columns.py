@@ -93,7 +93,7 @@ class Columns:
         """Hours from the clock of the column to UTC; of daily rows to the slicer's own days."""
         definition = self.definition
         column = self.table[definition.time.sources[0]].type()
-        if definition.time.granularity == "day":
+        if not definition.time.has_zones:
             return 0 if column.is_date() else definition.timezone - self._clock(column)
         return -self._clock(column)
 

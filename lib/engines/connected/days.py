@@ -206,7 +206,7 @@ class DayCounter:
 
     def _spread(self, day: int, records: int) -> dict[int, int]:
         """The hours of a day of the slicer's zone, with its records divided among them."""
-        if self._columns.definition.time.granularity != "hour":
+        if not self._columns.definition.time.has_zones:
             return {day * DAY_HOURS: records}
         first = day * DAY_HOURS - self._columns.definition.timezone
         each, rest = divmod(records, DAY_HOURS)

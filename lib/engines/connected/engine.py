@@ -18,8 +18,8 @@ from lib.engines.connected.records import fetch_records
 from lib.engines.connected.statements import Cells, Statements
 from lib.engines.records import RecordsQuestion
 from lib.engines.sums import Aggregate, Question, Sums
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, Numbers, is_additive
-from lib.slicers.models import TIME_KEY_FIELDS
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import InternalError

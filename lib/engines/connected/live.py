@@ -69,7 +69,7 @@ class Live:
 
 def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.date, int]:
     """Records per day of the slicer's own zone, ascending, of hours (see Live)."""
-    shift = definition.timezone if definition.time.granularity == "hour" else 0
+    shift = definition.timezone if definition.time.has_zones else 0
     totals: dict[int, int] = {}
     for day, count in zip(((hours + shift) // DAY_HOURS).tolist(), counts.tolist(), strict=True):
         totals[day] = totals.get(day, 0) + count

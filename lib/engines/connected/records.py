@@ -9,7 +9,7 @@ import pyarrow as pa
 from lib.engines.connected.columns import Columns
 from lib.engines.connected.statements import Statements
 from lib.engines.records import RecordsQuestion
-from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.granularities import TIME_KEY_FIELDS
 
 WHOLE_NUMBER = "^-?[0-9]{1,15}$"
 

@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 from lib.engines.connected.columns import DAY_HOURS, Columns, any_of
 from lib.engines.connected.live import Live, LiveSlicers
 from lib.engines.sums import Question, check_groups
-from lib.slicers.dates import format_time
-from lib.slicers.models import TIME_KEY_FIELDS, Granularity
+from lib.slicers.granularities import TIME_KEY_FIELDS, TimeGranularity
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import Ints, clock_hours, day_begins
 from lib.wire.deadline import Deadline
@@ -73,7 +72,7 @@ class Conditions:
         """Whether a value, or any element, fulfils the test; negation is left to the caller."""
         name, match = filter_.name, rule(filter_.match)
         if name in TIME_KEY_FIELDS:
-            labels = format_time(TIME_KEY_FIELDS[name], self._period.clock)
+            labels = TIME_KEY_FIELDS[name].write(self._period.clock)
             fits = self._fitting(sorted(set(labels.tolist())), filter_)
             return self._at(self._period.hours[np.isin(labels, fits)])
         is_plain = not (filter_.case_insensitive or filter_.search_mappings)
@@ -138,7 +137,7 @@ class Conditions:
     def _has(self, name: str, values: list[str]) -> ir.BooleanValue:
         if name not in TIME_KEY_FIELDS:
             return self._is_one_of(name, values)
-        labels = format_time(TIME_KEY_FIELDS[name], self._period.clock)
+        labels = TIME_KEY_FIELDS[name].write(self._period.clock)
         return self._at(self._period.hours[np.isin(labels, values)])
 
 
@@ -191,16 +190,16 @@ class TimeKey:
     So no database has to know months, and none can differ about the weeks.
     """
 
-    def __init__(self, granularity: Granularity, period: PeriodHours) -> None:
+    def __init__(self, granularity: TimeGranularity, period: PeriodHours) -> None:
         self._granularity, self._period = granularity, period
         days, places = np.unique(period.clock // DAY_HOURS, return_index=True)
-        labels = format_time(granularity, days * DAY_HOURS)
+        labels = granularity.write(days * DAY_HOURS)
         firsts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]][: len(days)])
         self._first_days, self._begins = days[firsts], period.hours[places[firsts]]
 
     def number(self, columns: Columns) -> ir.IntegerValue:
         """The number of the span that a record lies in."""
-        match self._granularity:
+        match self._granularity.name:
             case "hour":
                 return columns.hour(self._period.ahead(columns))
             case "day":
@@ -213,7 +212,7 @@ class TimeKey:
 
     def names(self, numbers: Ints) -> list[str]:
         """The texts of spans by their numbers."""
-        match self._granularity:
+        match self._granularity.name:
             case "hour":
                 hours = numbers
             case "day":
@@ -222,7 +221,7 @@ class TimeKey:
                 hours = (numbers * _WEEK - _DAYS_FROM_MONDAY_1970) * DAY_HOURS
             case _:
                 hours = self._first_days[numbers] * DAY_HOURS
-        names: list[str] = format_time(self._granularity, hours).tolist()
+        names: list[str] = self._granularity.write(hours).tolist()
         return names
 
 
@@ -238,7 +237,7 @@ class Statements:
         self.slicers, self.question, self.deadline = slicers, question, deadline
         self._slicer = slicer
         self.live: Live = slicers.of(slicer)
-        self._zone = question.timezone if self.live.definition.time.granularity == "hour" else 0
+        self._zone = question.timezone if self.live.definition.time.has_zones else 0
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
         begin, end = day_begins(self._zone, first), day_begins(self._zone, last + 1)
         inside = (self.live.hours >= begin) & (self.live.hours < end)

@@ -37,9 +37,8 @@ from lib.engines.resident.layout import Floats, Ints, Layout
 from lib.engines.resident.split import Split
 from lib.engines.resident.substrings import TESTS, matching_any
 from lib.engines.sums import Question
-from lib.slicers.dates import format_time
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, is_additive
-from lib.slicers.models import TIME_KEY_FIELDS
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter, Rule, rule
@@ -164,7 +163,7 @@ class Query:
     ) -> None:
         self.layout, self.slicer, self.question = layout, slicer, question
         self.deadline, self.threads = deadline, threads
-        hourly = slicer.definition.time.granularity == "hour"
+        hourly = slicer.definition.time.has_zones
         zone, own = (question.timezone, slicer.definition.timezone) if hourly else (0, 0)
         days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
         self.period = Period.of(layout, days, zone, own)
@@ -319,7 +318,7 @@ class Query:
 
     def _condition(self, filter_: Filter) -> Condition:
         if filter_.name in TIME_KEY_FIELDS:
-            labels = format_time(TIME_KEY_FIELDS[filter_.name], self.period.local)
+            labels = TIME_KEY_FIELDS[filter_.name].write(self.period.local)
             return Condition(
                 None,
                 matching(pa.array(labels, pa.string()), filter_, {}, self.deadline),

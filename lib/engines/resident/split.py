@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from lib.engines.resident.accumulate import Indptr, Keys, Rows, count, distinct, elements, one_each, ranges
 from lib.engines.resident.layout import Ints, Layout
-from lib.slicers.dates import format_time
-from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.wire.errors import BadRequest
 
 LARGEST_KEY = 2**62
@@ -34,7 +33,7 @@ class SplitField:
         if name not in TIME_KEY_FIELDS:
             return cls(name, layout.dictionary(name))
         texts, places = np.unique(
-            np.asarray(format_time(TIME_KEY_FIELDS[name], local_hours), dtype=object), return_inverse=True
+            np.asarray(TIME_KEY_FIELDS[name].write(local_hours), dtype=object), return_inverse=True
         )
         return cls(name, texts, places)
 

@@ -18,7 +18,8 @@ from lib.reporting import named_days
 from lib.reporting.answers import LARGEST_WHOLE, Audience, half_up
 from lib.reporting.models import ExportQuery, Selection
 from lib.slicers import zones
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"

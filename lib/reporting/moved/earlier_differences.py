@@ -16,7 +16,8 @@ from lib.reporting.answers import Audience
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, beyond, contributions, values
 from lib.reporting.moved.sides import About, Ask
 from lib.slicers.dates import Days
-from lib.slicers.models import Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import Slicer
 
 STEPS, LONGEST, WEEK, PERSISTENT_VALUES = 8, 120, 7, 10
 DAY = time_key_field("day")

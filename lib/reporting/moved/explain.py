@@ -26,7 +26,8 @@ from lib.reporting.moved.movers import Candidate, Moves
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
 from lib.slicers.dates import Days
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, Slicer
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 RANKED_FIELDS, OVERLAPPING_FIELDS = 5, 2

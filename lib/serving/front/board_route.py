@@ -46,7 +46,7 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
                        "drawn": null | {"now": line, "before": [line, …]}}, …},  of the trend
      "second": null | {"name", "label", "color", "has_zero", …line…},  on an axis of its own
      "other_precision": null | {"limit": number, "help"},          the other precision that a click gives
-     "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [[place, text], …] | null},
+     "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [B]},
      "buckets_before": [{"names", "parts"}, …],     of each of the lines before
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],

@@ -159,22 +159,10 @@ def _compact(value: float) -> str:
 
 
 def _ticks(chart: Chart, most: int) -> list[tuple[int, str]]:
-    if chart.ticks is not None:
-        return [*chart.ticks][:: -(-len(chart.ticks) // most) or 1]
-    moments = [datetime.fromisoformat(start) for start in chart.starts]
-    days = [index for index, moment in enumerate(moments) if moment.hour == 0]
-    is_day = chart.grain != "hour" or len(days) > 2
-    indices = days if chart.grain == "hour" and is_day else [*range(len(moments))]
-    visible = indices[:: -(-len(indices) // most) or 1]
-    return [(index, _tick(chart, index, moments[index], is_day)) for index in visible]
-
-
-def _tick(chart: Chart, index: int, moment: datetime, is_day: bool) -> str:
-    if not is_day:
-        return f"{moment:%H:%M}"
-    if chart.grain in ("hour", "day", "week"):
-        return f"{moment.day} {moment:%b}"
-    return chart.names[index]
+    """Places and texts of at most so many ticks; of hours over more than two days their midnights."""
+    midnights = [index for index, start in enumerate(chart.starts) if start.endswith("T00:00:00")]
+    indices = midnights if len(midnights) > 2 else [*range(len(chart.starts))]
+    return [(index, chart.ticks[index]) for index in indices[:: -(-len(indices) // most) or 1]]
 
 
 def _numbers(values: Sequence[float | None], length: int) -> Values:

@@ -46,8 +46,8 @@ class Line:
 @dataclass(frozen=True)
 class Chart:
     """The chart over time. `starts` are the buckets' beginnings (ISO 8601) with their `names`, `parts` how
-    much there is of each (empty: all); `ticks` name some places of the axis (None: by date). `marks` are the
-    places of days whose clocks change, each with a sentence.
+    much there is of each (empty: all), `ticks` what each is called on the axis.
+    `marks` are the places of days whose clocks change, each with a sentence.
 
     `lines` are in the order in which they are named; the first is the one in front. `has_zero`: the axis
     begins at zero.
@@ -59,8 +59,8 @@ class Chart:
     names: Sequence[str]
     starts: Sequence[str]
     parts: Sequence[str]
+    ticks: Sequence[str]
     lines: Sequence[Line]
-    ticks: Sequence[tuple[int, str]] | None = None
     has_zero: bool = True
     marks: Mapping[int, str] = field(default_factory=dict)
 

@@ -29,7 +29,8 @@ from lib.slicers.definition.reading import (
     check_marks,
 )
 from lib.slicers.formulas import expand, parse
-from lib.slicers.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, Whole, time_key_field
+from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS
+from lib.slicers.models import EXTENSIONS, DataField, KeyField, Slicer, Whole
 from lib.wire.errors import BadRequest
 
 __all__ = [
@@ -148,7 +149,7 @@ class Definition(DefinitionPart):
         roles = {(role in get_args(KeyRole), name): role for role, name in self.roles.items()}
         return Slicer(
             timezone=self.timezone,
-            supports_timezone=int(self.time.granularity == "hour"),
+            supports_timezone=int(self.time.has_zones),
             first_date=first_date,
             last_date=last_date,
             annotation=self.annotation,
@@ -165,14 +166,11 @@ class Definition(DefinitionPart):
         )
 
     def _time_key_fields(self) -> list[KeyField]:
-        coarser = GRANULARITIES[GRANULARITIES.index(self.time.granularity) :]
+        rows = [*GRANULARITIES.values()]
+        coarser = rows[rows.index(GRANULARITIES[self.time.granularity]) :]
         return [
-            KeyField(
-                name=time_key_field(grain),
-                description=grain.capitalize(),
-                annotation=self.time.annotation,
-            )
-            for grain in reversed(coarser)
+            KeyField(name=row.key_field, description=row.name.capitalize(), annotation=self.time.annotation)
+            for row in reversed(coarser)
         ]
 
     def _unique_data_fields(self) -> list[DataField]:
@@ -240,7 +238,7 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
 
 
 def _name_problems(definition: Definition) -> list[InitErrorDetails]:
-    owners = {TIME: "the time", **{time_key_field(grain): "the time key fields" for grain in GRANULARITIES}}
+    owners = {TIME: "the time", **dict.fromkeys(TIME_KEY_FIELDS, "the time key fields")}
     problems = []
     for kind in ("key_fields", "data_fields", "audience_sources"):
         for position, part in enumerate(getattr(definition, kind)):

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import AudienceSource, DataField, KeyField, Polarity, Whole
 from lib.wire import time_zones
 
@@ -127,6 +128,11 @@ class TimeColumn(DefinitionPart):
     def sources(self) -> tuple[str, ...]:
         """The columns of the file that the time is read from."""
         return (self.column,) if isinstance(self.column, str) else self.column
+
+    @property
+    def has_zones(self) -> bool:
+        """Whether rows can be put on the clocks of other zones."""
+        return GRANULARITIES[self.granularity].is_within_day
 
     @property
     def has_named_zone(self) -> bool:

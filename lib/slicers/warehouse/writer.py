@@ -180,7 +180,7 @@ def _repeating(schema: pa.Schema) -> list[str]:
 
 def _days(times: pa.ChunkedArray, definition: Definition) -> npt.NDArray[np.int64]:
     """Days since 1970 in the slicer's zone; rows of granularity day carry their own day already."""
-    shift = definition.timezone * 3600 if definition.time.granularity == "hour" else 0
+    shift = definition.timezone * 3600 if definition.time.has_zones else 0
     seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
     return (seconds + shift) // SECONDS_A_DAY
 

@@ -8,7 +8,8 @@ import streamlit as st
 
 from lib.people import DealsGrant, Grant
 from lib.reporting.models import AudienceQuery, InfoQuery
-from lib.slicers.models import TIME_KEY_FIELDS, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters

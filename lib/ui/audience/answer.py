@@ -15,10 +15,11 @@ import numpy.typing as npt
 from lib.reporting.answers import Audience
 from lib.slicers import zones
 from lib.slicers.dates import Days
-from lib.slicers.models import DataField, Granularity
+from lib.slicers.granularities import Granularity
+from lib.slicers.models import DataField
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
 from lib.ui.charts import numbers, series, theme
-from lib.ui.charts.series import EACH, TRENDS, ChartLine, Series, ValueLine, bucket_words
+from lib.ui.charts.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, periods, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers
@@ -235,18 +236,15 @@ def _plain(values: npt.NDArray[np.float64]) -> list[float | None]:
 def _buckets(lines: Sequence[ChartLine]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
-        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": []}
+        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": []}, "buckets_before": []}
     now = lines[0].series
     buckets = {
-        "names": [bucket_words(name) for name in now.names],
+        "names": now.labels,
         "starts": [start.isoformat() for start in now.starts],
         "parts": list(now.parts),
-        "ticks": series.ticks(now),
+        "ticks": now.ticks,
     }
-    before = [
-        {"names": [bucket_words(name) for name in line.series.names], "parts": list(line.series.parts)}
-        for line in lines[1:]
-    ]
+    before = [{"names": line.series.labels, "parts": list(line.series.parts)} for line in lines[1:]]
     return {"buckets": buckets, "buckets_before": before}
 
 

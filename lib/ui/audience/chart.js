@@ -85,7 +85,7 @@ function scales(lines, head, width) {
   const inside = width - ROOM.left - right - 16
   const x = (place) => ROOM.left + 8 + (last === first ? inside / 2 : ((starts[place] - first) / (last - first)) * inside)
   const foot = CHART_HEIGHT - ROOM.bottom
-  const common = { x, starts, width, right: width - right, foot, grain: head.grain }
+  const common = { x, starts, width, right: width - right, foot }
   const own = upward(lines.filter((line) => !line.isBeside), head.fields[head.field].has_zero, starts.length)
   const second = head.second && { ...common, ...upward(lines.filter((line) => line.isBeside), head.second.has_zero, starts.length) }
   return { ...common, ...own, second }
@@ -134,25 +134,14 @@ function words(what, x, y, anchor = "start") {
   return shape("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, what)
 }
 
-function ticks({ x, foot, right, starts, grain }, buckets) {
-  if (buckets.ticks) return apart(buckets.ticks, right).map(([place, name]) => words(name, x(place), foot + 18, "middle"))
+function ticks({ x, foot, right, starts }, { ticks }) {
   const most = Math.max(2, Math.floor((right - ROOM.left) / ROOM_OF_A_TICK))
-  const days = grain === "hour" ? starts.flatMap((start, place) => (start % 86400000 ? [] : [place])) : []
+  const days = starts.flatMap((start, place) => (start % 86400000 ? [] : [place]))
   const places = days.length > 2 ? days : starts.map((_, place) => place)
   const least = Math.ceil(places.length / most)
   // Of the hours of a day or two, each midnight has a tick, which is its date.
-  const every = grain === "hour" && days.length <= 2 ? [1, 2, 3, 4, 6, 8, 12, 24].find((hours) => hours >= least) ?? 24 : least
-  return places.filter((_, at) => at % every === 0).map((place) => words(tick(buckets.names[place], starts[place], grain), x(place), foot + 18, "middle"))
-}
-
-function apart(ticks, right) {
-  const every = Math.ceil(ticks.length / Math.max(2, Math.floor((right - ROOM.left) / ROOM_OF_A_TICK)))
-  return ticks.filter((_, at) => at % every === 0)
-}
-
-function tick(name, start, grain) {
-  if (grain === "hour" && start % 86400000) return name.slice(-5)
-  return ["hour", "day", "week"].includes(grain) ? axisDay.format(start) : name
+  const every = days.length < starts.length && days.length <= 2 ? [1, 2, 3, 4, 6, 8, 12, 24].find((hours) => hours >= least) ?? 24 : least
+  return places.filter((_, at) => at % every === 0).map((place) => words(ticks[place], x(place), foot + 18, "middle"))
 }
 
 function noted({ x, foot }, notes) {

@@ -10,7 +10,8 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.slicers.models import TIME_KEY_FIELDS, DataField
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField
 from lib.ui.audience import (
     headline,
     pivot_cross,

@@ -38,8 +38,8 @@ def figure(
     style = compared_answers.style(field, change, is_noise)
     about = [_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]
     course, spark = lines[0].without_parts if lines else None, ""
-    if course is not None and focus.grain is not None and series.has_course(course):
-        spark = series.text(course, field, focus.grain, focus.period, focus.numbers)
+    if course is not None and series.has_course(course):
+        spark = series.text(course, field, focus.period, focus.numbers)
     return {
         "name": field.name,
         "title": straight(numbers.title(field)),

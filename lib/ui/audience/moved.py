@@ -11,7 +11,7 @@ from lib.reporting.moved.explain import MOST_FIELDS, Moved
 from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.reporting.query_batch import Ask
-from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.ui.audience import board_controls
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING

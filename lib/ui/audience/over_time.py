@@ -12,7 +12,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.ui.audience import split_levels
 from lib.ui.charts import numbers, series
 from lib.ui.charts.numbers import NOT_SET
@@ -206,17 +206,17 @@ def draw_values(focus: Focus) -> None:
             data.append(ChartLine(label, trends(other, lines(other, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(other, now)
         st.dataframe(
-            straighten(table(str(focus.grain), data)).style.format(writes), hide_index=True,
+            straighten(table(data)).style.format(writes), hide_index=True,
             placeholder=numbers.NOTHING, width="stretch", alt=_title(focus),
         )  # fmt: skip
 
 
-def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:
+def table(all_lines: Sequence[ChartLine]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
     first = all_lines[0].series
-    texts = zip(first.names, first.parts, first.marks or first.parts, strict=True)
-    buckets = [series.bucket_text(name, part or mark) for name, part, mark in texts]
-    columns: dict[str, Any] = {grain.capitalize(): buckets}
+    texts = zip(first.labels, first.parts, first.marks or first.parts, strict=True)
+    buckets = [f"{label} ({about})" if (about := part or mark) else label for label, part, mark in texts]
+    columns: dict[str, Any] = {first.grain.capitalize(): buckets}
     for line in all_lines:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
     return pd.DataFrame(columns)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from lib.reporting.answers import Audience, remainder
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, Order
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn, compared_column, compared_name

@@ -11,10 +11,10 @@ from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import ExportFormat, RecordsQuery
 from lib.slicers import formulas
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, Order
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, Order
 from lib.ui.audience import board_controls
 from lib.ui.charts.numbers import title
-from lib.ui.charts.series import bucket_words
 from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -99,9 +99,11 @@ def whose(focus: Focus) -> str:
     """Whose rows these are, in words: `Rows of Country United States, 14 Nov 2026`."""
     parts = []
     for name, value in focus.view.records.values:
+        if name in TIME_KEY_FIELDS:
+            parts.append(TIME_KEY_FIELDS[name].label(value))
+            continue
         descriptions = values.descriptions(focus.context, focus.query, name, (value,))
-        label = bucket_words(value) if name in TIME_KEY_FIELDS else filters.value_label(value, descriptions)
-        parts.append(label if name in TIME_KEY_FIELDS else f"{filters.field(name, focus.slicer)} {label}")
+        parts.append(f"{filters.field(name, focus.slicer)} {filters.value_label(value, descriptions)}")
     return f"Rows of {', '.join(parts)}" if parts else "Rows of this question"
 
 

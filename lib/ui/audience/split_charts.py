@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from lib.slicers.models import TIME_KEY_FIELDS
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.ui.audience import pivot_cross, split_levels, split_pivot, split_table
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import bars as bar_chart

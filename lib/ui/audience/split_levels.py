@@ -13,7 +13,8 @@ import pandas as pd
 
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, Order
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Order
 from lib.ui.query import ask, compared_answers, focus
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, time_key_field
+from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
 from lib.ui.audience import over_time, split_levels
 from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel

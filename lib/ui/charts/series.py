@@ -1,6 +1,5 @@
 """A data field over time: a value per bucket, without gaps; each alone, added up, or its share of a total."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -11,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.answers import Audience
-from lib.slicers import dates, zones
+from lib.slicers import zones
 from lib.slicers.dates import Days
-from lib.slicers.models import DataField, Granularity, time_key_field
+from lib.slicers.granularities import GRANULARITIES, Granularity, time_key_field
+from lib.slicers.models import DataField
 from lib.slicers.zones import Zone
 from lib.ui.charts import numbers
 
 Values = npt.NDArray[np.float64]
-HOURS_TO, DAYS_TO, WEEKS_TO = 3, 100, 400
 MOST_TICKS, MOST_LABELS = 13, 31
 SHARE_DIGITS = 1
 EACH = "each"
@@ -27,6 +26,8 @@ EACH = "each"
 @dataclass(frozen=True)
 class Series:
     """Values of B buckets from `starts` on; NaN where nothing is known. `low` and `high` where sampled.
+
+    `names` are the buckets as values of the key field of the granularity `grain`.
 
     `parts` says of a bucket how much of it the values are of (`3 of 7 days`); empty for a whole one. `marks`
     says which days and hours are longer or shorter than others (`25 hours`).
@@ -39,6 +40,7 @@ class Series:
     high: Values | None = None
     parts: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    grain: Granularity = "day"
 
     def __post_init__(self) -> None:
         """Default `parts`: all buckets are whole."""
@@ -46,6 +48,16 @@ class Series:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def labels(self) -> list[str]:
+        """The buckets in words."""
+        return [*map(GRANULARITIES[self.grain].label, self.names)]
+
+    @property
+    def ticks(self) -> list[str]:
+        """The buckets on an axis."""
+        return [*map(GRANULARITIES[self.grain].tick, self.names)]
 
     @property
     def is_whole(self) -> npt.NDArray[np.bool_]:
@@ -79,15 +91,7 @@ class ValueLine:
 def usual_grain(period: Days, grains: Sequence[Granularity]) -> Granularity:
     """The granularity for a range of days: hours for three days, days for a hundred, weeks, then months."""
     length = (period[1] - period[0]).days + 1
-    grain: Granularity = (
-        "hour"
-        if length <= HOURS_TO
-        else "day"
-        if length <= DAYS_TO
-        else "week"
-        if length <= WEEKS_TO
-        else "month"
-    )
+    grain = next(row.name for row in GRANULARITIES.values() if length <= row.most_days)
     return grain if grain in grains else grains[0]
 
 
@@ -125,6 +129,7 @@ def over(
         high=_take(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
         parts=axis.parts,
         marks=axis.marks,
+        grain=grain,
     )
 
 
@@ -142,29 +147,25 @@ def _axis(grain: Granularity, period: Days, days: Days, today: date | None, zone
     names = tuple(buckets(grain, period, zone))
     parts = tuple(part(grain, name, days, today) for name in names)
     marks = mark_texts(grain, period, zone)
-    starts = tuple(start(grain, name) for name in names)
+    starts = tuple(GRANULARITIES[grain].span(name)[0] for name in names)
     return _Axis(names, starts, parts, tuple(marks.get(name, "") for name in names))
 
 
 def mark_texts(grain: Granularity, period: Days, zone: Zone) -> dict[str, str]:
     """What is to be said of the hours and days of a period that aren't as long as others, by their names."""
-    odd_days = zones.odd_days(zone, period)
-    if grain == "day":
-        return {day.isoformat(): f"{hours} hours" for day, hours in odd_days.items()}
-    if grain != "hour":
-        return {}
-    hours, counts = np.unique(
-        np.concatenate([zones.hours_of(zone, (day, day)) for day in odd_days] or [np.zeros(0, np.int64)]),
-        return_counts=True,
-    )
-    return dict.fromkeys(dates.format_time("hour", hours[counts > 1]).tolist(), "2 hours")
+    row = GRANULARITIES[grain]
+    odd_days = zones.odd_days(zone, period) if row.clock_hours else {}
+    hours = [zones.hours_of(zone, (day, day)) for day in odd_days] or [np.zeros(0, np.int64)]
+    names, counts = np.unique(row.write(np.concatenate(hours)), return_counts=True)
+    lengths = zip(names.tolist(), counts.tolist(), strict=True)
+    return {name: f"{length} hours" for name, length in lengths if length != row.clock_hours}
 
 
 def part(grain: Granularity, name: str, period: Days, today: date | None = None) -> str:
     """How much of a bucket is in the period and past: `3 of 7 days`; empty if it is whole."""
-    if grain == "hour":
+    if GRANULARITIES[grain].is_within_day:
         return ""
-    first, last = dates.bounds(grain, name)
+    first, last = GRANULARITIES[grain].days(name)
     days = (last - first).days + 1
     begins, ends = max(first, period[0]), min(last, period[1])
     is_today = today is not None and begins <= today <= ends
@@ -174,32 +175,10 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     return f"{max(past_days, 0)} of {days} days" if days > 1 else "not over yet"
 
 
-def bucket_words(name: str) -> str:
-    """A bucket's name as people write it: `22 Nov 2026`, `22 Nov 2026 13:00`, `Nov 2026`; else as it is."""
-    parts = re.fullmatch(r"(\d{4}-\d\d)(-\d\d)?( \d\d:\d\d)?", name)
-    if parts is None:
-        return name
-    month, day, hour = parts.groups(default="")
-    first = date.fromisoformat(month + (day or "-01"))
-    return f"{first.day} {first:%b %Y}{hour}" if day else f"{first:%b %Y}"
-
-
-def bucket_text(name: str, part: str) -> str:
-    """A bucket's name in words, with how much of it is covered."""
-    return f"{bucket_words(name)} ({part})" if part else bucket_words(name)
-
-
 def buckets(grain: Granularity, period: Days, zone: Zone = 0) -> list[str]:
     """The names of all buckets that the days touch, in order: `2026-11-14`, `2026-W47`…"""
-    names = dates.format_time(grain, zones.hours_of(zone, period)[:: 1 if grain == "hour" else 20])
-    return list(dict.fromkeys(names.tolist()))
-
-
-def start(grain: Granularity, name: str) -> datetime:
-    """When a bucket begins."""
-    first = dates.bounds(grain, name)[0]
-    hour = int(name[11:13]) if grain == "hour" else 0
-    return datetime(first.year, first.month, first.day, hour)  # noqa: DTZ001
+    row = GRANULARITIES[grain]
+    return list(dict.fromkeys(row.write(zones.hours_of(zone, period)[:: row.step]).tolist()))
 
 
 def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Values:
@@ -208,29 +187,15 @@ def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Value
     return np.where(rows >= 0, values[rows], np.nan)
 
 
-def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None:
-    """Places and labels of ticks, at the starts of weeks and longer buckets; None for hours and days."""
-    if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
-        return None
-    indices = range(0, len(times), -(-len(times) // most))
-    return [(index, _tick(times.names[index], times.starts[index])) for index in indices]
-
-
-def _tick(name: str, start: datetime) -> str:
-    if "W" in name:
-        return f"{start.day} {start:%b}"
-    return f"{start:%b %Y}" if len(name) == len("2026-11") else name
-
-
 def has_course(course: Series) -> bool:
     """Whether there are two known values, between which a line can be drawn."""
     return bool(np.isfinite(course.values).sum() >= 2)
 
 
-def text(course: Series, field: DataField, grain: Granularity, period: Days, reader: numbers.Numbers) -> str:
+def text(course: Series, field: DataField, period: Days, reader: numbers.Numbers) -> str:
     """The alternative text: every value, or of many the first, the least, the greatest and the last."""
     indices = np.flatnonzero(np.isfinite(course.values))
-    head = f"{numbers.title(field)} by {grain}, {numbers.days(*period)}"
+    head = f"{numbers.title(field)} by {course.grain}, {numbers.days(*period)}"
     if len(course) <= MOST_LABELS:
         return f"{head}: {', '.join(reader.full(value, field) for value in course.values.tolist())}"
     points: Sequence[tuple[str, int]] = (
@@ -239,10 +204,8 @@ def text(course: Series, field: DataField, grain: Granularity, period: Days, rea
         ("greatest", indices[int(np.argmax(course.values[indices]))]),
         ("last", indices[-1]),
     )
-    parts = [
-        f"{word} {reader.full(course.values[at], field)} ({bucket_words(course.names[at])})"
-        for word, at in points
-    ]
+    labels = course.labels
+    parts = [f"{word} {reader.full(course.values[at], field)} ({labels[at]})" for word, at in points]
     return f"{head}: {', '.join(parts) or numbers.NOTHING}"
 
 

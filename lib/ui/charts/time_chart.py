@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from lib.slicers.dates import Days
-from lib.slicers.models import DataField, Granularity
+from lib.slicers.granularities import GRANULARITIES
+from lib.slicers.models import DataField
 from lib.ui.charts import series, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine, Series, bucket_words
+from lib.ui.charts.series import ChartLine, Series
 
 WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
 KEY = "sparkline"
@@ -126,19 +127,19 @@ def partial(
 
 def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     """The hover text of each bucket: its value, its name, and how much of it is covered."""
-    buckets = zip(line.names, line.parts, line.values, strict=True)
+    buckets = zip(line.labels, line.parts, line.values, strict=True)
     return [
-        theme.plain_text(f"{numbers.full(value, field)}  ({bucket_words(name)}{f', {part}' if part else ''})")
-        for name, part, value in buckets
+        theme.plain_text(f"{numbers.full(value, field)}  ({label}{f', {part}' if part else ''})")
+        for label, part, value in buckets
     ]
 
 
 def _ticks(times: Series, most: int) -> dict[str, object]:
     """The ticks of weeks and longer buckets; those of hours and days are where the chart has them."""
-    if (marks := series.ticks(times, most)) is None:
+    if GRANULARITIES[times.grain].clock_hours:
         return {"tickformatstops": TICK_FORMATS}
-    values = [times.starts[index] for index, _ in marks]
-    return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
+    every = -(-len(times) // most)
+    return {"tickmode": "array", "tickvals": times.starts[::every], "ticktext": times.ticks[::every]}
 
 
 def band(line: Series) -> list[go.Scatter]:
@@ -180,16 +181,12 @@ def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None
         )
 
 
-def draw_sparkline(
-    course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers
-) -> None:
+def draw_sparkline(course: Series, field: DataField, period: Days, numbers: Numbers) -> None:
     """Draw the sparkline; nothing with fewer than two known values."""
     if not series.has_course(course):
         return
     with st.container(key=f"{KEY}_{field.name}"):
-        st.image(
-            picture(course.values), width="stretch", alt=series.text(course, field, grain, period, numbers)
-        )
+        st.image(picture(course.values), width="stretch", alt=series.text(course, field, period, numbers))
 
 
 def picture(values: np.ndarray) -> str:

@@ -14,7 +14,8 @@ from lib.serving.connect import dependents
 from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.definition.reading import GUESS
-from lib.slicers.models import DataField, KeyField, Slicer, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import DataField, KeyField, Slicer
 from lib.ui.charts import series, time_chart
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.kit import notes, reader, sign_in, slicer_info
@@ -168,7 +169,7 @@ def headline(context: PageContext) -> None:
                 st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
-                    time_chart.draw_sparkline(course, field, "day", shown_days, numbers)
+                    time_chart.draw_sparkline(course, field, shown_days, numbers)
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
 

@@ -9,7 +9,8 @@ from typing import Self
 import streamlit as st
 
 from lib.reporting.links import join_texts, split_texts
-from lib.slicers.models import TIME_KEY_FIELDS, Direction, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Direction, Slicer
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 

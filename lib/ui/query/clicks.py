@@ -10,8 +10,8 @@ import orjson
 import streamlit as st
 
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS
-from lib.slicers.dates import format_time
-from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Order, Slicer
 from lib.ui.charts.series import TRENDS
 from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
@@ -191,7 +191,7 @@ def _time_value(name: str, value: str) -> str:
         hours = np.array([value], dtype="datetime64[h]").astype(np.int64)
     except ValueError:
         return value
-    return str(format_time(TIME_KEY_FIELDS[name], hours)[0]) if "T" in value else value
+    return str(TIME_KEY_FIELDS[name].write(hours)[0]) if "T" in value else value
 
 
 def _change_table(page_state: PageState, act: Act, slicer: Slicer, cards: dict[str, Card]) -> PageState:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Set
 
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import NOT_SET
-from lib.ui.charts.series import bucket_words
 from lib.wire.filters import RULES, Filter, Match, rule
 
 MOST_NAMES = 2
@@ -76,8 +76,8 @@ def both(code: str, description: str | None) -> str:
 
 
 def _matching(filter_: Filter, descriptions: Mapping[str, str], most: int) -> str:
-    is_time = filter_.name in TIME_KEY_FIELDS
-    codes = map(bucket_words, filter_.value) if is_time else filter_.value
+    time = TIME_KEY_FIELDS.get(filter_.name)
+    codes = map(time.label, filter_.value) if time else filter_.value
     names = [value_label(code, descriptions) for code in codes]
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{rule(filter_.match).words} {', '.join(names[:most])}{rest}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.slicers.dates import Days
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, Granularity, Order, Slicer, time_key_field
+from lib.slicers.granularities import TIME_KEY_FIELDS, Granularity, time_key_field
+from lib.slicers.models import DataField, Order, Slicer
 from lib.slicers.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers

@@ -13,7 +13,8 @@ from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.slicers import dates
 from lib.slicers.dates import Days
-from lib.slicers.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
+from lib.slicers.granularities import GRANULARITIES, Granularity
+from lib.slicers.models import Slicer
 from lib.ui.charts import numbers
 from lib.wire.errors import BadRequest
 
@@ -203,5 +204,5 @@ def _year_before(day: date) -> date:
 
 def granularities(slicer: Slicer) -> list[Granularity]:
     """The granularities that a slicer's rows allow, the finest first."""
-    grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
-    return [grain for grain in GRANULARITIES if grain in grains]
+    names = {field.name for field in slicer.key_fields}
+    return [grain for grain, row in GRANULARITIES.items() if row.key_field in names]

@@ -13,7 +13,8 @@ import streamlit as st
 from lib.reporting.answers import Audience, remainder
 from lib.reporting.links import MOST_SPLITS
 from lib.slicers.dates import Days
-from lib.slicers.models import TIME_KEY_FIELDS, DataField, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import DataField, Slicer
 from lib.slicers.zones import Zone
 from lib.ui.charts import series
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
@@ -146,9 +147,11 @@ def labels(split: SplitRows) -> pd.DataFrame:
         codes = names[key].tolist()
         texts = frame[key].tolist() if frame is not None else codes
         if key in TIME_KEY_FIELDS:
-            marks = series.mark_texts(TIME_KEY_FIELDS[key], split.period, split.zone) if split.period else {}
+            time = TIME_KEY_FIELDS[key]
+            marks = series.mark_texts(time.name, split.period, split.zone) if split.period else {}
             parts = (_part(split, key, code) or marks.get(code, "") for code in codes)
-            columns[key] = [text or NOT_SET for text in map(series.bucket_text, codes, parts)]
+            labels = zip(map(time.label, codes), parts, strict=True)
+            columns[key] = [f"{label} ({part})" if part else label or NOT_SET for label, part in labels]
             continue
         codes_of: dict[str, set[str]] = {}
         for code, text in zip(codes, texts, strict=True):
@@ -163,7 +166,7 @@ def labels(split: SplitRows) -> pd.DataFrame:
 def _part(split: SplitRows, key: str, code: str) -> str:
     """How much of a week or month the period covers; empty if the value has an unknown notation."""
     try:
-        return series.part(TIME_KEY_FIELDS[key], code, split.period, split.today) if split.period else ""
+        return series.part(TIME_KEY_FIELDS[key].name, code, split.period, split.today) if split.period else ""
     except BadRequest:
         return ""
 

@@ -14,7 +14,8 @@ from lib.reporting import links, named_days
 from lib.reporting.links import CODES, join_texts, split_texts
 from lib.reporting.models import AudienceQuery, DataFilter
 from lib.slicers import dates
-from lib.slicers.models import Granularity, Slicer
+from lib.slicers.granularities import Granularity
+from lib.slicers.models import Slicer
 from lib.ui.charts.series import EACH, TRENDS
 from lib.ui.kit import amounts
 from lib.ui.query.card import Card, cards_from_text, cards_text, plain_keys

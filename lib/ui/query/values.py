@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, Order, Slicer
+from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.models import Order, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, precision

@@ -13,7 +13,8 @@ from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import AudienceQuery
 from lib.slicers import dates
 from lib.slicers.dates import Days
-from lib.slicers.models import Granularity, Order, Slicer
+from lib.slicers.granularities import Granularity
+from lib.slicers.models import Order, Slicer
 from lib.ui.charts import theme
 from lib.ui.query.periods import granularities
 from lib.wire.errors import BadRequest

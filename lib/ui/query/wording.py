@@ -14,7 +14,8 @@ from itertools import islice
 
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
-from lib.slicers.models import TIME_KEY_FIELDS, Slicer, time_key_field
+from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity
+from lib.slicers.models import Slicer
 from lib.ui.charts import numbers
 from lib.ui.query import periods
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
@@ -67,12 +68,6 @@ COMPARISON_PILLS: Mapping[tuple[str, ...], str] = {
     (PREVIOUS,): "vs the period before",
     (WEEKDAYS,): "vs the same weekdays",
     (YEAR,): "vs a year ago",
-}
-GRAINS = {
-    "hour": ("hourly", "by hour", "per hour"),
-    "day": ("daily", "by day", "per day", "day by day", "by date"),
-    "week": ("weekly", "by week", "per week"),
-    "month": ("monthly", "by month", "per month"),
 }
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("spend", "cost", "costs", "spending", "media cost", "media spend", "adv payout", "budget"),
@@ -137,7 +132,7 @@ class Reading:
     split_by: tuple[str, ...] = ()
     days: tuple[str, str] | None = None
     compare: tuple[str, ...] | None = None
-    grain: str | None = None
+    grain: Granularity | None = None
     filters: tuple[Filter, ...] = ()
     limit: int | None = None
     score: float = 0.0
@@ -166,7 +161,7 @@ class _Vocabulary:
     data: Mapping[str, Sequence[str]]
     keys: Mapping[str, Sequence[str]]
     days: Mapping[str, tuple[str, str, str]]
-    grains: Mapping[str, str]
+    grains: Mapping[str, Granularity]
 
     @property
     def words(self) -> list[str]:
@@ -218,9 +213,8 @@ def _vocabulary(slicer: Slicer, today: date) -> _Vocabulary:
                 names.setdefault(phrase, list(dict.fromkeys(targets)))
     grains = {
         phrase: grain
-        for grain, phrases in GRAINS.items()
-        if time_key_field(grain) in {key.name for key in slicer.key_fields}  # type: ignore[arg-type]
-        for phrase in phrases
+        for grain in periods.granularities(slicer)
+        for phrase in (f"by {grain}", f"per {grain}", *GRANULARITIES[grain].phrases)
     }
     return _Vocabulary(data, keys, _days(slicer, today), grains)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import TIME_KEY_FIELDS, Granularity
+from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.ui.kit import amounts, page_scripts, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -86,8 +86,7 @@ def under(page_state: PageState, reading: Reading) -> PageState:
         also = view.also if reading.compare and view.also != reading.compare else ()
         view = replace(view, compare=reading.compare, also=also)
     if reading.grain is not None:
-        grain: Granularity = reading.grain  # type: ignore[assignment]
-        view = replace(view, grain=grain)
+        view = replace(view, grain=reading.grain)
     if reading.limit:
         view = replace(view, rows=min(reading.limit, MOST_ROWS))
     return replace(page_state, query=query, view=view)

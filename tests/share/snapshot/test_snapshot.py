@@ -252,7 +252,7 @@ def test_hostile_texts_are_texts(week: models.Snapshot) -> None:
         [(HOSTILE, HOSTILE)],
         "",
         chart=type(week.chart)(
-            **chart | {"lines": [type(week.chart.lines[0])(**line)], "ticks": [(0, HOSTILE)]}
+            **chart | {"lines": [type(week.chart.lines[0])(**line)], "ticks": [HOSTILE] * 7}
         ),
         notes=[HOSTILE],
         cards=[table],

@@ -14,6 +14,7 @@ from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
 from lib.insight import Dossier
 from lib.share import snapshots
+from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
@@ -92,6 +93,7 @@ def chart(dossier: Dossier, theirs: str) -> snapshots.Chart:
         names=names,
         starts=[f"{day.isoformat()}T00:00:00" for day in dossier.days],
         parts=[""] * len(names),
+        ticks=[GRANULARITIES["day"].tick(day.isoformat()) for day in dossier.days],
         lines=lines,
     )
 

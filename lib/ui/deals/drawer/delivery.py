@@ -6,7 +6,7 @@ from lib.deals.models import DemandDeal, PackageOrDeal
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import time_key_field
+from lib.slicers.granularities import time_key_field
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.series import ChartLine
 from lib.ui.deals import counts
@@ -61,7 +61,7 @@ def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> No
                     help=plain(field.formula_description or field.annotation or "") or None,
                 )
                 time_chart.draw_sparkline(
-                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
+                    series.over(answer, name, "day", period), field, period, locale_numbers
                 )
     where = f"{context.project}/{context.slicer_name}"
     exact = precision.summary(

@@ -12,7 +12,8 @@ from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS, Element
 from lib.insight import Forecast, TargetCost
 from lib.reporting.answers import Audience, DayFigure, Estimate
-from lib.slicers.models import DataField, time_key_field
+from lib.slicers.granularities import time_key_field
+from lib.slicers.models import DataField
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
