@@ -73,11 +73,10 @@ class DealField:
     `is_term`: also in create_demand_deals, once for all of its deals. Lists are filtered by it with
     `is_filter`, ordered by it with `is_order`, searched in it with `is_searched`. `width` is that of its
     column in the list on screen, in rem; None without a column. In forms it is called by its `label`, else by
-    its title, with `help`; in CSV files by `csv`, else by its title. The column of one that `is_extra` is
-    shown by choice. One that `is_extension` is not in the deals specification: forms offer it where the
-    service has it. `readers` get it beside the house: the buyer in text, CSV, mail and page, the DSP in deal
-    sync. By default it is for the house alone. One that `is_summed` adds up over deals: screens say "each"
-    and "in all".
+    its title, with `help`; in CSV files by `csv`, else by its title. One that
+    `is_extension` is not in the deals specification: forms offer it where the service has it. `readers` get
+    it beside the house: the buyer in text, CSV, mail and page, the DSP in deal sync. By default it is for the
+    house alone. One that `is_summed` adds up over deals: screens say "each" and "in all".
     """
 
     name: str
@@ -91,7 +90,6 @@ class DealField:
     is_order: bool = True
     is_searched: bool = False
     width: float | None = None
-    is_extra: bool = False
     is_extension: bool = False
     label: str = ""
     help: str = ""
@@ -128,7 +126,7 @@ def _term(
 ) -> DealField:
     """A term of deals that the deals specification does not have, agreed with the buyer."""
     return DealField(
-        name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help,
+        name, kind, title, (DEALS,), is_term=True, width=width, is_extension=True, help=help,
         readers=readers, is_summed=is_summed,
     )  # fmt: skip
 
@@ -201,20 +199,19 @@ FIELDS = (
     DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True, label="Fee", csv="Fee"),
     DealField(
         "contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0,
-        is_extra=True, label="Contact e-mail",
+        label="Contact e-mail",
     ),
     DealField(
-        "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
-        is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
-        readers=FOR_BOTH,
+        "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extension=True,
+        help="Floor: bids compete from the price up. Fixed: the price is what a win pays", readers=FOR_BOTH,
     ),
     DealField(
-        "currency", CURRENCY, "Currency", (DEALS,), is_term=True, width=5.5, is_extra=True,
-        is_extension=True, help="Of the deal's price, budget and fee", readers=FOR_BOTH,
+        "currency", CURRENCY, "Currency", (DEALS,), is_term=True, width=5.5, is_extension=True,
+        help="Of the deal's price, budget and fee", readers=FOR_BOTH,
     ),
     DealField(
         "buyer_status", BUYER, "Buyer's status", (DEALS,), is_writable=False, is_order=False, width=8.0,
-        is_extra=True, is_extension=True, readers=FOR_BUYER,
+        is_extension=True, readers=FOR_BUYER,
     ),
     _term("deal_type", DEAL_TYPE, "Deal type", 10.0, readers=FOR_BOTH),
     _term(
@@ -236,7 +233,7 @@ FIELDS = (
     _term("priority", PRIORITY, "Priority", 6.0, "1 is served first, 20 last", FOR_HOUSE),
     DealField(
         "house_code", SHORT_TEXT, "House code", (DEALS,), is_term=True, is_searched=True, width=8.0,
-        is_extra=True, is_extension=True, help="Your own number of the deal, such as a booking's",
+        is_extension=True, help="Your own number of the deal, such as a booking's",
     ),
     _term("buyer_note", SHORT_TEXT, "Note to the buyer", 12.0, "Part of the text and the CSV for the buyer"),
 )  # fmt: skip

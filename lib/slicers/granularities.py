@@ -16,15 +16,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from lib.slicers.dates import Days, shorten
+from lib.slicers.dates import shorten
 from lib.wire.errors import BadRequest
 
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 Instants = npt.NDArray[np.datetime64]
 Texts = npt.NDArray[np.str_]
 Span = tuple[dt.datetime, dt.date]
-Label = Callable[[dt.datetime], str]
 _TEXT_TYPES = {"D": "U10", "M": "U7", "Y": "U4"}
+_HOURS = np.array([f" {hour:02}:00" for hour in range(24)])
+_WEEKS = np.array([f"-W{week:02}" for week in range(1, 54)])
+_QUARTERS = np.array([f" Q{quarter}" for quarter in range(1, 5)])
 _DAYS_FROM_MONDAY_1970 = 3
 
 
@@ -34,10 +36,9 @@ class TimeGranularity:
 
     `form` writes hours (datetime64[h]) as values of years 0001 to 9999; `read` makes of the numbers in a
     value, which has the `pattern`, its first moment and its last day. `long` is its label in tooltips, rows
-    and filters, `short` on an axis, both of the first moment; None: the value itself. It is the usual one of
-    a period of up to `most_days`. `clock_hours` are the hours of an hour and a day, of which charts say where
-    a change of the clocks makes them more or fewer; 0 of longer ones. `phrases` name it in questions beside
-    "by day" and "per day".
+    and filters, `short` on an axis: formats of the first moment, empty for the value itself. It is the usual
+    one of a period of up to `most_days`. `clock_hours` are the hours of an hour and a day, which a change of
+    the clocks makes more or fewer; 0 of longer ones. `phrases` name it beside "by day" and "per day".
     """
 
     name: Granularity
@@ -46,8 +47,8 @@ class TimeGranularity:
     form: Callable[[Instants], Texts]
     read: Callable[..., Span]
     phrases: tuple[str, ...]
-    long: Label | None = None
-    short: Label | None = None
+    long: str = ""
+    short: str = ""
     most_days: float = math.inf
     clock_hours: int = 0
 
@@ -60,11 +61,6 @@ class TimeGranularity:
     def is_within_day(self) -> bool:
         """Whether its values are parts of a day, so that rows of it can be put on other clocks."""
         return 0 < self.clock_hours < 24
-
-    @property
-    def step(self) -> int:
-        """How far apart hours may be so that none of its values is missed: a day has at least 23."""
-        return self.clock_hours if self.is_within_day else 20
 
     def write(self, hours: npt.NDArray[np.integer]) -> Texts:
         """The values of hours since 1970-01-01 00:00 in the zone that is shown."""
@@ -80,24 +76,21 @@ class TimeGranularity:
             match = None
         raise BadRequest(f"'{shorten(text)}' is not a valid {self.name}; write it like '{self.example}'")
 
-    def days(self, text: str) -> Days:
-        """First and last day of a value (of an hour: its day, twice); BadRequest for a text that is none."""
-        start, last = self.span(text)
-        return start.date(), last
-
     def label(self, text: str) -> str:
         """A value in words: `22 Nov 2026 13:00`, `22 Nov 2026`, `2026-W47`, `Nov 2026`, `2026 Q4`, `2026`.
 
         A text that is no value stays as it is.
         """
         try:
-            return self.long(self.span(text)[0]) if self.long else text
+            return self.long.format(self.span(text)[0]) if self.long else text
         except BadRequest:
             return text
 
     def tick(self, text: str) -> str:
         """A value on an axis: `13:00` (of midnight its day), `22 Nov`, a week's Monday, `Nov 2026`…"""
-        return self.short(self.span(text)[0]) if self.short else text
+        start = self.span(text)[0]
+        row = GRANULARITIES["day"] if self.is_within_day and not start.hour else self
+        return row.short.format(start) or text
 
 
 def _truncate(instants: Instants, unit: Literal["D", "M", "Y"]) -> Texts:
@@ -105,7 +98,7 @@ def _truncate(instants: Instants, unit: Literal["D", "M", "Y"]) -> Texts:
 
 
 def _write_hours(instants: Instants) -> Texts:
-    return _join(_truncate(instants, "D"), " ", _two_digits(instants.astype(np.int64) % 24), ":00")
+    return np.strings.add(_truncate(instants, "D"), _HOURS[instants.astype(np.int64) % 24])
 
 
 def _write_weeks(instants: Instants) -> Texts:
@@ -113,24 +106,12 @@ def _write_weeks(instants: Instants) -> Texts:
     days = instants.astype("datetime64[D]").astype(np.int64)
     thursdays = (days - (days + _DAYS_FROM_MONDAY_1970) % 7 + 3).astype("datetime64[D]")
     new_year = thursdays.astype("datetime64[Y]").astype("datetime64[D]")
-    week = (thursdays - new_year).astype(np.int64) // 7 + 1
-    return _join(_truncate(thursdays, "Y"), "-W", _two_digits(week))
+    return np.strings.add(_truncate(thursdays, "Y"), _WEEKS[(thursdays - new_year).astype(np.int64) // 7])
 
 
 def _write_quarters(instants: Instants) -> Texts:
-    quarter = instants.astype("datetime64[M]").astype(np.int64) % 12 // 3 + 1
-    return _join(_truncate(instants, "Y"), " Q", quarter.astype("U1"))
-
-
-def _two_digits(numbers: npt.NDArray[np.int64]) -> Texts:
-    return np.array([f"{number:02}" for number in range(100)])[numbers]
-
-
-def _join(*parts: Texts | str) -> Texts:
-    whole = np.asarray(parts[0])
-    for part in parts[1:]:
-        whole = np.strings.add(whole, part)
-    return whole
+    months = instants.astype("datetime64[M]").astype(np.int64) % 12
+    return np.strings.add(_truncate(instants, "Y"), _QUARTERS[months // 3])
 
 
 def _read_day(year: int, month: int, day: int, hour: int = 0) -> Span:
@@ -148,36 +129,24 @@ def _read_months(year: int, month: int, count: int = 1) -> Span:
     return _read_day(year, month, 1)[0], dt.date(year, last, calendar.monthrange(year, last)[1])
 
 
-def _day(start: dt.datetime) -> str:
-    return f"{start.day} {start:%b}"
-
-
-def _month(start: dt.datetime) -> str:
-    return f"{start:%b %Y}"
-
-
 GRANULARITIES: dict[Granularity, TimeGranularity] = {
     row.name: row
     for row in (
         TimeGranularity(
             "hour", "2026-11-21 09:00", r"(\d{4})-(\d\d)-(\d\d) (\d\d):00", _write_hours, _read_day,
-            ("hourly",),
-            long=lambda start: f"{_day(start)} {start:%Y %H:%M}",
-            short=lambda start: f"{start:%H:%M}" if start.hour else _day(start),
-            most_days=3, clock_hours=1,
+            ("hourly",), "{0.day} {0:%b %Y %H:%M}", "{0:%H:%M}", 3, 1,
         ),
         TimeGranularity(
             "day", "2026-11-21", r"(\d{4})-(\d\d)-(\d\d)", lambda instants: _truncate(instants, "D"),
-            _read_day, ("daily", "day by day", "by date"),
-            long=lambda start: f"{_day(start)} {start:%Y}", short=_day, most_days=100, clock_hours=24,
+            _read_day, ("daily", "day by day", "by date"), "{0.day} {0:%b %Y}", "{0.day} {0:%b}", 100, 24,
         ),
         TimeGranularity(
-            "week", "2026-W47", r"(\d{4})-W(\d\d)", _write_weeks, _read_week, ("weekly",), short=_day,
-            most_days=400,
+            "week", "2026-W47", r"(\d{4})-W(\d\d)", _write_weeks, _read_week, ("weekly",),
+            short="{0.day} {0:%b}", most_days=400,
         ),
         TimeGranularity(
             "month", "2026-11", r"(\d{4})-(\d\d)", lambda instants: _truncate(instants, "M"), _read_months,
-            ("monthly",), long=_month, short=_month,
+            ("monthly",), "{0:%b %Y}", "{0:%b %Y}",
         ),
         TimeGranularity(
             "quarter", "2026 Q4", r"(\d{4}) Q(\d)", _write_quarters,

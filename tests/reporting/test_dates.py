@@ -167,7 +167,8 @@ def test_weeks_at_the_turn_of_the_year() -> None:
 def test_bounds_are_the_inverse(granularity: Granularity, hour: int) -> None:
     """First and last day of a value carry that value, the days beside them don't; an hour has its day."""
     text = _text(granularity, hour)
-    first, last = GRANULARITIES[granularity].days(text)
+    start, last = GRANULARITIES[granularity].span(text)
+    first = start.date()
     if granularity == "hour":
         assert first == last == (EPOCH + dt.timedelta(hours=hour)).date()
         return
@@ -202,4 +203,4 @@ def test_bounds_are_the_inverse(granularity: Granularity, hour: int) -> None:
 def test_malformed_values_of_time_key_fields(granularity: Granularity, text: str) -> None:
     """What is no value of the time key field is a bad request that shows how one is written."""
     with pytest.raises(BadRequest, match=rf"is not a valid {granularity}; write it like '2026"):
-        GRANULARITIES[granularity].days(text)
+        GRANULARITIES[granularity].span(text)

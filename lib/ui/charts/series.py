@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -112,43 +111,31 @@ def over(
     A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
     """
     axis = _axis(grain, period, days or period, today, zone)
-    names = axis.names
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
-    rows = np.array([row_of_name.get(name, -1) for name in names])
+    rows = np.array([row_of_name.get(name, -1) for name in axis.names])
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
         days_with_data = map(date.fromisoformat, audience.total.dates)
         with_data = {name for day in days_with_data for name in buckets(grain, (day, day))}
-        values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
-    sampled = audience.low is not None and audience.high is not None and field in audience.low
-    return Series(
-        names=names,
-        starts=axis.starts,
-        values=values,
-        low=_take(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
-        high=_take(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
-        parts=axis.parts,
-        marks=axis.marks,
-        grain=grain,
-    )
-
-
-class _Axis(NamedTuple):
-    """The buckets of a period: their names, starts, how much of each there is, and their marks."""
-
-    names: tuple[str, ...]
-    starts: tuple[datetime, ...]
-    parts: tuple[str, ...]
-    marks: tuple[str, ...]
+        values[(rows < 0) & np.isin(axis.names, list(with_data))] = 0.0
+    if audience.low is None or audience.high is None or field not in audience.low:
+        return replace(axis, values=values)
+    low, high = (_take(side[field].to_numpy(), rows) for side in (audience.low, audience.high))
+    return replace(axis, values=values, low=low, high=high)
 
 
 @lru_cache(maxsize=64)
-def _axis(grain: Granularity, period: Days, days: Days, today: date | None, zone: Zone) -> _Axis:
-    names = tuple(buckets(grain, period, zone))
-    parts = tuple(part(grain, name, days, today) for name in names)
-    marks = mark_texts(grain, period, zone)
-    starts = tuple(GRANULARITIES[grain].span(name)[0] for name in names)
-    return _Axis(names, starts, parts, tuple(marks.get(name, "") for name in names))
+def _axis(grain: Granularity, period: Days, days: Days, today: date | None, zone: Zone) -> Series:
+    """The buckets of a period, without values."""
+    names, marks = buckets(grain, period, zone), mark_texts(grain, period, zone)
+    return Series(
+        names=tuple(names),
+        starts=tuple(GRANULARITIES[grain].span(name)[0] for name in names),
+        values=np.zeros(len(names)),
+        parts=tuple(part(grain, name, days, today) for name in names),
+        marks=tuple(marks.get(name, "") for name in names),
+        grain=grain,
+    )
 
 
 def mark_texts(grain: Granularity, period: Days, zone: Zone) -> dict[str, str]:
@@ -165,7 +152,8 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     """How much of a bucket is in the period and past: `3 of 7 days`; empty if it is whole."""
     if GRANULARITIES[grain].is_within_day:
         return ""
-    first, last = GRANULARITIES[grain].days(name)
+    start, last = GRANULARITIES[grain].span(name)
+    first = start.date()
     days = (last - first).days + 1
     begins, ends = max(first, period[0]), min(last, period[1])
     is_today = today is not None and begins <= today <= ends
@@ -178,7 +166,8 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
 def buckets(grain: Granularity, period: Days, zone: Zone = 0) -> list[str]:
     """The names of all buckets that the days touch, in order: `2026-11-14`, `2026-W47`…"""
     row = GRANULARITIES[grain]
-    return list(dict.fromkeys(row.write(zones.hours_of(zone, period)[:: row.step]).tolist()))
+    step = 1 if row.is_within_day else 20  # a day has at least 23 hours
+    return list(dict.fromkeys(row.write(zones.hours_of(zone, period)[::step]).tolist()))
 
 
 def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Values:

@@ -1,4 +1,4 @@
-"""Packages and deals as rows of the list: what each shows, its columns and cells, and rows as CSV."""
+"""Packages and deals as rows of the list, and its columns, a row each: cells, file, orders and filters."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from lib.deals import fields, moments
-from lib.deals.delivery import FIGURES, DeliveryKind
-from lib.deals.fields import FIELDS
+from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind
+from lib.deals.fields import BOTH, DEALS, FIELDS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.slicers.models import Direction
 from lib.ui.charts.numbers import Numbers
@@ -22,6 +22,7 @@ from lib.wire.text import csv_text
 
 KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
 ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price", "currency")
+MORE_FIELDS = [field for field in FIELDS if field.width is not None and field.name not in ATTRIBUTES]
 Key = tuple[str, int]
 PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
@@ -34,53 +35,27 @@ WRITERS: Mapping[DeliveryKind, Callable[[Numbers, float], str]] = {
     "pacing": lambda numbers, value: numbers.percent(value, 0),
 }
 FIGURE_WIDTHS: Mapping[DeliveryKind, float] = {
-    "impressions": 9.8,
-    "spend": 7.8,
-    "win_rate": 8.4,
-    "pacing": 8.2,
-}
-LINK_COLUMNS = {
-    "seat": ("Seats", 9.0),
-    "deals": ("Deals", 3.7),
-    "targeting": ("Targeting", 8.0),
-    "id": ("Id", 4.0),
-    "health": ("Health", 8.5),
-    "owner": ("Owner", 8.0),
-    **{name: (figure.title, FIGURE_WIDTHS[figure.kind]) for name, figure in FIGURES.items()},
-}
-WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
-    field.name: field.width for field in FIELDS if field.width is not None
-}
-OWN_WIDTHS: Mapping[str, Mapping[str, float]] = {
-    fields.SUPPLY: {"name": 13.0, "targeting": 13.0, "seat": 11.0},
-    fields.DEALS: {"name": 14.0, "seat": 8.0, "price": 7.2},
-}
-"""Widths of one of the lists: among packages names give way to targeting and seats."""
-EXTRAS = {
-    entity: tuple(field.name for field in fields.of(entity) if field.is_extra)
-    for entity in (fields.SUPPLY, fields.DEALS)
-}
+    "impressions": 9.8, "spend": 7.8, "win_rate": 8.4, "pacing": 8.2,
+}  # fmt: skip
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    fields.SUPPLY: (
+    SUPPLY: (
         "name", "status", "targeting", "seat", "price", "deals", "media_type", "start_date", "end_date",
     ),
-    fields.DEALS: (
+    DEALS: (
         "name", "status", "health", "seat", "price", "impressions_7_days", "spend_7_days", "win_rate_7_days",
         "pacing_7_days",
     ),
 }  # fmt: skip
-"""The columns that are shown until somebody chooses others."""
+"""The columns that are shown until somebody chooses others, in their order."""
 MAIN = "name"
+Needs = Literal["nothing", "links", "report"]
+OWN: Mapping[str, Needs] = {SUPPLY: "nothing", DEALS: "nothing"}
+OF_PACKAGES: Mapping[str, Needs] = {SUPPLY: "nothing", DEALS: "links"}
+OF_DEALS: Mapping[str, Needs] = {SUPPLY: "links", DEALS: "nothing"}
 BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
 }
-ON_PHONE: Mapping[str, PhonePlace] = {
-    "status": "top", "seat": "left", "price": "right", **dict.fromkeys(FIGURES, "below"),
-    "start_date": "below", "health": "end",
-}  # fmt: skip
-RIGHT = ("price", "deals", "id", *FIGURES, *(field.name for field in FIELDS if field.kind.limits is not None))
-FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date", *FIGURES})
 
 
 def seat_of(deal: DemandDeal) -> str:
@@ -139,13 +114,6 @@ class DealRow:
         return self.entity, self.id
 
 
-def more(entity: str) -> tuple[str, ...]:
-    """The plain fields with a column of which a row has no attribute."""
-    return tuple(
-        field.name for field in fields.of(entity) if field.width is not None and field.name not in ATTRIBUTES
-    )
-
-
 def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
     """A package's row; `deals` are its own."""
     return DealRow(
@@ -199,43 +167,25 @@ def of_deal(
 def csv(deal_rows: Iterable[DealRow], money: Prices = field_text.USUAL) -> Iterator[bytes]:
     """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
     would run or add to prices in another currency; the first has the header too. Without rows it is empty."""
-    header: list[Sequence[object]] = []
-    for index, row in enumerate(deal_rows):
-        values = _values(row, money)
-        if index == 0:
-            header = [[*values]]
-        yield csv_text([*header, [*values.values()]]).encode()
-        header = []
-
-
-def _values(row: DealRow, money: Prices) -> dict[str, object]:
-    """A row of the file by title."""
-    ranges = prices_by_currency(row.prices, money)
-    lowest, highest = (
-        [_number(prices[end], currency, money) for currency, prices in ranges] for end in (0, -1)
-    )
     price = money.title[:1].lower() + money.title[1:]
-    return {
-        "Id": row.id,
-        "Kind": KINDS[row.entity],
-        "Name": row.name,
-        "Deal id": row.deal_id,
-        "Status": row.status,
-        "Media type": row.media_type,
-        "Start": "" if row.start is None else row.start.isoformat(sep=" "),
-        "End": moments.end_text(row.end),
-        "Seats": "; ".join(row.seats),
-        "DSPs": "; ".join(row.dsps),
-        f"Lowest {price}": lowest[0] if len(lowest) == 1 else "; ".join(map(str, lowest)),
-        f"Highest {price}": highest[0] if len(highest) == 1 else "; ".join(map(str, highest)),
-        "Currency": "; ".join(currency for currency, _ in ranges),
-        **{
-            fields.BY_NAME[name].column: (fields.BY_NAME[name].kind.choices or {}).get(value, value)
-            for name, value in row.more
-        },
-        "Targeting": row.targeting,
-        "Linked with": "; ".join(row.others),
-    }
+    columns: list[DealColumn] = []
+    for row in deal_rows:
+        header: list[Sequence[object]] = []
+        if not columns:
+            columns = [column for column in DEAL_COLUMNS if column.value and row.entity in column.files]
+            header = [[(column.file_title or column.title).format(price=price) for column in columns]]
+        values = [column.value(row, money) for column in columns if column.value]
+        yield csv_text([*header, values]).encode()
+
+
+def _currencies(row: DealRow, money: Prices) -> Iterator[str]:
+    return (currency for currency, _ in prices_by_currency(row.prices, money))
+
+
+def _price_at(end: int, row: DealRow, money: Prices) -> Decimal | str:
+    """The lowest (0) or highest (-1) price: a number, or of several currencies a text with each."""
+    prices = [_number(own[end], currency, money) for currency, own in prices_by_currency(row.prices, money)]
+    return prices[0] if len(prices) == 1 else "; ".join(map(str, prices))
 
 
 def _number(price: Decimal, currency: str, money: Prices) -> Decimal | str:
@@ -244,28 +194,115 @@ def _number(price: Decimal, currency: str, money: Prices) -> Decimal | str:
 
 
 def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
-    return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
+    own = (plain for plain in MORE_FIELDS if entity.entity in plain.entities)
+    return tuple((plain.name, getattr(entity, plain.name, None)) for plain in own)
 
 
 def _prices(deals: Iterable[DemandDeal]) -> tuple[tuple[str, Decimal], ...]:
     return tuple(sorted((deal.currency or "", deal.price) for deal in deals if deal.price is not None))
 
 
-OTHERS = {
-    entity: tuple(name for name in more(entity) if name not in names) for entity, names in EXTRAS.items()
-}
+Text = Callable[[DealRow, Prices], str]
+Value = Callable[[DealRow, Prices], object]
+
+
+@dataclass(frozen=True)
+class DealColumn:
+    """A column of these `lists`, `width` rem wide unless `widths` has another, and of these CSV `files`.
+
+    `text` is its cell, a badge where it has a `tone`; `value` is that in the file, under `file_title` or its
+    title, in which `{price}` is the price's. The list of an entity in `orders` or `filters` has it as order
+    or filter where the service does what that needs: nothing more, follow links, or store health. The first
+    click on its header `is_falling`. For the rest see ListColumn.
+    """
+
+    name: str
+    title: str
+    width: float = 0
+    lists: tuple[str, ...] = ()
+    text: Text = lambda row, money: ""
+    value: Value | None = None
+    files: tuple[str, ...] = BOTH
+    file_title: str = ""
+    widths: Mapping[str, float] = field(default_factory=dict)
+    orders: Mapping[str, Needs] = field(default_factory=dict)
+    filters: Mapping[str, Needs] = field(default_factory=dict)
+    tone: Callable[[DealRow], str] = lambda row: ""
+    is_falling: bool = False
+    is_right: bool = False
+    on_phone: PhonePlace = ""
+
+
+def _field(name: str, *parts: Any, **more: Any) -> DealColumn:
+    """The column of a plain field, with its title and width."""
+    return DealColumn(name, fields.BY_NAME[name].title, fields.BY_NAME[name].width or 0, *parts, **more)
+
+
+def _more_field(plain: fields.DealField) -> DealColumn:
+    """The column of a plain field of which a row has no attribute."""
+    words = plain.kind.choices or {}
+    return DealColumn(
+        plain.name, plain.title, plain.width or 0, plain.entities,
+        lambda row, _: field_text.value(plain.name, dict(row.more).get(plain.name)),
+        lambda row, _: words.get(content := dict(row.more).get(plain.name), content),
+        plain.entities, plain.column, is_right=plain.kind.limits is not None,
+    )  # fmt: skip
+
+
+def _figure(figure: DeliveryFigure) -> DealColumn:
+    return DealColumn(
+        figure.name, figure.title, FIGURE_WIDTHS[figure.kind], (DEALS,),
+        lambda row, _: row.delivery.get(figure.name, ""), orders={DEALS: "report"}, is_falling=True,
+        is_right=True, on_phone="below",
+    )  # fmt: skip
+
+
+DEAL_COLUMNS = (
+    *map(_figure, FIGURES.values()),
+    DealColumn("health", "Health", 8.5, (DEALS,), lambda row, _: row.health[0], orders={DEALS: "report"},
+        tone=lambda row: row.health[1], on_phone="end"),
+    DealColumn("id", "Id", 4.0, BOTH, lambda row, _: str(row.id), lambda row, _: row.id, orders=OWN,
+        is_falling=True, is_right=True),
+    DealColumn("kind", "Kind", value=lambda row, _: KINDS[row.entity]),
+    _field("name", BOTH, lambda row, _: row.name, lambda row, _: row.name, orders=OWN,
+        widths={SUPPLY: 13.0, DEALS: 14.0}),
+    _field("deal_id", (DEALS,), lambda row, _: row.deal_id, lambda row, _: row.deal_id,
+        orders={DEALS: "nothing"}),
+    _field("status", BOTH, lambda row, _: row.status.capitalize(), lambda row, _: row.status, orders=OWN,
+        filters=OWN, tone=lambda row: TONES.get(row.status, "gray") if row.status else "", on_phone="top"),
+    _field("media_type", BOTH, lambda row, _: row.media_type.capitalize(), lambda row, _: row.media_type,
+        orders=OF_PACKAGES, filters=OF_PACKAGES),
+    _field("start_date", BOTH, lambda row, _: day(row.start),
+        lambda row, _: "" if row.start is None else row.start.isoformat(sep=" "), orders=OF_PACKAGES,
+        is_falling=True, on_phone="below"),
+    _field("end_date", BOTH, lambda row, _: "" if row.end is None else moments.end_words(row.end),
+        lambda row, _: moments.end_text(row.end), orders=OF_PACKAGES, is_falling=True),
+    DealColumn("seat", "Seats", 9.0, BOTH, lambda row, _: list_text(row.seats),
+        lambda row, _: "; ".join(row.seats), widths={SUPPLY: 11.0, DEALS: 8.0}, orders={DEALS: "links"},
+        filters=OF_DEALS, on_phone="left"),
+    DealColumn("dsp", "DSPs", value=lambda row, _: "; ".join(row.dsps), filters=OF_DEALS),
+    DealColumn("price", "{price}", 8.0, BOTH, lambda row, money: span(row.prices, money), orders=OF_DEALS,
+        widths={DEALS: 7.2}, is_falling=True, is_right=True, on_phone="right"),
+    DealColumn("lowest", "Lowest {price}", value=lambda row, money: _price_at(0, row, money)),
+    DealColumn("highest", "Highest {price}", value=lambda row, money: _price_at(-1, row, money)),
+    _field("currency", (DEALS,), lambda row, money: ", ".join(_currencies(row, money)),
+        lambda row, money: "; ".join(_currencies(row, money))),
+    DealColumn("deals", "Deals", 3.7, (SUPPLY,), lambda row, _: str(len(row.others)), is_right=True),
+    *map(_more_field, MORE_FIELDS),
+    DealColumn("owner", "Owner", 8.0, (SUPPLY,),
+        lambda row, _: field_text.value("owner", dict(row.more).get("owner"))),
+    DealColumn("targeting", "Targeting", 8.0, BOTH, lambda row, _: row.targeting,
+        lambda row, _: row.targeting, widths={SUPPLY: 13.0}),
+    DealColumn("others", "Linked with", value=lambda row, _: "; ".join(row.others)),
+)  # fmt: skip
+"""In the order of files; lists have the usual ones first."""
+BY_NAME = {column.name: column for column in DEAL_COLUMNS}
 ALL_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    fields.SUPPLY: (
-        "name", "status", "targeting", "seat", "price", "deals", *OTHERS[fields.SUPPLY], "media_type",
-        "start_date", "end_date", "id", "owner", *EXTRAS[fields.SUPPLY],
-    ),
-    fields.DEALS: (
-        "name", "status", "health", "seat", "price", *FIGURES, "deal_id", *OTHERS[fields.DEALS], "media_type",
-        "start_date", "end_date", "id", "targeting", *EXTRAS[fields.DEALS],
-    ),
+    entity: (
+        *usual, *(row.name for row in DEAL_COLUMNS if entity in row.lists and row.name not in usual),
+    )
+    for entity, usual in COLUMNS.items()
 }  # fmt: skip
-OPTIONAL = {entity: frozenset(names) - {*COLUMNS[entity]} for entity, names in ALL_COLUMNS.items()}
-"""Columns that are shown by choice alone."""
 
 
 def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -279,7 +316,7 @@ def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
 def stored_columns(entity: str, names: Sequence[str]) -> list[str]:
     """Columns, without `name`, as they are stored (see read_columns)."""
     is_usual = {*COLUMNS[entity]} <= {MAIN, *names}
-    return [name for name in names if name in OPTIONAL[entity]] if is_usual else [MAIN, *names]
+    return [name for name in names if name not in COLUMNS[entity]] if is_usual else [MAIN, *names]
 
 
 def list_columns(
@@ -293,23 +330,22 @@ def list_columns(
 
     They have the widths of the list of this entity.
     """
-    widths = {**WIDTHS, **OWN_WIDTHS.get(entity, {})}
-    titles = column_titles(price)
-    places = {name: ON_PHONE.get(name, "") for name in names}
+    columns = [BY_NAME[name] for name in names]
+    places = {column.name: column.on_phone for column in columns}
     for name in [name for name, place in places.items() if place == "below"][1:]:
         places[name] = ""  # a card has room for one there
     return tuple(
         ListColumn(
-            id=name,
-            title=titles[name],
-            width=widths[name],
-            order=None if name not in orders else "desc" if name in FALLING else "asc",
-            sorted=order[1] if order is not None and order[0] == name else None,
-            is_right=name in RIGHT,
-            on_phone=places[name],
-            is_titled=name in FIGURES,
+            id=column.name,
+            title=column.title.format(price=price),
+            width=column.widths.get(entity, column.width),
+            order=None if column.name not in orders else "desc" if column.is_falling else "asc",
+            sorted=order[1] if order is not None and order[0] == column.name else None,
+            is_right=column.is_right,
+            on_phone=places[column.name],
+            is_titled=column.name in FIGURES,
         )
-        for name in names
+        for column in columns
     )
 
 
@@ -334,25 +370,8 @@ def as_text(key: Key) -> str:
 
 def cells(row: DealRow, names: Sequence[str], money: Prices = field_text.USUAL) -> tuple[ListCell, ...]:
     """The cells of a row."""
-    texts = {
-        "name": row.name,
-        "status": row.status.capitalize(),
-        "seat": list_text(row.seats),
-        "health": row.health[0],
-        "price": span(row.prices, money),
-        "currency": ", ".join(currency for currency, _ in prices_by_currency(row.prices, money)),
-        "deals": str(len(row.others)),
-        "deal_id": row.deal_id,
-        "media_type": row.media_type.capitalize(),
-        "start_date": day(row.start),
-        "end_date": "" if row.end is None else moments.end_words(row.end),
-        "targeting": row.targeting,
-        "id": str(row.id),
-        **{name: row.delivery.get(name, "") for name in FIGURES},
-        **{name: field_text.value(name, value) for name, value in row.more},
-    }
-    tones = {"status": TONES.get(row.status, "gray") if row.status else "", "health": row.health[1]}
-    return tuple(ListCell(texts[name], tones.get(name, "")) for name in names)
+    columns = [BY_NAME[name] for name in names]
+    return tuple(ListCell(column.text(row, money), column.tone(row)) for column in columns)
 
 
 def delivery_texts(
@@ -401,6 +420,5 @@ def day(at: datetime | None) -> str:
 
 
 def column_titles(price: str) -> dict[str, str]:
-    """The titles of all columns by name; `price` is that of the price."""
-    titles = {field.name: field.title for field in FIELDS}
-    return titles | {name: title for name, (title, _) in LINK_COLUMNS.items()} | {"price": price}
+    """The titles of the lists' columns by name; `price` is that of the price."""
+    return {column.name: column.title.format(price=price) for column in DEAL_COLUMNS if column.lists}

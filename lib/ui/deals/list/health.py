@@ -26,8 +26,8 @@ from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report, supply_path
-from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
-from lib.ui.deals.list.list_state import REPORT_ORDERS, Filters
+from lib.ui.deals.list.deal_rows import BY_NAME, DealRow, delivery_texts
+from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -317,7 +317,7 @@ def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
 
 def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
     """The part of the list's filters that is about health, or why it can't be applied."""
-    if not is_on and order not in REPORT_ORDERS:
+    if not is_on and BY_NAME[order].orders.get(DEALS) != "report":
         return (), ""
     healths = source(context)
     if not is_on:

@@ -12,10 +12,9 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Abilities
-from lib.deals.delivery import FIGURES
 from lib.deals.fields import DEALS, SUPPLY
 from lib.slicers.models import Direction
-from lib.ui.deals.list.deal_rows import KINDS, DealRow, Key, as_text
+from lib.ui.deals.list.deal_rows import DEAL_COLUMNS, KINDS, DealRow, Key, as_text
 from lib.ui.kit import address, notes
 from lib.ui.kit.listing import OpenRow, SelectRows, SortBy, new_acts
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
@@ -23,15 +22,7 @@ from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 PAGE = 50
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
 NEWEST: tuple[str, Direction] = ("id", "desc")
-FILTERS = {SUPPLY: ("status", "media_type"), DEALS: ("status", "seat", "dsp")}
-LINK_FILTERS = {SUPPLY: ("seat", "dsp"), DEALS: ("media_type",)}
-ORDERS = {
-    SUPPLY: ("name", "status", "media_type", "start_date", "end_date", "id"),
-    DEALS: ("name", "status", "price", "deal_id", "id"),
-}
-LINKED_ORDERS = {SUPPLY: ("price",), DEALS: ("seat", "media_type", "start_date", "end_date")}
-HEALTH, REPORT = "health", "report"
-REPORT_ORDERS = (HEALTH, *FIGURES)
+REPORT = "report"
 OPEN, NOTE = "open", notes.NEXT_NOTE
 FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
 COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
@@ -43,7 +34,7 @@ VIEW, LIST, ORDER_PARAM, PAGE_PARAM = "deals_view", "deals_list", "deals_order",
 
 @dataclass(frozen=True)
 class ListSearch:
-    """One page of one kind: `meanings` as the service's `meaning`, `filters` by name (see FILTERS).
+    """One page of one kind: `meanings` as the service's `meaning`, `filters` by name.
 
     Among them may be `report`, which leaves out nothing: it says what health is read from.
     """
@@ -88,14 +79,14 @@ class ListSearch:
 
 def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
     """The filters of a list, as far as the service has them."""
-    return FILTERS[entity] + (LINK_FILTERS[entity] if does.finds else ())
+    needs = ("nothing", "links") if does.finds else ("nothing",)
+    return tuple(row.name for need in needs for row in DEAL_COLUMNS if row.filters.get(entity) == need)
 
 
 def orders(entity: str, does: Abilities, has_health: bool = False) -> frozenset[str]:
     """The orders of a list, as far as the service has them, and has health to order by for this person."""
-    link_orders = LINKED_ORDERS[entity] if does.finds else ()
-    report_orders = REPORT_ORDERS if entity == DEALS and has_health else ()
-    return frozenset(ORDERS[entity] + link_orders + report_orders)
+    abilities = {None: False, "nothing": True, "links": does.finds, "report": has_health}
+    return frozenset(row.name for row in DEAL_COLUMNS if abilities[row.orders.get(entity)])
 
 
 def read_order(text: str, orders: frozenset[str]) -> tuple[str, Direction]:
