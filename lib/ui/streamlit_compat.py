@@ -6,7 +6,7 @@ it. What the server's side relies on is in lib/serving/front/streamlit_parts.py.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -134,6 +134,23 @@ def media_ids(manager: Any) -> set[str] | None:
     return None if files is None or later_files is None else {*tuple(files), *tuple(later_files)}
 
 
+def media_size(manager: Any, file_id: str) -> int:
+    """The bytes of a media file; 0 for one that is gone, and without the look."""
+    file = manager.read_file(file_id) if hasattr(manager, "read_file") else None
+    return getattr(file, "content_size", 0)
+
+
+def keep_media(manager: Any, file_ids: Iterable[str]) -> None:
+    """Let the next removal of unused files leave these: the first marks a download, the second deletes it.
+
+    Without it, a file that was just made may be gone before the browser requests it.
+    """
+    files = getattr(manager, MEDIA_LISTS[0], {})
+    for file_id in file_ids:
+        if file_id in files:
+            files[file_id] = type(files[file_id])(files[file_id].kind)
+
+
 def protocol() -> Protocol:
     """How the messages of the WebSocket are parsed, to refuse what no screen sends.
 
@@ -192,7 +209,12 @@ def _reaches() -> Iterator[Reach]:
     )
     yield Reach("look for a session", "a tab whose desk ended does not load itself again", look)
     yield Reach("media files to replace", "nobody can download files", media_files)
-    yield Reach("lists of media files", "the memory of who owns a file grows", media_lists)
+    yield Reach("lists of media files", "downloads get lost on a busy desk", media_lists)
+    yield Reach(
+        "size of media files",
+        "more than 128 MB of downloads are held",
+        partial(_has, "streamlit.runtime.media_file_manager", "MediaFileManager", "read_file"),
+    )
     yield Reach("state of a session", "a tab whose connection breaks starts again from its address", state)
     yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)
     yield Reach(

@@ -8,6 +8,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   └── BadDefinition     a slicer definition, with line and field
     ├── AccessError           wrong token, or nothing granted here                403
     │   ├── NotAdmitted       a company account that may not sign in here; says why
+    │   ├── RightsChanged     of who has a page open: signed out, or with other permissions
     │   └── Refused           (client side) our own credentials are rejected
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
@@ -140,6 +141,10 @@ class AccessError(TrancheError):
 
 class NotAdmitted(AccessError):
     """A company account that may not sign in here; the reason says why, in whole sentences."""
+
+
+class RightsChanged(AccessError):
+    """Whoever has a page open is signed out, or has other permissions than when it was drawn; says which."""
 
 
 class Refused(AccessError):

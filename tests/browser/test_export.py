@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xlrd
 from playwright.sync_api import Page, expect
+from tsv2 import read_tsv2
 
 from browser.conftest import Service, enter, settled
 from lib.reporting.answers import Audience
@@ -108,6 +109,11 @@ def _delimited(separator: str) -> Callable[[Path], pd.DataFrame]:
     return lambda file: pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False)
 
 
+def _tsv2(file: Path) -> pd.DataFrame:
+    header, *rows = read_tsv2(file.read_bytes())
+    return pd.DataFrame(rows, columns=header)
+
+
 def _xls(file: Path) -> pd.DataFrame:
     sheet = xlrd.open_workbook(str(file)).sheet_by_index(0)
     rows = [[_whole(cell) for cell in sheet.row_values(row)] for row in range(sheet.nrows)]
@@ -127,7 +133,7 @@ def _whole(cell: object) -> object:
 READERS: dict[ExportFormat, Callable[[Path], pd.DataFrame]] = {
     "csv": _delimited(","),
     "tsv": _delimited("\t"),
-    "tsv2": _delimited("\t"),
+    "tsv2": _tsv2,
     "xls": _xls,
     "xlsx": _xlsx,
 }

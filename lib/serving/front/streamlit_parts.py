@@ -23,6 +23,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "BidiComponent": ("stBidiComponent",),
     "DataFrame": ("stDataFrame",),
     "DateTimeInput": ("stDateTimeInput",),
+    "DownloadButton": ("stDownloadButtonError",),
     "DynamicIcon": ("stIconMaterial",),
     "ImageList": ("stImage",),
     "Metric": ("stMetric", "stMetricLabel", "stMetricValue"),

@@ -17,6 +17,7 @@ from lib.wire.errors import TrancheError
 
 Maker = Callable[[RequestContext], str | bytes]
 UNKNOWN = "The server's log says why. Try again."
+NOT_MADE = "The page was being drawn again, or the file took more than three minutes. Try again."
 _WATCH = st.components.v2.component(
     "download_watch",
     js="""
@@ -77,6 +78,7 @@ def offer(
             watch = _WATCH(key=f"{key}_failed", height=0, on_failed_change=lambda: None)
         if failures or watch.failed is not None:
             error = failures[-1] if failures else None
-            why = problems.sentence(error) if isinstance(error, TrancheError) else UNKNOWN
+            unknown = UNKNOWN if failures else NOT_MADE
+            why = problems.sentence(error) if isinstance(error, TrancheError) else unknown
             title = f"{plain(file_name)} could not be made"
             st.error(f"{why} Nothing was saved.", title=title, icon=":material/error:")

@@ -1,5 +1,6 @@
 """Who may read the files that pages offer at `/media/`: whoever they were made for, in the same browser."""
 
+import time
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from threading import Lock
@@ -13,6 +14,7 @@ from lib.ui import streamlit_compat
 
 Owner = tuple[str, str]
 """A browser's number, and the name of the person signed in."""
+HELD_SECONDS, HELD_BYTES = 60, 128 << 20
 
 
 class OwnedMedia:
@@ -21,12 +23,21 @@ class OwnedMedia:
     A file's address is a digest of its content: equal files have one, and many owners. Streamlit itself hands
     a file to whoever has the address. So this stands in front of `files`, its manager of media files, and
     notes what goes in; everything else passes.
+
+    Streamlit deletes a file that was made on a click when scripts have ended twice, whoever's: on a busy desk
+    before the browser has requested it. So it is held for a minute: the newest files, up to 128 MB of them.
     """
 
-    def __init__(self, files: Any, owner: Callable[[], Owner | None]) -> None:
-        """`owner` says for whom the script runs that calls it; None where nobody is signed in."""
-        self._files, self._owner, self._owning = files, owner, Lock()
+    def __init__(
+        self, files: Any, owner: Callable[[], Owner | None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`owner` says for whom the script runs that calls it; None where nobody is signed in.
+
+        `clock` gives seconds.
+        """
+        self._files, self._owner, self._clock, self._lock = files, owner, clock, Lock()
         self._owners: dict[str, set[Owner]] = {}
+        self._held: dict[str, tuple[float, int]] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._files, name)
@@ -52,12 +63,18 @@ class OwnedMedia:
         owners = self._owners.get(file_id, set())
         address: str = self._files.execute_deferred(file_id)
         self._own(_id(address), owners)
+        self._hold(_id(address))
         return address
 
     def remove_orphaned_files(self) -> None:
-        """Remove the files that no session uses, and forget whose they were."""
-        self._files.remove_orphaned_files()
-        with self._owning:
+        """Remove the files that no session uses and that are not held, and forget whose they were."""
+        with self._lock:
+            now = self._clock()
+            self._held = {
+                media_id: (until, size) for media_id, (until, size) in self._held.items() if until > now
+            }
+            streamlit_compat.keep_media(self._files, self._held)
+            self._files.remove_orphaned_files()
             ids = streamlit_compat.media_ids(self._files)
             if ids is not None:
                 self._owners = {
@@ -65,8 +82,17 @@ class OwnedMedia:
                 }
 
     def _own(self, file_id: str, owners: Iterable[Owner]) -> None:
-        with self._owning:
+        with self._lock:
             self._owners.setdefault(file_id, set()).update(owners)
+
+    def _hold(self, file_id: str) -> None:
+        """Hold a file from now on, and let go of the oldest that are too much beside it."""
+        size = streamlit_compat.media_size(self._files, file_id)
+        with self._lock:
+            self._held.pop(file_id, None)
+            while self._held and size + sum(held for _, held in self._held.values()) > HELD_BYTES:
+                del self._held[next(iter(self._held))]
+            self._held[file_id] = self._clock() + HELD_SECONDS, size
 
 
 def script_owner() -> Owner | None:

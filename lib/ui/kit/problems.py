@@ -18,6 +18,7 @@ from lib.wire.errors import (
     InternalError,
     Refused,
     ResponseTimeout,
+    RightsChanged,
     ServiceProblem,
     StoreUnavailable,
     TooLarge,
@@ -42,7 +43,7 @@ NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     ),
     (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
 )
-FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnavailable)
+FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnavailable, RightsChanged)
 
 
 @contextmanager

@@ -27,10 +27,11 @@ from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import problems, session_cache
 from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
-from lib.wire.errors import AccessError, StoreUnavailable, TrancheError
+from lib.wire.errors import RightsChanged, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
-SIGNED_OUT = "You are signed out, or your permissions changed: reload this page"
+SIGNED_OUT = "You are signed out. Sign in again, then repeat this"
+CHANGED = "Your permissions changed while this page was open. Check what it shows now, then try again"
 OTHERS_OPEN = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
@@ -270,13 +271,14 @@ def sign_out() -> None:
 def session_check() -> Callable[[], None]:
     """A check for threads outside of the script: whether this sign-in is still valid for the same person.
 
-    It raises AccessError once they signed out in whichever tab, their password or permissions changed.
+    It raises RightsChanged once they signed out in whichever tab, their password or permissions changed.
     """
     signed_in, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
 
     def check() -> None:
-        if signed_in is None or sessions.person(signed_in.username, ends) != signed_in:
-            raise AccessError(SIGNED_OUT)
+        now = None if signed_in is None else sessions.person(signed_in.username, ends)
+        if now is None or now != signed_in:
+            raise RightsChanged(SIGNED_OUT if now is None else CHANGED)
 
     return check
 

@@ -12,6 +12,7 @@ from conftest import copied, desk_over
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from websockets.sync.client import connect as connect_socket
 
@@ -56,6 +57,16 @@ class Desk:
         header = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
         found = self.cookies.person(header)
         return found and found.username
+
+
+@dataclass
+class MediaClock:
+    """Seconds that a test sets."""
+
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +278,8 @@ def test_what_counts_as_tls(scheme: str, headers: dict[str, str], secure: bool) 
 def test_a_file_belongs_to_those_for_whom_it_was_made() -> None:
     """Each browser and person reads their own files, also equal ones and those made on a click; no others."""
     owner: list[tuple[str, str] | None] = [ADA]
-    media = OwnedMedia(MediaFileManager(MemoryMediaFileStorage("/media")), lambda: owner[0])
+    clock = MediaClock()
+    media = OwnedMedia(MediaFileManager(MemoryMediaFileStorage("/media")), lambda: owner[0], clock)
 
     def file_of(address: str) -> str:
         return address.removeprefix("/media/").partition(".")[0]
@@ -285,6 +297,42 @@ def test_a_file_belongs_to_those_for_whom_it_was_made() -> None:
     }
     assert read == {ADA: {shared, hers, clicked}, EVE: {shared}}
     media.clear_session_refs()
+    clock.seconds = 61
     for _ in range(2):
         media.remove_orphaned_files()
     assert not media._owners
+
+
+def made_file(media: OwnedMedia, content: bytes) -> str:
+    """A file that a click of this moment makes; its identifier."""
+    address: str = media.execute_deferred(media.add_deferred(lambda: content, "text/csv", "button"))
+    return address.removeprefix("/media/").partition(".")[0]
+
+
+def test_a_file_is_there_for_a_minute_after_it_was_made() -> None:
+    """However many scripts of others end between a click and the browser's request, the file is there."""
+    clock, storage = MediaClock(), MemoryMediaFileStorage("/media")
+    media = OwnedMedia(MediaFileManager(storage), lambda: ADA, clock)
+    file = made_file(media, b"a")
+    media.clear_session_refs()
+    for clock.seconds in (1, 30, 59):
+        media.remove_orphaned_files()
+        assert storage.get_file(file).content == b"a"
+        assert media.belongs_to(file, ADA)
+    clock.seconds = 61
+    for _ in range(2):
+        media.remove_orphaned_files()
+    assert not media.belongs_to(file, ADA)
+    with pytest.raises(MediaFileStorageError):
+        storage.get_file(file)
+
+
+def test_made_files_are_held_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond it the oldest are as Streamlit has them; the newest is held however large it is."""
+    monkeypatch.setattr("lib.ui.kit.media.HELD_BYTES", 10)
+    storage = MemoryMediaFileStorage("/media")
+    media = OwnedMedia(MediaFileManager(storage), lambda: ADA, MediaClock())
+    files = [made_file(media, content) for content in (b"1" * 6, b"2" * 4, b"3" * 6, b"4" * 20)]
+    for _ in range(3):
+        media.remove_orphaned_files()
+    assert [file for file in files if media.belongs_to(file, ADA)] == files[-1:]
