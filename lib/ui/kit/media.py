@@ -90,7 +90,7 @@ class OwnedMedia:
         size = streamlit_compat.media_size(self._files, file_id)
         with self._lock:
             self._held.pop(file_id, None)
-            while self._held and size + sum(held for _, held in self._held.values()) > HELD_BYTES:
+            while self._held and size + sum(other for _, other in self._held.values()) > HELD_BYTES:
                 del self._held[next(iter(self._held))]
             self._held[file_id] = self._clock() + HELD_SECONDS, size
 
