@@ -16,7 +16,7 @@ FILE = re.compile(r"[\w./-]*\b[\w-]+\.md\b")
 LINK = re.compile(r"""(?:\]\(|srcset="|src=")(?!https?:|#)([^)#\s"]+)""")
 PATH = re.compile(r"`((?:lib|pages|tests|docs|\.streamlit)/[\w./-]+|app\.py)`")
 REQUESTS = {
-    "an export format": 2,
+    "an export format": 3,
     "a deal field": 4,
     "a kind of chart of the split": 2,
     "a relative date": 1,
