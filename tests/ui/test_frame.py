@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import threads
 
 from lib.people import Person
 from lib.slicers.models import Slicer
@@ -37,3 +38,5 @@ def test_a_thread_gets_no_client() -> None:
         for ask in (context.now, lambda: context.reporting, lambda: context.deals):
             with pytest.raises(RuntimeError, match="no session"):
                 pool.submit(ask).result()
+    assert threads.faults
+    threads.faults.clear()

@@ -77,7 +77,7 @@ def test_an_alert_is_set_on_a_view(kept: Keeper, look: Look) -> None:
     assert "not checked yet" in texts(managing(desk, made.id))
     look()
     shown = texts(managing(desk, made.id))
-    assert "Impressions below 1,500" in shown
+    assert "Impressions below 1,501" in shown
     assert r"now 120 · since 21 Nov 2026, 14:05 UTC" in shown.replace(EMPTY, "").replace("\\", "")
     desk.button(key="view_alert_remove").click().run()
     assert kept("manager").alerts.mine() == []
