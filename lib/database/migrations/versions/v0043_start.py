@@ -10,7 +10,7 @@ from alembic import op
 
 from lib.database.columns import Key, keys, optional, required
 
-revision = "0042"
+revision = "0043"
 down_revision = None
 
 INSTANT, TEXT, FLAG, DAY = sa.DateTime(timezone=True), sa.Text(), sa.Boolean(), sa.Date()
@@ -341,6 +341,7 @@ def _views() -> None:
         "mail_messages",
         *required(owner=USER, recipient=EMAIL, project=VALUE, slicer=VALUE, body=TEXT, created=INSTANT),
         *required(attempts=WHOLE, due=INSTANT),
+        *optional(deal=LARGE, seat=LARGE),
     )
     _id_table(
         "share_links",
