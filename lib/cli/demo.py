@@ -115,8 +115,8 @@ def _enter_counts(clients: connect.Clients, person: Person) -> None:
         name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
         pair = cast.PROJECT, buyer.SLICER
         deal = clients.deals.get(DemandDeal, stories.DOUBTED_DEAL)
-        shared = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
-        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared)
+        shared_deal = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
+        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)
         buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
         buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
 

@@ -154,10 +154,10 @@ class Negotiation:
     def is_agreed(self) -> bool:
         """Whether both sides have the terms as they are now, and nothing that the buyer saw has changed."""
         last = self.last
-        return last is not None and last.act == "accepts" and not (self.changes or self.lapsed)
+        return last is not None and last.act == "accepts" and not (self.changes or self.stale_terms)
 
     @property
-    def lapsed(self) -> tuple[str, ...]:
+    def stale_terms(self) -> tuple[str, ...]:
         """The fields, beside those to take over, that have changed since the last answer was about them."""
         terms = OfferTerms() if self.last is None else self.last.terms
         if terms.details is None:
@@ -183,7 +183,7 @@ class Negotiation:
         last = self.last
         if last is None or last.side != "buyer" or self.is_agreed:
             return False
-        return last.act != "accepts" or bool(self.changes) or self.lapsed != ("status",)
+        return last.act != "accepts" or bool(self.changes) or self.stale_terms != ("status",)
 
     @property
     def mark(self) -> str:
@@ -259,8 +259,8 @@ def seat_number(deal: DemandDeal) -> int:
 
 def _buyer_terms(entity: str) -> set[str]:
     """The fields that a buyer is shown and somebody sets; a name is none of the terms."""
-    hidden = deal_fields.internal_names(entity, "buyer")
-    return {name for name in deal_fields.writable(entity) if name not in hidden and name != "name"}
+    internal = deal_fields.internal_names(entity, "buyer")
+    return {name for name in deal_fields.writable(entity) if name not in internal and name != "name"}
 
 
 def _package_terms(package: SupplyPackage, has_days: bool) -> dict[str, Any]:

@@ -136,12 +136,12 @@ def lookup(
     hours, first, last = report.slicer.timezone, around.before[0], around.after[1]
     also = [other for other in changes if other is not subject and first <= day_of(other.at, hours) <= last]
     others = control_group(entities, counterparts, entity, first, hours)
-    beside, touched = changed_with(entity, counterparts, first, hours), change_days(changes, hours)
+    beside, change_dates = changed_with(entity, counterparts, first, hours), change_days(changes, hours)
     base = report.query(1, data_fields=tuple(field.name for field in fields))
     return Lookup(
         questions(report, base, entity, others, around),
         lambda answers: Evidence(
-            entity, around, also, beside, others, figures(fields, answers, around, touched)
+            entity, around, also, beside, others, figures(fields, answers, around, change_dates)
         ),
     )
 

@@ -79,11 +79,11 @@ class Settings(Local):
     company: CompanySignIn = CompanySignIn()
 
     def __init__(self, **values: Any) -> None:
-        nested: dict[str, Any] = {}
+        sections: dict[str, Any] = {}
         for name, value in (_environment() | values).items():
             section = SECTION_OF.get(name)
-            (nested.setdefault(section, {}) if section else nested)[name] = value
-        super().__init__(**nested)
+            (sections.setdefault(section, {}) if section else sections)[name] = value
+        super().__init__(**sections)
 
     def __hash__(self) -> int:
         """As equal settings have it: some of them are mappings, which have no hash."""
@@ -214,7 +214,7 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except RecursionError:
-        raise Misconfigured(f"{path} can't be read as TOML: nested too deeply") from None
+        raise Misconfigured(f"{path} can't be read as TOML: sections too deeply") from None
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
     if not text.strip():

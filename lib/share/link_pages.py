@@ -128,13 +128,13 @@ class LinkPages:
         code = fields.get("code", "")
         entry = self._codes.enter(link, code if isinstance(code, str) else "")
         if entry.closes_link:
-            self._tell_closed(link, owner)
+            self._report_closing(link, owner)
             return self._closed_link
         if not entry.key:
             return self._ask_for_code(link, f"{WRONG_CODE}.", UNPROCESSABLE)
         return SharedPage("", page.policy(link.origins), SEE_OTHER, entry.key)
 
-    def _tell_closed(self, link: ShareLink, owner: Person) -> None:
+    def _report_closing(self, link: ShareLink, owner: Person) -> None:
         """Tell the owner of a link that wrong codes closed it; it is closed whether or not that works."""
         audit, address = self._installation.access.audit, self._settings.address
         audit.note(

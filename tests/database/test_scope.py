@@ -93,7 +93,7 @@ def test_a_connection_that_was_idle_for_long_is_tried_first(
         connection.execute(NUMBERS)
     assert stored(scope) == []
     end_connections(scope)
-    monkeypatch.setattr(importlib.import_module("lib.database.engine"), "IDLE_SECONDS", 0)
+    monkeypatch.setattr(importlib.import_module("lib.database.postgresql"), "IDLE_SECONDS", 0)
     with scope.engine.connect() as connection:
         assert connection.execute(NUMBERS).all() == []
 

@@ -76,7 +76,7 @@ def count(access: Access, pair: Pair) -> Dependents:
             grants=sum(
                 any(grant.is_for(pair) for grant in person.grants) for person in access.people.everyone()
             ),
-            tokens=len(_limited(connection, tokens, pair)),
+            tokens=len(_narrow_grants(connection, tokens, pair)),
         )
 
     return DatabaseScope(access.store.engine).read(read, SECONDS)
@@ -180,7 +180,7 @@ def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Gran
     People with company accounts have those of their last sign-in, and others by the rules at the next.
     """
     for table in (tokens, share_links):
-        for number, grants in _limited(connection, table, pair).items():
+        for number, grants in _narrow_grants(connection, table, pair).items():
             texts = [str(grant) for grant in change(grants)]
             statement = update(table).values(grants=texts) if texts else delete(table)
             connection.execute(statement.where(table.c.id == number))
@@ -210,7 +210,7 @@ def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
             connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 
-def _limited(connection: Connection, table: Table, pair: Pair) -> Mapping[int, list[Grant]]:
+def _narrow_grants(connection: Connection, table: Table, pair: Pair) -> Mapping[int, list[Grant]]:
     """The grants of the tokens, or share links, that have one for this slicer, by their number."""
     ours = [table.c.service == EMBEDDED] if table is share_links else []
     rows = connection.execute(select(table.c.id, table.c.grants).where(*ours))

@@ -59,11 +59,11 @@ def draw(context: PageContext) -> None:
             args=(context, ShareLinks.revoke, selection, "Revoked"),
         )  # fmt: skip
         if any(link.is_closed for link in links):
-            closed = [link for link in selection if link.is_closed]
+            to_reopen = [link for link in selection if link.is_closed]
             st.button(
-                "Open again", icon=":material/lock_open:", key="share_links_reopen", disabled=not closed,
+                "Open again", icon=":material/lock_open:", key="share_links_reopen", disabled=not to_reopen,
                 help=f"{MOST_WRONG_CODES} wrong codes closed the chosen links: they take codes again",
-                on_click=_change, args=(context, ShareLinks.reopen, closed, "Opened again"),
+                on_click=_change, args=(context, ShareLinks.reopen, to_reopen, "Opened again"),
             )  # fmt: skip
 
 

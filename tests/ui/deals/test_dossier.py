@@ -87,7 +87,7 @@ def test_the_buyers_counts_are_beside_ours(visit: Visit, manager: Clients) -> No
     assert table.set_index("Step").loc["Bids", "Ours"] == f"{bids:,.0f}"
     assert any("through share link 5" in one.value for one in desk.caption)
     desk = submit(desk, "Remove these counts")
-    assert not manager.buyer_counts.of(shared_deal(manager, DEAL)).days
+    assert not manager.buyer_counts.of(manager.deals.get(DemandDeal, DEAL)).days
     assert not desk.warning
 
 

@@ -172,7 +172,7 @@ def _by_title(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
     """Where the negotiation stands, to the buyer or to the house; and what has changed since."""
-    names = ", ".join(field_text.title(name) for name in negotiation.lapsed)
+    names = ", ".join(field_text.title(name) for name in negotiation.stale_terms)
     since = f" Changed since: {names}." if names else ""
     return f"{_standing(negotiation, money, is_buyer=is_buyer)}{since}"
 

@@ -123,8 +123,8 @@ class DossierPages:
             deal = clients.deals.get(DemandDeal, link.deal)
         except NO_DEAL:
             return None
-        shared = SharedDeal(link.deal, seat_number(deal))
-        return deal if link.is_for(shared, self._settings.remote.curate_url) else None
+        shared_deal = SharedDeal(link.deal, seat_number(deal))
+        return deal if link.is_for(shared_deal, self._settings.remote.curate_url) else None
 
     def _deal_page(self, link: ShareLink, owner: Person) -> DealPage | None:
         """What the page is about, as it is now; None where it is not open."""

@@ -113,8 +113,8 @@ def _draw_links(context: PageContext, deal: DemandDeal) -> None:
         at = link.opened and times.day(link.opened.astimezone(times.zone()).date())
         visit = f"opened last on {at}" if at else "never opened"
         until = times.day(link.expires.date())
-        closed = ", **closed by wrong codes**" if link.is_closed else ""
-        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{closed}")
+        note = ", **closed by wrong codes**" if link.is_closed else ""
+        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{note}")
     if lines:
         st.caption("\n".join([LINKS_TITLE, "", *lines]))
 
@@ -123,14 +123,14 @@ def _make(context: PageContext, project: str, slicer: str, deal: DemandDeal) -> 
     """Make the link, if the person may see the deal, and it is still the seat's whose it was. A callback."""
     state, number = st.session_state, deal.id or 0
     try:
-        shared = SharedDeal(number, seat_number(deal))
-        if seat_number(context.deals.get(DemandDeal, number)) != shared.seat:
+        shared_deal = SharedDeal(number, seat_number(deal))
+        if seat_number(context.deals.get(DemandDeal, number)) != shared_deal.seat:
             state[PROBLEM] = OTHER_SEAT
             return
         lifetime = timedelta(days=share.LIFETIMES[state[LIFETIME.format(number)]])
         links = context.clients.view_store.share_links
         _, key = links.make(
-            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=shared,
+            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=shared_deal,
             recipient=share.recipient(RECIPIENT.format(number)),
         )  # fmt: skip
     except TrancheError as error:

@@ -61,9 +61,9 @@ def draw_days(
         query = asking.query(HISTORY, filters=filters, data_fields=names, split_by=(DAY,))
         wins = asking.win_fields if is_told else None
         amounts = [(seats[seat], price.amount) for seat, price in prices.items()]
-        won = None if wins is None else asking.daily_wins(wins, filters, amounts, HISTORY)
+        win_lookup = None if wins is None else asking.daily_wins(wins, filters, amounts, HISTORY)
         answers = report.answers(
-            context, place, [query, *(won.queries if won else ())], "the figures per day"
+            context, place, [query, *(win_lookup.queries if win_lookup else ())], "the figures per day"
         )
         if answers is None:
             return
@@ -77,8 +77,8 @@ def draw_days(
         _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
         texts = counts.numbers()
         phrases = {ALL_BUYERS: figures}
-        if wins is not None and won is not None:
-            daily = won.read(answers_by_seat)
+        if wins is not None and win_lookup is not None:
+            daily = win_lookup.read(answers_by_seat)
             phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
         for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
             st.markdown(plain(sentence))
