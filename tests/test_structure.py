@@ -21,6 +21,7 @@ PRIVATE = {
     "_network_backend": "lib/wire/sockets.py",
     "_Workbook__sst": "lib/reporting/files/sheets.py",
 }
+SNAPSHOTS = ROOT / "lib/share/snapshot/models.py"
 
 
 @cache
@@ -29,10 +30,13 @@ def _trees() -> dict[Path, ast.Module]:
 
 
 def test_a_public_class_name_stands_once() -> None:
-    """One name, one meaning: no two modules of lib have a public class of one name."""
+    """One name, one meaning: no two modules of lib have a public class of one name.
+
+    But for the parts of a snapshot, which are read as `snapshots.Row` everywhere.
+    """
     places = defaultdict(list)
     for path, tree in _trees().items():
-        for node in tree.body:
+        for node in tree.body if path != SNAPSHOTS else ():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
     twice = {name: found for name, found in places.items() if len(found) > 1}

@@ -200,7 +200,7 @@ def _cells_as_xml(
     texts_of_rows = pa.nulls(len(rows), pa.string()).fill_null("")
     is_number = ~np.isnan(column.numbers)
     if is_number.any():
-        numbers = exact(column.numbers)
+        numbers = exact(column.numbers, exponents=True)
         opening = f'" s="{number_style}"><v>'
         as_xml = pc.binary_join_element_wise(f'<c r="{letters}', rows, opening, numbers, "</v></c>", "")
         texts_of_rows = pc.if_else(is_number, as_xml, texts_of_rows)

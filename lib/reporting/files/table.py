@@ -164,10 +164,11 @@ def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
     return _present(pc.if_else(pc.equal(numbers, f"-{zero}"), zero, numbers), ~np.isnan(values))
 
 
-def exact(values: npt.NDArray[np.float64]) -> pa.StringArray:
+def exact(values: npt.NDArray[np.float64], exponents: bool = False) -> pa.StringArray:
     """With as many digits as it takes to read the same number again; a whole one without a decimal point.
 
-    Without an exponent, since ClickHouse infers that one is a text.
+    Text files have no `exponents`, since ClickHouse infers that one is a text; workbooks do, since 301 digits
+    are a whole number to some of their readers.
     """
     is_whole = (np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))
     integers = _integers(values, is_whole)
@@ -175,7 +176,7 @@ def exact(values: npt.NDArray[np.float64]) -> pa.StringArray:
         return integers
     texts = list(map(repr, values.tolist()))
     has_exponent = (np.abs(values) >= LARGEST_WHOLE) | ((np.abs(values) < LEAST_DECIMAL) & ~is_whole)
-    for index in np.flatnonzero(has_exponent).tolist():
+    for index in np.flatnonzero(has_exponent & (not exponents)).tolist():
         texts[index] = np.format_float_positional(values[index], trim="-")
     return _present(pc.if_else(is_whole, integers, pa.array(texts, pa.string())), ~np.isnan(values))
 
