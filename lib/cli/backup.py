@@ -57,6 +57,12 @@ def restore(file: Path, replace: bool) -> None:
     home = home.expanduser().absolute()
     summary = restored(file, home, replace=replace)
     click.echo(f"{home}: {_describe(summary.contents)}, as of {summary.contents.made:%Y-%m-%d %H:%M:%S} UTC")
+    if summary.other_database:
+        click.echo(
+            f"Its tranche.toml names another database, {summary.other_database}: a desk that starts without "
+            "TRANCHE_DATABASE_URL would open that one. Change database_url in the file",
+            err=True,
+        )
     if summary.former:
         click.echo(f"The former one is {summary.former}; delete it when you no longer need it")
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from lib.serving.backup.archive import (
     DATABASE,
     HOME,
     MANIFEST,
+    SETTINGS,
     SQLITE_SIDE_FILES,
     Damage,
     Inventory,
@@ -150,10 +152,15 @@ def _printable(name: str) -> str:
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """The result of a restore, and the new place of the previous home; None if there was none."""
+    """The result of a restore, and the new place of the previous home; None if there was none.
+
+    `other_database` is the address, without a password, of the database that the restored tranche.toml names
+    while the settings of this restore name another: a desk that starts by the file alone would open that one.
+    """
 
     contents: Inventory
     former: Path | None
+    other_database: str | None
 
 
 def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResult:
@@ -177,7 +184,16 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResul
         load = _database(contents, fresh, home, folder, replace=replace)
         os.sync()
         load()
-        return RestoreResult(contents, _swap(fresh, home))
+        other_database = _other_database(fresh)
+        return RestoreResult(contents, _swap(fresh, home), other_database)
+
+
+def _other_database(home: Path) -> str | None:
+    file = home / SETTINGS
+    name = tomllib.loads(file.read_text("utf-8")).get("database_url") if file.exists() else None
+    if name is None or make_url(name) == make_url(Settings.load(home=home).database_url):
+        return None
+    return make_url(name).render_as_string(hide_password=True)
 
 
 @contextmanager

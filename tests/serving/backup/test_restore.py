@@ -51,6 +51,23 @@ def members(archive: Path) -> Members:
         return {member.name: tar.extractfile(member).read() for member in tar}
 
 
+def test_an_old_address_of_the_database_is_told(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the restored tranche.toml names another database than this restore uses, its address comes back
+    without the password; where it names the same one, nothing does."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("TRANCHE_DATABASE_URL", f"sqlite:///{home / 'tranche.db'}")
+    for url, other in (
+        ("postgresql+psycopg://desk:hush@old/tranche", "postgresql+psycopg://desk:***@old/tranche"),
+        (f"sqlite:///{home / 'tranche.db'}", None),
+    ):
+        found = members(archive)
+        found["home/tranche.toml"] += f'database_url = "{url}"\n'.encode()
+        summary = restore(packed(tmp_path / "changed.tar", stated(found)), home, replace=True)
+        assert summary.other_database == other
+
+
 def packed(path: Path, found: Members, *more: tarfile.TarInfo) -> Path:
     """An archive of these members, those without content after the others."""
     with tarfile.open(path, "w") as tar:
