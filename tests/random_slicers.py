@@ -162,7 +162,7 @@ def _label(bits: int, pool: list[str | None]) -> str | None:
 def questions(draw: st.DrawFn, slicer: RandomSlicer) -> dict[str, Any]:
     """The fields of an audience request, beside slicer, project and token."""
     zone = slicer.definition.timezone
-    grains = GRANULARITIES if slicer.definition.time.granularity == "hour" else GRANULARITIES[1:]
+    grains = GRANULARITIES if slicer.definition.time.granularity == "hour" else [*GRANULARITIES][1:]
     keys = [*SINGLE, *SEGMENTED, *map(time_key_field, grains)]
     day = min(row["time"] for row in slicer.rows).date()
     first, last = draw(st.integers(-2, 2)), draw(st.integers(2, 6))

@@ -27,6 +27,7 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 HOUR, DAY = 3600, 86_400
 MISSING = np.iinfo(np.int64).min
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  (a clock, of any zone)
 _FIRST, _LAST = (int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp()) for year in (1900, 2200))
 _ISO_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _ISO_TIME = (
@@ -304,15 +305,43 @@ def is_coarse(format_: str | None) -> bool:
 
 def _seconds(stamps: pd.Series, zone: dt.tzinfo | None) -> Ints:
     """Seconds since 1970 of stamps, read on the clock of `zone` (None: of UTC)."""
-    if zone is not None:
-        first = np.ones(len(stamps), bool)
-        stamps = stamps.dt.tz_localize(zone, ambiguous=first, nonexistent="shift_forward")
     if stamps.dt.tz is not None:
         stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
     values = stamps.to_numpy("datetime64[us]")
-    seconds = values.astype(np.int64) // 10**6
-    seconds[np.isnat(values)] = MISSING
+    is_there = ~np.isnat(values)
+    seconds = np.full(len(values), MISSING)
+    seconds[is_there] = values[is_there].astype(np.int64) // 10**6
+    if zone is not None:
+        # By Python, minute by minute: pandas 3.1 reads a zone's rules from the system by its name, whatever
+        # rules the object has that it is given.
+        minutes, places = np.unique(seconds[is_there] // 60, return_inverse=True)
+        offsets = np.array([_offset(minute, zone) for minute in minutes.tolist()], np.int64)
+        seconds[is_there] -= offsets[places]
     return seconds
+
+
+def _offset(minute: int, zone: dt.tzinfo) -> int:
+    """The seconds ahead of UTC of a minute on the clock of a zone, counted from 1970 as if it were UTC.
+
+    Of a minute that comes twice the first; one that the clock skips is the moment at which it skips.
+    """
+    try:
+        clock = EPOCH + dt.timedelta(minutes=minute)
+    except OverflowError:  # before the year 1, or after 9999: no day of a slicer
+        return 0
+    before, after = (_seconds_ahead(clock.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
+    if before >= after:
+        return before
+    earliest = clock - dt.timedelta(seconds=after)  # of UTC: the skip is between it and `clock - before`
+    for skipped in range((after - before) // 60 + 1):
+        moment = (earliest + dt.timedelta(minutes=skipped)).replace(tzinfo=dt.UTC)
+        if _seconds_ahead(moment.astimezone(zone)) == after:
+            return after - 60 * skipped
+    return before
+
+
+def _seconds_ahead(clock: dt.datetime) -> int:
+    return int((clock.utcoffset() or dt.timedelta()).total_seconds())
 
 
 def _truncate(times: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:

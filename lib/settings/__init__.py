@@ -214,7 +214,7 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except RecursionError:
-        raise Misconfigured(f"{path} can't be read as TOML: sections too deeply") from None
+        raise Misconfigured(f"{path} can't be read as TOML: nested too deeply") from None
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
     if not text.strip():

@@ -566,7 +566,11 @@ SCENES: dict[str, Scene] = {
         opens=(".st-key-boards_menu button",),
         writes=("FormSubmitter-view_board_new.*",),
     ),
-    "empty board": Scene("boards?board=2", {}, opens=(".st-key-board_arrange button",)),
+    "empty board": Scene(
+        "boards?board=2",
+        {"board_2_0_[0-9]+_.*": "Of a cell that another scene put there."},
+        opens=(".st-key-board_arrange button",),
+    ),
     "arranged board": Scene(
         "boards?board=1",
         {

@@ -80,7 +80,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Fo
     seed(manager.deals, TODAY)
     date_back(connect.installation(Settings(home=home, demo=True)).access.store.engine, TODAY, started)
     demo_buyer.enter_counts(manager.reporting, manager.deals, manager.buyer_counts, TODAY, 1)
-    demo_buyer.propose(manager.deals, manager.negotiations, 1)
+    demo_buyer.propose(manager.deals, manager.negotiations, manager.usual_terms, 1)
     with serve(home) as address:
         yield Followed(address, manager)
 

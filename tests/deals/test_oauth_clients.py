@@ -86,5 +86,5 @@ def test_httpx_auth(address: str, client_auth: tuple[str, str] | None) -> None:
 def test_a_token_for_reports_does_not_open_deals(address: str) -> None:
     """Scopes are kept to."""
     session = OAuth2Session(client=LegacyApplicationClient("script", scope="service_id=reporting"))
-    session.fetch_token(f"{address}/oauth2/token/", **WHO)
+    session.fetch_token(f"{address}/oauth2/token/", **WHO | {"username": "admin"})
     assert session.get(f"{address}/api/dsps/").status_code == 401

@@ -159,6 +159,8 @@ def test_a_workbook_of_several_large_parts(tmp_path: Path) -> None:
 
 def test_a_packed_workbook_without_end(tmp_path: Path) -> None:
     """A workbook that unpacks to more than fits is refused before all of it is in memory."""
-    path = zipped(tmp_path / "a.xlsx.gz", [b"PK\x03\x04", *[bytes(MEBIBYTE)] * 1100])
+    first = b"[Content_Types].xml"
+    head = b"PK\x03\x04" + bytes(22) + len(first).to_bytes(2, "little") + bytes(2) + first
+    path = zipped(tmp_path / "a.xlsx.gz", [head, *[bytes(MEBIBYTE)] * 1100])
     with pytest.raises(ImportRefused, match="unpacks to more than 1,024 MiB"):
         reader(path)

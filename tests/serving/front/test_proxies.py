@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from people.tokens.test_token_service_limits import access
 from serving import serving
-from tokens.test_token_service_limits import access
 
 from lib.people import attempts
 from lib.people.tokens.service import TokenApi, router
