@@ -333,10 +333,10 @@ def _offset(minute: int, zone: dt.tzinfo) -> int:
     if before >= after:
         return before
     earliest = clock - dt.timedelta(seconds=after)  # of UTC: the skip is between it and `clock - before`
-    for skipped in range((after - before) // 60 + 1):
-        moment = (earliest + dt.timedelta(minutes=skipped)).replace(tzinfo=dt.UTC)
+    for minutes in range((after - before) // 60 + 1):
+        moment = (earliest + dt.timedelta(minutes=minutes)).replace(tzinfo=dt.UTC)
         if _seconds_ahead(moment.astimezone(zone)) == after:
-            return after - 60 * skipped
+            return after - 60 * minutes
     return before
 
 
