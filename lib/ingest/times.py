@@ -312,8 +312,8 @@ def _seconds(stamps: pd.Series, zone: dt.tzinfo | None) -> Ints:
     seconds = np.full(len(values), MISSING)
     seconds[is_there] = values[is_there].astype(np.int64) // 10**6
     if zone is not None:
-        # By Python, minute by minute: pandas 3.1 reads a zone's rules from the system by its name, whatever
-        # rules the object has that it is given.
+        # By Python, minute by minute: pandas 3.1.1 took the system's rules for our zones, whose class has a
+        # `__reduce__`, while their own utcoffset was right.
         minutes, places = np.unique(seconds[is_there] // 60, return_inverse=True)
         offsets = np.array([_offset(minute, zone) for minute in minutes.tolist()], np.int64)
         seconds[is_there] -= offsets[places]
