@@ -88,6 +88,15 @@ def test_an_import_stores_the_hours_of_the_package(old_system: Path, tmp_path: P
     assert row["time"] == dt.datetime(2026, 12, 1, 19, tzinfo=dt.UTC)
 
 
+@pytest.mark.parametrize("name", [VANCOUVER, "America/Edmonton", "Africa/Casablanca", "Europe/Berlin"])
+def test_an_import_stores_the_hours_of_the_data_in_use(tmp_path: Path, name: str) -> None:
+    """Whatever copy this machine has, a row of noon is stored at the hour at which Python has it."""
+    place = Place(tmp_path)
+    [row] = place.rows(place.file("a.csv", NOON), definition=definition(time=TIME | {"timezone": name}))
+    clock = dt.datetime(2026, 12, 1, 12, tzinfo=time_zones.zone(name))
+    assert row["time"] == clock.astimezone(dt.UTC)
+
+
 def test_verify_names_what_was_imported_with_other_data(
     new_system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
