@@ -43,6 +43,8 @@ BUYER_STATUS: tuple[BuyerState, ...] = get_args(BuyerState)
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
 GUARANTEED: DealType = "guaranteed"
+FIXED_PRICE_TYPES: tuple[DealType, ...] = (GUARANTEED, "preferred")
+"""The types of deals whose price is fixed, whatever price type is set: a guarantee is no floor."""
 FEE_TYPES = {
     UNDISCLOSED: "undisclosed",
     PERCENT: "percent of spend",
@@ -57,6 +59,11 @@ def _moment(value: Any) -> Any:
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.write)]
+
+
+def price_type_of(deal_type: str | None, price_type: str | None, usual: str = "") -> str:
+    """What the price of a deal is, floor or fixed; `usual` where neither its type nor somebody says it."""
+    return "fixed" if deal_type in FIXED_PRICE_TYPES else price_type or usual
 
 
 def has_amount(fee_type: int | None) -> bool:

@@ -11,14 +11,13 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from lib.deals.models import GUARANTEED, NO_FEE, PERCENT, UNDISCLOSED, has_amount
+from lib.deals.models import FIXED_PRICE_TYPES, GUARANTEED, NO_FEE, PERCENT, UNDISCLOSED, has_amount
 from lib.wire.errors import Invalid, requirement, suggestion
 
 WHOLE = "non_field_errors"
 Path = tuple[str | int, ...]
 Fields = dict[str, Any]
 FEE, FEE_TYPE, CONTACT = "agency_curation_fee", "agency_curation_fee_type", "contact_email"
-FIXED_PRICE_TYPES = frozenset({GUARANTEED, "preferred"})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.delivery import PERIODS
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, price_type_of
 from lib.insight import change_point, changes, diagnosis, health, seat_prices, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import LARGEST_REST, Numbers
@@ -176,7 +176,7 @@ class _Case:
         missing = next((step.name for step in its_health.steps if step.value == 0), "")
         self._step = missing if its_break is None else its_break.step
         self._base = {step: base for base, step in pairwise(self._days.fields)}.get(self._step, "")
-        self._is_fixed = (deal.price_type or self._days.price_type) == "fixed"
+        self._is_fixed = price_type_of(deal.deal_type, deal.price_type, self._days.price_type) == "fixed"
         self._is_looked_into = is_looked_into
 
     def health(self) -> DealHealth:

@@ -13,6 +13,8 @@ import pytest
 from deals.caller import INVALID, Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
+from lib.ui.deals import field_text
+from lib.ui.deals.buyers import dossier
 from lib.ui.deals.changes import merge
 from lib.ui.deals.csv import csv_deals, csv_text
 from lib.ui.deals.csv.csv_changes import CHANGES, PLAIN
@@ -112,3 +114,24 @@ def test_history_and_table_say_it_in_words() -> None:
         {**change, "before": {"price_type": "floor"}, "after": {"price_type": "fixed"}}
     )
     assert history.sentences(of) == ["Price type: floor price → fixed price"]
+
+
+def test_a_guarantee_is_no_floor(manager: Caller, there: World) -> None:
+    """A guaranteed deal's price is fixed without being said so, in lists and in the history too; a deal that
+    is a private auction again has the price type that it had."""
+    deal = manager.make("demand_deals", {"name": unique("Deal"), **option(there.ada)})
+    manager.change("demand_deals", deal["id"], deal_type="guaranteed", units=1000)
+    assert manager.get(f"demand_deals/{deal['id']}/")["price_type"] == "fixed"
+    assert manager.get("demand_deals/", price_type="fixed", name=deal["name"])["count"] == 1
+    [change] = manager.history("demand_deals", deal["id"])[:1]
+    assert (change["before"]["price_type"], change["after"]["price_type"]) == (None, "fixed")
+    manager.change("demand_deals", deal["id"], deal_type="private_auction", units=None)
+    assert manager.get(f"demand_deals/{deal['id']}/")["price_type"] is None
+
+
+@pytest.mark.parametrize("deal_type", ["guaranteed", "preferred"])
+def test_the_buyer_reads_a_fixed_price(deal_type: str) -> None:
+    """Whatever service says it, towards the buyer a guarantee at 2.16 is no floor."""
+    deal = DemandDeal(id=1, name="A", price=Decimal("2.16"), deal_type=deal_type)
+    terms = dict(dossier.terms(deal, [], field_text.USUAL, "floor"))
+    assert terms["Price"].endswith(", fixed price")

@@ -188,7 +188,7 @@ class DemandDeals(EntityStore):
     def question(self, work: Work) -> Any:
         """The select, with the columns of the status, here and at the DSP."""
         return select(
-            self.table,
+            *t.DEAL_COLUMNS,
             status.of_deal(work.now).label("status"),
             status.at_buyer().label("buyer_status"),
             t.packages.c.name.label("of"),

@@ -193,6 +193,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     "demand_deals": _plain(_DEALS)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
+        "price_type": ListFilter(TEXT, _always(t.PRICE_TYPE)),
         "buyer_status": ListFilter(BUYER, lambda work: status.at_buyer()),
         "health": _HealthFilter(HEALTH, health_state),
         "supply_deals": _link_filter(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),

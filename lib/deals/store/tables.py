@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     Float,
     ForeignKey,
     Index,
@@ -21,7 +22,9 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    case,
     false,
+    literal,
 )
 
 from lib.database import (
@@ -37,6 +40,7 @@ from lib.database import (
 )
 from lib.deals import fields
 from lib.deals.delivery import FIGURES
+from lib.deals.models import FIXED_PRICE_TYPES
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
 SHORT = String(20)  # of a kind with few values, and of others that are none of these
@@ -161,6 +165,14 @@ demand_deals = _entity(
     Column("seat_id", Key, _to("seats", KEEP), nullable=False, index=True),
     Column("package_id", Key, _to("packages", KEEP), index=True),
     *_plain(fields.DEALS),
+)
+PRICE_TYPE: ColumnElement[str] = case(
+    (demand_deals.c.deal_type.in_(FIXED_PRICE_TYPES), literal("fixed", SHORT)),
+    else_=demand_deals.c.price_type,
+)
+"""A deal's price type as it is read; the column has what somebody set (`price_type_of` in models.py)."""
+DEAL_COLUMNS: tuple[ColumnElement[Any], ...] = tuple(
+    PRICE_TYPE.label(column.name) if column.name == "price_type" else column for column in demand_deals.c
 )
 supply_package_deals = _link(
     "supply_package_deals", (*_SUPPLY, KEEP), ("demand_deal_id", "demand_deals", FOLLOW)

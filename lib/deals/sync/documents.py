@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from lib.deals.fields import DEALS, SUPPLY, internal_names, of
@@ -36,8 +37,8 @@ VNVNM VUVUT WFWLF WSWSM YEYEM YTMYT ZAZAF ZMZMB ZWZWE
 ALPHA_3 = {pair[:2]: pair[2:] for pair in _CODES.split()}
 EVERY = frozenset(ALPHA_3.values())
 VERSION = "1.0"
-ARCHIVED, FIXED_PRICE = 4, 3
-SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
+PAUSED, COMPLETE, ARCHIVED, FIXED_PRICE = 1, 3, 4, 3
+SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": PAUSED, "pending": 2, "complete": COMPLETE}
 AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
 _CURRENCY = re.compile(r"[A-Z]{3}")
 PLACES = {
@@ -147,6 +148,13 @@ def archive_document(document: Document) -> Document:
     return document | {"sellerstatus": ARCHIVED}
 
 
+def withdrawn_document(document: Document) -> Document:
+    """The document that was sent last, of a deal that is not synchronized any more: paused, since an archived
+    one can't be active again."""
+    is_over = document["sellerstatus"] in (COMPLETE, ARCHIVED)
+    return document if is_over else document | {"sellerstatus": PAUSED}
+
+
 def moment(at: datetime) -> str:
     """`2026-11-20T08:00:00Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -167,8 +175,14 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         ),
         **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
         "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
-        **(_present_fields(guar=1, units=deal.units) if deal.deal_type == GUARANTEED else {}),
+        **(_guarantee(deal.units, deal.price if is_cpm else None) if deal.deal_type == GUARANTEED else {}),
     }
+
+
+def _guarantee(units: Decimal | None, price: Decimal | None) -> Document:
+    """The units of a guaranteed deal and what they cost in all, as far as they are known."""
+    total = None if units is None or price is None else units * price / 1000
+    return _present_fields(guar=1, units=units, totalcost=total)
 
 
 def _present_fields(**fields: Any) -> Document:

@@ -26,7 +26,7 @@ from lib.deals.store import tables as t
 from lib.deals.store.work import DealsScope, Work
 from lib.deals.sync import sync_state
 from lib.deals.sync.documents import SellingSide, selling_side
-from lib.deals.sync.service import documents_of, take_status, who
+from lib.deals.sync.service import documents_of, present_deals, removed_deals, take_status, who
 from lib.deals.sync.sync_state import SUCCESS, SyncedDeal
 from lib.settings import Settings
 from lib.settings.optional import Receiver
@@ -245,7 +245,6 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
     Those never told, those due, those with a change in deal, seat or package, or a day of a package, since
     they were compared; and deals that are gone and not archived at the DSP yet. All of them with `is_all`.
     """
-    is_pair = and_(_SYNC.deal_id == _DEALS.deal_id, _SYNC.seat_id == _DEALS.seat_id)
     link, package = t.supply_package_deals.c, t.supply_packages.c
     moment = literal(now, Instant)
     has_new_package = exists().where(
@@ -266,17 +265,11 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
         t.seats.c.updated_at >= _SYNC.changed_from,
         has_new_package.correlate(t.demand_deals, t.synced_deals),
     )
-    present = (
-        select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
-        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
-        .outerjoin(t.synced_deals, is_pair)
-        .where(_DEALS.deal_sync, t.seats.c.external_id.is_not(None), t.seats.c.dsp_id == dsp, is_new)
-    )
-    has_deal = exists().where(is_pair).correlate(t.synced_deals)
+    present = present_deals().where(t.seats.c.dsp_id == dsp, is_new)
     removals = (
-        select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1))
+        removed_deals()
         .join(t.seats, t.seats.c.id == _SYNC.seat_id)
-        .where(t.seats.c.dsp_id == dsp, ~has_deal, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
+        .where(t.seats.c.dsp_id == dsp, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
     )
     pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))

@@ -39,6 +39,7 @@ class SyncedTerms(BaseModel):
     cur: Letters | None = None
     guar: Literal[1] | None = None
     units: Annotated[int, Field(ge=1)] | None = None
+    totalcost: Annotated[float, Field(ge=0)] | None = None
 
 
 class Curation(BaseModel):

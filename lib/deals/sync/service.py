@@ -1,6 +1,7 @@
 """Deal sync: documents of the deals that a caller may see, and the status that a DSP reports.
 
-The deals that a caller's DSPs are told: those with deal sync, and those that they were told and are gone.
+The deals that a caller's DSPs are told: those with deal sync, and those that they were told before: paused
+once their deal sync is switched off, archived once they are gone.
 
 A seat without an id at its DSP can't be named in a document, and one without a seat would be for everybody:
 so its deals wait until it has one.
@@ -11,7 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert, literal, select, union_all
+from sqlalchemy import (
+    CompoundSelect,
+    Engine,
+    Row,
+    Select,
+    and_,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 
 from lib import database
 from lib.deals import queries
@@ -29,6 +43,8 @@ from lib.wire.errors import NotFound
 
 SEAT = "seat"
 _DEALS, _SYNC = t.demand_deals.c, t.synced_deals.c
+_IS_PAIR = and_(_SYNC.deal_id == _DEALS.deal_id, _SYNC.seat_id == _DEALS.seat_id)
+_IS_SYNCHRONIZED = and_(_DEALS.deal_sync, t.seats.c.external_id.is_not(None))
 Result = TypeVar("Result")
 OFFER = ListOffer(filters=(SEAT,))
 HISTORY, LONGEST_WHO = "buyer_status", 64
@@ -56,23 +72,33 @@ def _pairs(
     work: Work, deal_id: str | None = None, buyer_seats: Sequence[str] | None = None
 ) -> CompoundSelect[Any]:
     """Deal id, seat, number of the demand deal, and whether it is gone; one row for a deal at a seat."""
-    present = (
-        select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
-        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
-        .where(_DEALS.deal_sync, t.seats.c.external_id.is_not(None), *work.scope.visibility(t.demand_deals))
-    )
-    has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
-    removals = select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1)).where(
-        ~has_deal
-    )
+    present, removals = present_deals().where(*work.scope.visibility(t.demand_deals)), removed_deals()
     if work.scope.seats is not None:
         removals = removals.where(_SYNC.seat_id.in_(work.scope.seats))
     if deal_id is not None:
         present, removals = present.where(_DEALS.deal_id == deal_id), removals.where(_SYNC.deal_id == deal_id)
     if buyer_seats is not None:
-        present = present.where(t.seats.c.external_id.in_(buyer_seats))
+        present = present.where(func.coalesce(t.seats.c.external_id, _SYNC.buyer_seat).in_(buyer_seats))
         removals = removals.where(_SYNC.buyer_seat.in_(buyer_seats))
     return union_all(present, removals)
+
+
+def present_deals() -> Select[Any]:
+    """Those of the deals that there are; with their rows of seats and synced_deals."""
+    return (
+        select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
+        .join(t.seats, t.seats.c.id == _DEALS.seat_id)
+        .outerjoin(t.synced_deals, _IS_PAIR)
+        .where(or_(_IS_SYNCHRONIZED, _SYNC.deal_id.is_not(None)))
+    )
+
+
+def removed_deals() -> Select[Any]:
+    """Those that were told before and are not there any more, or not at this seat."""
+    has_deal = exists().where(_IS_PAIR).correlate(t.synced_deals)
+    return select(
+        _SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1).label("is_gone")
+    ).where(~has_deal)
 
 
 def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
@@ -90,20 +116,32 @@ def _archive_of(deal: SyncedDeal) -> SyncedDeal:
 
 
 def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[SyncKey, SyncedDeal]:
-    """The documents of the deals as they are."""
+    """The documents of the deals as they are; of one that is withdrawn the one that was sent last, paused."""
     question = (
-        select(t.demand_deals, t.seats.c.external_id, status.of_deal(work.now).label("status"))
+        select(*t.DEAL_COLUMNS, t.seats.c.external_id, status.of_deal(work.now).label("status"))
         .join(t.seats, t.seats.c.id == _DEALS.seat_id)
         .where(_DEALS.id.in_(numbers))
     )
-    packages = _packages(work, numbers)
+    rows, packages = work.rows(question) if numbers else [], _packages(work, numbers)
+    withdrawn_ids = [row.deal_id for row in rows if not _is_synchronized(row)]
+    last_rows = sync_state.rows_of(work, withdrawn_ids) if withdrawn_ids else {}
     deals = [
         SyncedDeal(
             row.deal_id, row.seat_id, row.id, row.external_id, documents.document(side, row, packages[row.id])
         )
-        for row in (work.rows(question) if numbers else ())
+        if _is_synchronized(row)
+        else _withdrawn(SyncedDeal.of_row(last_rows[row.deal_id, row.seat_id]))
+        for row in rows
     ]
     return {deal.key: deal for deal in deals}
+
+
+def _is_synchronized(row: Row[Any]) -> bool:
+    return row.deal_sync and row.external_id is not None
+
+
+def _withdrawn(deal: SyncedDeal) -> SyncedDeal:
+    return replace(deal, document=documents.withdrawn_document(deal.document))
 
 
 def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:

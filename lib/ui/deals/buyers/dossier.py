@@ -11,7 +11,7 @@ import numpy as np
 
 from lib.deals import fields
 from lib.deals.buyer_counts import NOUNS
-from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage
+from lib.deals.models import PRICE_TYPES, DemandDeal, SupplyPackage, price_type_of
 from lib.insight import Dossier
 from lib.share import snapshots
 from lib.slicers.granularities import GRANULARITIES
@@ -36,7 +36,7 @@ def terms(
     deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
-    kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
+    kind = PRICE_TYPES.get(price_type_of(deal.deal_type, deal.price_type, usual), "")  # type: ignore[call-overload]
     yield "Price", f"{field_text.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or field_text.NOTHING).capitalize()
     terms = hand_over.terms_of(row.more)

@@ -101,8 +101,8 @@ def _draw_deal(form: EntityForm, deal: int, names: frozenset[str], problems: Fie
         packages = state.get(f"{prefix}supply_deals", ())
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
-            terms = (state.get(f"{prefix}{name}") for name in ("price_type", "currency"))
-            of_seat = seat_guide.seat_price(context, price, *terms)
+            terms = {name: state.get(f"{prefix}{name}") for name in TERMS}
+            of_seat = seat_guide.seat_price(context, price, terms)
             _draw_guides(context, deal, seat, of_seat, packages)
     form.draw_terms(problems, [name for name in TERMS if name in names])
     for name in OTHERS:

@@ -14,7 +14,7 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount
+from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount, price_type_of
 from lib.deals.targeting.kinds import elements
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals import catalog, field_text
@@ -192,7 +192,12 @@ class EntityForm:
         ):
             for name in names:
                 row = fields.BY_NAME[name]
-                word = (row.kind.choices or {}).get(self.context.clients.usual_terms.get(name), "")
+                default = self.context.clients.usual_terms.get(name)
+                if name == "price_type":
+                    default = price_type_of(
+                        st.session_state.get(f"{self.prefix}deal_type"), None, default or ""
+                    )
+                word = (row.kind.choices or {}).get(default, "")
                 label = f"{row.form_label}{suffix if row.is_summed else ''}"
                 usual = f"{inputs.capital(word)} (default)" if word else ""
                 self.draw_field(name, problems, Look(label, placeholder=usual, disabled=self.is_closed))

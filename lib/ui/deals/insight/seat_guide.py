@@ -7,10 +7,12 @@ when it is there. Another targeting gives up what was asked before.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal, Seat
+from lib.deals.fields import TERMS
+from lib.deals.models import DemandDeal, Seat, price_type_of
 from lib.deals.targeting.filters import Translation
 from lib.insight import SeatPrices
 from lib.reporting.models import AudienceQuery
@@ -39,16 +41,15 @@ class SeatPrice:
     is_fixed: bool = False
 
 
-def seat_price(
-    context: PageContext, price: Decimal | None, price_type: str | None, currency: str | None
-) -> SeatPrice:
+def seat_price(context: PageContext, price: Decimal | None, terms: Mapping[str, Any]) -> SeatPrice:
     """A deal's price to compare with the report's; one in another currency can't be compared.
 
-    Without a price type of its own it is a floor or fixed as the setting says.
+    `terms` are the deal's by name. Where they don't settle it, it is a floor or fixed as the setting says.
     """
     usual, money = context.clients.usual_terms, field_text.prices_of(context)
-    is_comparable = money.of(currency) == money
-    return SeatPrice(price if is_comparable else None, (price_type or usual.get("price_type")) == "fixed")
+    is_comparable = money.of(terms["currency"]) == money
+    kind = price_type_of(terms["deal_type"], terms["price_type"], usual.get("price_type", ""))
+    return SeatPrice(price if is_comparable else None, kind == "fixed")
 
 
 def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
@@ -58,9 +59,8 @@ def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
     if draft.deals == "none":
         return {}
     return {
-        seat: seat_price(context, terms.amount, whole["price_type"], whole["currency"])
+        seat: seat_price(context, terms.amount, draft.new_deals.of(seat))
         for seat, terms in draft.seats.items()
-        for whole in [draft.new_deals.of(seat)]
     }
 
 
@@ -71,7 +71,7 @@ def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
     for deal in catalog.by_id(context, DemandDeal, ids):
         if deal.is_active is False or deal.seat is None or deal.seat.id is None:
             continue
-        price = seat_price(context, deal.price, deal.price_type, deal.currency)
+        price = seat_price(context, deal.price, {name: getattr(deal, name) for name in TERMS})
         lowest = price_of_seat.get(deal.seat.id)
         if (
             lowest is None
