@@ -105,6 +105,12 @@ class Problems:
         """Whether there is an error at this place, or inside of it."""
         return any(path[: len(where)] == where for path in self._sentences)
 
+    def below(self, name: str) -> "Problems":
+        """The same errors inside of this field of a larger request."""
+        problems = Problems()
+        problems._sentences = {(name, *path): sentences for path, sentences in self._sentences.items()}
+        return problems
+
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
         if self._sentences:

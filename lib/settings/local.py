@@ -143,6 +143,9 @@ class Local(Section):
     legacy_packages: bool = Field(
         default=True, description="Whether the deals API still serves the deprecated packages."
     )
+    approve_own_proposals: bool = Field(
+        default=False, description="Whether people may approve proposals of their own."
+    )
     price_currency: str = Field(
         default="USD", max_length=10, description="Currency of prices and fees on screen."
     )

@@ -266,3 +266,42 @@ def test_an_approver_of_other_seats_now(
     detail = approver.detail("POST", f"proposals/{one['id']}/approve/", 404, {})
     assert detail.replace(str(one["id"]), "N") == "There is no proposal N"
     assert manager.get(f"demand_deals/{deal['id']}/") == deal
+
+
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"deal_type": "guaranteed"}, "units"),
+        ({"deal_type": "preferred", "price_type": "floor"}, "price_type"),
+        ({"agency_curation_fee": 3}, "agency_curation_fee_type"),
+    ],
+)
+def test_what_the_write_refuses_is_not_proposed(proposer: Caller, deal: Body, fields: Body, at: str) -> None:
+    """Terms that don't go together with those of the deal are refused when they are proposed."""
+    body = {"entity": "demand_deals", "entity_id": deal["id"], "fields": fields, "reason": REASON}
+    assert at in proposer.invalid("POST", "proposals/", body)["fields"]
+
+
+def test_a_new_package_that_can_not_be_is_not_proposed(proposer: Caller, there: World) -> None:
+    """A package that ends before it starts, with a guarantee without units, is refused at both places."""
+    new = deals(option(there.ada), deal_type="guaranteed")
+    fields = package(create_demand_deals=new, end_date="2020-01-01 00:00:00+0000")
+    wrong = proposer.invalid("POST", "proposals/", {"fields": fields, "reason": REASON})["fields"]
+    assert "end_date" in wrong
+    assert "units" in wrong["create_demand_deals"]
+
+
+def test_an_approval_answers_with_warnings(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """A price that is seven times the one before is applied, and the answer says so."""
+    one = of_price(proposer, deal, 17.5)
+    answer = manager.ask("POST", f"proposals/{one['id']}/approve/", {})
+    assert "17.5" in answer.json()["warnings"][0]
+
+
+def test_nobody_approves_their_own(manager: Caller, deal: Body) -> None:
+    """Who may write and has proposed it may take it back; somebody else approves it."""
+    one = of_price(manager, deal)
+    assert "Somebody else" in manager.detail("POST", f"proposals/{one['id']}/approve/", 403, {})
+    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+    assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.5
+    assert manager.ask("POST", f"proposals/{one['id']}/decline/", {"word": "No"}).status_code == 200

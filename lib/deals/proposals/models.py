@@ -118,7 +118,8 @@ class Proposal:
 
     `before` are all fields that can be changed as they were then, empty for a new package; `name` that of the
     package or deal. `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
-    `applied_id` is the entity that has it and `is_edited` whether other fields were applied.
+    `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `warnings` are
+    about its write, and only its approval answers with them.
     """
 
     id: int
@@ -138,6 +139,7 @@ class Proposal:
     word: str = ""
     applied_id: int | None = None
     is_edited: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -172,6 +174,7 @@ class Proposal:
             **{name: getattr(self, name) for name in _PLAIN},
             **times,
             "question": question and asdict(question),
+            "warnings": [*self.warnings],
             "changes": [
                 {"field": name, "before": self.before.get(name), "after": value}
                 for name, value in self.fields.items()

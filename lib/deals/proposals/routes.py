@@ -83,6 +83,7 @@ class ProposalAnswer(BaseModel):
     word: str
     applied_id: int | None
     is_edited: bool
+    warnings: list[str]
 
 
 router = APIRouter(
@@ -168,7 +169,8 @@ async def get(call: ReadCall, number: Number) -> Response:
 )
 async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Once, however often it is asked for. 409, naming the fields, where others changed the same ones
-    meanwhile; what else they changed stays. An extension."""
+    meanwhile; what else they changed stays. `warnings` are those of the write. 403 for one's own, unless
+    the setting `approve_own_proposals` is on. An extension."""
     writer = ServiceWriter(call.api.deals, call.request())
     proposal = await call.write(lambda: call.api.proposals(call.caller).approve(number, body, writer))
     return json_response(proposal.answer())

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -54,6 +53,7 @@ from lib.wire.errors import (
 MOST_OPEN = 500
 APPLIES, REPEATABLE = timedelta(minutes=2), timedelta(hours=20)
 MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
+OWN = "Somebody else approves a proposal of yours (setting approve_own_proposals); you can take it back"
 MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
 NEW_DEALS = "create_demand_deals"
 
@@ -81,6 +81,7 @@ class Proposals(DatabaseScope):
     A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
     seats (its number is `token`) those that were made with it. A token's `grant` may be less than the
     person's. `note` gets what happens, for the audit log; the question of a package goes to `questions`.
+    Nobody approves what they proposed themselves, unless one `approves_own`.
     """
 
     service: str
@@ -89,6 +90,7 @@ class Proposals(DatabaseScope):
     grant: DealsGrant | None = None
     note: Callable[[Any, str], None] = lambda event, detail: None
     questions: PackageQuestions | None = None
+    approves_own: bool = False
 
     def propose(self, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
         """Store a proposal, which is a body as ProposalRequest has it.
@@ -101,9 +103,9 @@ class Proposals(DatabaseScope):
             raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
         request = check(ProposalRequest, to_json(body))
         entity, entity_id, fields = request["entity"], request["entity_id"], request["fields"]
-        _check_fields(entity, entity_id, fields)
         _check_expected(request["expected"])
         before = {} if entity_id is None else writer.read(entity, entity_id)[0]
+        _check_fields(entity, entity_id, fields, before)
         before_fields = {name: value for name, value in before.items() if name in COMPARE_FIELDS[entity]}
         values = {
             **request, "name": str(before.get("name") or fields.get("name") or ""), "before": before_fields,
@@ -148,14 +150,20 @@ class Proposals(DatabaseScope):
 
         Conflict, naming them, where others changed a field of it meanwhile; errors of the service as they
         are: the proposal is open then. Where it is unknown whether it was applied, the same person may
-        approve it again, which applies it once.
+        approve it again, which applies it once. The answer has the warnings of the write.
         """
         request = check(ApprovalRequest, to_json(body))
         if (fields := request["fields"]) is not None:
             proposal = self.get(number)
-            _check_fields(proposal.entity, proposal.entity_id, fields)
-        write = partial(writer.apply, overwrites=request["overwrites"])
-        return self.apply(number, write, fields, repeats=writer.repeats)
+            _check_fields(proposal.entity, proposal.entity_id, fields, proposal.before)
+        warnings: list[str] = []
+
+        def write(proposal: Proposal) -> int:
+            applied_id, sentences = writer.apply(proposal, request["overwrites"])
+            warnings.extend(sentences)
+            return applied_id
+
+        return replace(self.apply(number, write, fields, repeats=writer.repeats), warnings=tuple(warnings))
 
     def apply(
         self,
@@ -189,6 +197,11 @@ class Proposals(DatabaseScope):
         self.note("proposal approved", _words(result))
         return result
 
+    def may_decide(self, proposal: Proposal) -> bool:
+        """Whether this person may approve it: one of somebody else, or with the setting their own."""
+        is_own = proposal.by == self.person.username
+        return self._deals.writes and (self.approves_own or not is_own)
+
     def decline(self, number: int, body: Mapping[str, Any]) -> Proposal:
         """Decline a proposal with a word; its proposer may as well. Conflict for one that is approved."""
         request = check(DeclineRequest, body)
@@ -213,6 +226,8 @@ class Proposals(DatabaseScope):
             proposal = self._get(connection, number)
             if proposal.state == "approved":
                 return proposal
+            if not self.may_decide(proposal):
+                raise Forbidden(OWN)
             is_repeat = proposal.state == "applying"
             may_repeat = self._may_repeat(proposal) and (repeats or not proposal.is_new)
             if proposal.state == "declined" or (is_repeat and not may_repeat):
@@ -254,10 +269,14 @@ class Proposals(DatabaseScope):
         return table.service == self.service, *own
 
 
-def _check_fields(entity: str, entity_id: int | None, fields: Mapping[str, Any]) -> None:
-    """Invalid, at `fields`, for what the service would refuse whatever there is."""
-    problems = Problems()
-    read(ENTITY_STORES[entity].request, fields, problems, where=("fields",), whole=entity_id is None)
+def _check_fields(
+    entity: str, entity_id: int | None, fields: Mapping[str, Any], before: Mapping[str, Any]
+) -> None:
+    """Invalid, at `fields`, for what the service would refuse of an entity that is as `before`."""
+    store, own_problems = ENTITY_STORES[entity], Problems()
+    own_fields = read(store.request, fields, own_problems, whole=entity_id is None)
+    store.check_rules(own_fields, {**before} if entity_id is not None else None, own_problems)
+    problems = own_problems.below("fields")
     if entity_id is None and entity != "supply_deals":
         problems.add(("entity_id",), "A new package can be proposed; of a deal, a change: give its id.")
     if entity_id is not None and not fields:
@@ -306,4 +325,4 @@ def _words(proposal: Proposal) -> str:
 
 
 def _proposal(row: Row[Any]) -> Proposal:
-    return from_row(Proposal, row, question=row.question and PackageQuestion(**row.question))
+    return from_row(Proposal, row, question=row.question and PackageQuestion(**row.question), warnings=())

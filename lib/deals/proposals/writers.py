@@ -1,6 +1,7 @@
 """How a proposal reaches the deals service: by a client of it, or by the service itself for its routes."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lib.deals.client import Deals, model_of, to_json
@@ -8,6 +9,8 @@ from lib.deals.proposals.models import Fields, Proposal, same
 from lib.deals.service import DealsRequest, DealsService
 from lib.wire.errors import Conflict
 
+Written = tuple[int, Sequence[str]]
+"""The id of the entity that was written, and the service's warnings about it."""
 STALE = "Changed since it was proposed, so nothing was applied: {}"
 
 
@@ -24,15 +27,15 @@ class ProposalWriter(ABC):
         """The entity as JSON, and its ETag. NotFound without it."""
 
     @abstractmethod
-    def create(self, entity: str, fields: Fields, key: str) -> int:
-        """Create an entity, once per idempotency key; returns its id."""
+    def create(self, entity: str, fields: Fields, key: str) -> Written:
+        """Create an entity, once per idempotency key."""
 
     @abstractmethod
-    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
+    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> Written:
         """Change these fields; Conflict if there was a change since the ETag was read."""
 
-    def apply(self, proposal: Proposal, overwrites: bool = False) -> int:
-        """Create the package, or write the proposed fields over the present state; returns the entity's id.
+    def apply(self, proposal: Proposal, overwrites: bool = False) -> Written:
+        """Create the package, or write the proposed fields over the present state.
 
         Fields that others changed stay as they are now. Conflict, naming them, for those that the proposal
         changes as well, unless it `overwrites` them. Fields that have their value already are not written.
@@ -46,9 +49,8 @@ class ProposalWriter(ABC):
         fields = {
             name: value for name, value in proposal.fields.items() if not same(name, value, now.get(name))
         }
-        if fields:
-            self.change((proposal.entity, proposal.entity_id), fields, etag)
-        return proposal.entity_id
+        key = proposal.entity, proposal.entity_id
+        return self.change(key, fields, etag) if fields else (proposal.entity_id, ())
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,16 @@ class ClientWriter(ProposalWriter):
         resource = self.deals.get(entity, entity_id)
         return to_json(resource.model_dump(exclude_unset=True)), resource.etag
 
-    def create(self, entity: str, fields: Fields, key: str) -> int:
+    def create(self, entity: str, fields: Fields, key: str) -> Written:
         """The same, where the service honors keys."""
-        model = model_of(entity)
-        return int(self.deals.create(entity, model.model_validate(fields), key).id or 0)
+        answer = self.deals.create(entity, model_of(entity).model_validate(fields), key)
+        return int(answer.id or 0), getattr(answer, "warnings", ())
 
-    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
-        """A partial update."""
+    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> Written:
+        """A partial update; the client has no warnings of one."""
         model = model_of(key[0]).model_validate(fields)
         self.deals.change(*key, {name: getattr(model, name) for name in fields}, etag)
+        return key[1], ()
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,13 @@ class ServiceWriter(ProposalWriter):
         response = self.deals.get((entity, entity_id), self.request)
         return response.body, response.etag
 
-    def create(self, entity: str, fields: Fields, key: str) -> int:
+    def create(self, entity: str, fields: Fields, key: str) -> Written:
         """As POST does."""
         request = replace(self.request, body=fields, idempotency_key=key)
-        return int(self.deals.create(entity, request).body["id"])
+        body = self.deals.create(entity, request).body
+        return int(body["id"]), body.get("warnings", ())
 
-    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> None:
+    def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> Written:
         """As PUT does."""
-        self.deals.change(key, replace(self.request, body=fields, if_match=etag))
+        response = self.deals.change(key, replace(self.request, body=fields, if_match=etag))
+        return key[1], response.body.get("warnings", ())

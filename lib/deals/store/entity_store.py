@@ -114,6 +114,10 @@ class EntityStore:
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Add the violated rules of `fields`. `before` is the current entity; None for a new one."""
+        self.check_rules(fields, before, problems)
+
+    def check_rules(self, fields: Fields, before: Fields | None, problems: Problems) -> None:
+        """The same of the rules that need no look at other entities."""
 
     def affected_keys(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """The existing other entities whose links change with this request."""

@@ -66,16 +66,22 @@ class SupplyPackages(EntityStore):
         ]
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
-        """Check that the end is after the start, references exist, and there is one source of deals."""
-        _check_dates({**(before or {}), **fields}, fields, problems)
+        """References exist too, and deals can be synchronized."""
+        self.check_rules(fields, before, problems)
         for name, (noun, table) in REFERENCES.items():
             names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
+        if fields.get("create_demand_deals") is not None:
+            _check_options(work, fields["create_demand_deals"], problems)
+
+    def check_rules(self, fields: Fields, before: Fields | None, problems: Problems) -> None:
+        """The end is after the start, there is one source of deals, and the terms of new ones go together."""
+        _check_dates({**(before or {}), **fields}, fields, problems)
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:
             if fields.get("demand_deals") is not None:
                 problems.add((), EITHER)
-            _check_options(work, new_deals, problems)
+            _check_terms_of_options(new_deals, problems)
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
         """Its targeting too."""
@@ -130,7 +136,6 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
-    _check_terms_of_options(new_deals, problems)
     options = new_deals.get("demand_deals_options", [])
     selection = [option.get("seat", {}) for option in options]
     buyers = seats_to_sell_to(work, {seat["id"] for seat in selection if "id" in seat})
@@ -214,12 +219,16 @@ class DemandDeals(EntityStore):
         ]
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
-        """Seat and packages are there; deal sync is possible; the fee is whole."""
+        """Seat and packages are there; deal sync is possible; the terms go together."""
         names = work.names(t.supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})
         check_deal(fields, whole, buyers, names, (), problems)
+
+    def check_rules(self, fields: Fields, before: Fields | None, problems: Problems) -> None:
+        """The terms go together."""
+        check_terms(fields, {**(before or {}), **fields}, (), problems)
 
     def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Create the deal with a new, unique deal id."""
@@ -246,16 +255,21 @@ def check_deal(
 
     `buyers` are the seats that the caller may sell to, `packages` those that they may see, by id.
     """
-    # First: a rule is left out beside other problems of its terms, such as one that can't be read.
-    for name, rule in broken_rules(whole, fields).items():
-        if not any(problems.at(*where, term) for term in rule.terms):
-            problems.add((*where, name), rule.sentence)
+    check_terms(fields, whole, where, problems)
     refer(packages, "supply package", fields.get("supply_deals"), (*where, "supply_deals"), problems)
     seat = (whole.get("seat") or {}).get("id")
     if seat is not None and seat not in buyers:
         problems.add((*where, "seat", "id"), f"There is no seat {seat}.")
     elif seat is not None and whole.get("deal_sync"):
         check_sync(buyers[seat], (*where, "deal_sync"), problems)
+
+
+def check_terms(fields: Fields, whole: Fields, where: Path, problems: Problems) -> None:
+    """Add the broken rules of the terms in `fields`, but for terms that have problems already, such as one
+    that can't be read."""
+    for name, rule in broken_rules(whole, fields).items():
+        if not any(problems.at(*where, term) for term in rule.terms):
+            problems.add((*where, name), rule.sentence)
 
 
 def check_sync(seat: Fields, where: Path, problems: Problems) -> None:

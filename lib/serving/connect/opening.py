@@ -212,19 +212,19 @@ def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> De
     return DealsApi(
         DealsService(access.store.engine, settings.price_currency),
         DealSync(access.store.engine, selling_side(settings)),
-        partial(_proposals_of, access, settings.remote.base_url),
+        partial(_proposals_of, access, settings),
         admission,
         settings.deadline_seconds,
     )
 
 
-def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:
-    """The proposals to the embedded service, for this caller; `reporting`: where reports are."""
+def _proposals_of(access: Access, settings: Settings, caller: Caller) -> Proposals:
+    """The proposals to the embedded service, for this caller."""
     engine, person = access.store.engine, caller.person
     token, note = caller.token.id if caller.is_for_seats else None, partial(note_event, access, person)
-    return Proposals(
-        engine, "", person, token, caller.deals, note, PackageQuestions(engine, "", reporting, person)
-    )
+    questions = PackageQuestions(engine, "", settings.remote.base_url, person)
+    own = settings.approve_own_proposals
+    return Proposals(engine, "", person, token, caller.deals, note, questions, own)
 
 
 def note_event(access: Access, person: Person, event: Event, detail: str) -> None:

@@ -208,3 +208,10 @@ def test_hostile_text_is_only_text(visit: Visit, viewer: Clients) -> None:
     assert LINK not in markdown(desk)
     assert IMAGE not in markdown(desk)
     assert "sign in again" in words(desk)
+
+
+def test_ones_own_waits_for_somebody_else(visit: Visit, manager: Clients) -> None:
+    """Who may write has no button to approve what they proposed themselves, and reads why."""
+    desk = visit("deals", proposal=str(of_price(manager).id))
+    assert not [button for button in desk.button if button.key in ("proposal_approve", "proposal_edit")]
+    assert "Somebody else approves it" in words(desk)

@@ -215,7 +215,7 @@ def _show(proposal: Proposal, is_past: bool) -> None:
 
 
 def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:
-    may_write = context.now().deals.writes
+    may_write = context.clients.proposals.may_decide(proposal)
     is_sure = not may_write or confirmations.confirm(
         confirmations.of_proposal(context, proposal), f"proposal_{proposal.id}_"
     )
@@ -240,6 +240,8 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
                     "Decline", key="proposal_decline_sure",
                     on_click=_attempt, args=(partial(_decline, context, proposal), "Declined"),
                 )  # fmt: skip
+    if not may_write and context.now().deals.writes:
+        st.caption(":material/person_off: Somebody else approves it, since you proposed it.")
     if may_write and proposal.is_new and new_package.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
 
