@@ -16,7 +16,6 @@ import pandas as pd
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.warehouse import StoredSlicer
-from lib.slicers.zones import Zone
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter
 
@@ -33,7 +32,7 @@ class Key:
 
     `row_filters` are those of the caller's grant, on which days with data depend beside the figures.
 
-    `question` has days in place of relative dates, a zone, and filters in one order; `rows_limit` is None
+    `question` is resolved (requests.py), its filters are in one order; `rows_limit` is None
     where every record is read.
     """
 
@@ -50,16 +49,11 @@ def key(
     slicer: StoredSlicer,
     row_filters: tuple[Filter, ...],
     query: AudienceQuery,
-    days: tuple[str, str],
-    timezone: Zone,
     rows_limit: int | None,
 ) -> Key:
-    """The key of a question with its dates resolved to these days in that zone."""
+    """The key of a resolved question."""
     shortest = query.model_copy(
         update={
-            "start_date": days[0],
-            "end_date": days[1],
-            "timezone": timezone,
             "filters": _normalize(query.filters),
             "any_of": tuple(sorted(set(map(_normalize, query.any_of)), key=repr)),
             "audience_rows_limit": 0,

@@ -1,7 +1,7 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,80 +11,72 @@ from lib.engines import Aggregate, Sums
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
 from lib.reporting.intervals import Ranges
-from lib.reporting.models import DataFilter
+from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import Measure, Numbers, is_additive
 from lib.slicers.models import Order
+from lib.slicers.warehouse import StoredSlicer
+from lib.wire.errors import BadRequest
 from lib.wire.filters import COMPARE
 
 Places = npt.NDArray[np.intp]
-Mappings = Mapping[str, Mapping[str, str]]
+Query = AudienceQuery | ExportQuery
+Measures = Mapping[str, Measure]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The requested shape of the answer.
+def required_measures(query: Query, measures: Measures) -> list[Measure]:
+    """The data fields to compute: those of the answer, and those that order or filter the rows."""
+    return [*_fields(query, measures), *_ranking(query, measures, query.order_by)]
 
-    `measures` are the data fields to answer with, `all_measures` all that may be ordered or filtered by;
-    `numeric` the split key fields whose values are whole numbers; `mappings` the code → description of
-    the split key fields to describe (None: no descriptions).
+
+def atoms(measures: Iterable[Measure]) -> frozenset[str]:
+    """The atoms that they are computed from."""
+    return frozenset[str]().union(*(measure.atoms for measure in measures))
+
+
+def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) -> Audience:
+    """The answer to a resolved query (requests.py); `measures` are all that it may name.
+
+    Without a split there is one row, the total, with an empty name. BadRequest for too many rows.
     """
-
-    measures: tuple[Measure, ...]
-    all_measures: Mapping[str, Measure]
-    numeric: frozenset[str] = frozenset()
-    mappings: Mappings | None = None
-    order_by: tuple[Order, ...] = ()
-    data_filters: tuple[DataFilter, ...] = ()
-    limit: int | None = None
-    offset: int = 0
-    precision: bool = False
-
-    @property
-    def required_measures(self) -> list[Measure]:
-        """The data fields to compute: those returned, and those that order or filter the rows."""
-        return [*self.measures, *self._ranking_measures(self.order_by)]
-
-    def ranking_atoms(self, order: Sequence[Order]) -> frozenset[str]:
-        """The atoms that decide which rows there are in this order, and where."""
-        return frozenset[str]().union(*(measure.atoms for measure in self._ranking_measures(order)))
-
-    def _ranking_measures(self, order: Sequence[Order]) -> list[Measure]:
-        names = [*(part.name for part in order), *(data_filter.name for data_filter in self.data_filters)]
-        return [self.all_measures[name] for name in names if name in self.all_measures]
-
-    @property
-    def atoms(self) -> frozenset[str]:
-        """The atoms that they are computed from."""
-        return frozenset[str]().union(*(measure.atoms for measure in self.required_measures))
-
-
-def compose(sums: Sums, shape: Shape) -> Audience:
-    """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
         sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
-    order = shape.order_by or _usual_order(sums, shape)
-    ranking = shape.ranking_atoms(order)
+    fields = _fields(query, measures)
+    order = query.order_by or _usual_order(query)
+    ranking = atoms(_ranking(query, measures, order))
     # what filters and orders is what is shown: of a page of many rows the other sums are settled for it alone
     sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
-    places = _order(sums, shape, order, _passing_rows(sums, shape))
-    page = places[shape.offset :][: shape.limit]
+    keys = [_sort_key(sums, part, slicer, measures) for part in order]
+    places = _order(sums, keys, _passing_rows(sums, query, measures))
+    if len(query.split_by) > 1 and len(places) > MAX_SPLIT_ROWS:
+        raise BadRequest(f"This split gives {len(places):,} rows, more than {MAX_SPLIT_ROWS:,}")
+    page = places[query.offset :][: query.limit]
     rows = _settle(_take(sums.rows, page), sums.rows.estimate.keys() - ranking)
-    values = {measure.name: _values(measure, rows) for measure in shape.measures}
-    totals = {measure.name: _values(measure, sums.total) for measure in shape.measures}
+    values = {measure.name: _values(measure, rows) for measure in fields}
+    totals = {measure.name: _values(measure, sums.total) for measure in fields}
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
-    ranges = _ranges(shape, values, rows, sums) if sampled or shape.precision else {}
+    ranges = _ranges(fields, values, rows, sums) if sampled or query.precision else {}
     names = texts_at(sums.groups, page)
     return Audience(
         names=names,
         values=_frame(values, len(page)),
-        percents=_percents(shape.measures, values, totals, len(page)),
-        descriptions=None if shape.mappings is None else _descriptions(names, shape.mappings),
-        confidence_range=_texts(_widest(shape.measures, ranges, values, rows)) if sampled else None,
-        total=_total(sums, shape, totals, len(places), sampled),
-        precision=_precision(sums, shape) if shape.precision else None,
-        **(_bounds(ranges, len(page)) if shape.precision else {}),
+        percents=_percents(fields, values, totals, len(page)),
+        descriptions=_descriptions(names, slicer) if query.include_mappings else None,
+        confidence_range=_texts(_widest(fields, ranges, values, rows)) if sampled else None,
+        total=_total(sums, fields, totals, len(places), sampled, bool(query.precision)),
+        precision=_precision(sums, fields) if query.precision else None,
+        **(_bounds(ranges, len(page)) if query.precision else {}),
     )
+
+
+def _fields(query: Query, measures: Measures) -> list[Measure]:
+    return [measures[name] for name in query.data_fields or ()]
+
+
+def _ranking(query: Query, measures: Measures, order: Sequence[Order]) -> list[Measure]:
+    """The data fields that decide which rows there are in this order, and where."""
+    names = [*(part.name for part in order), *(data_filter.name for data_filter in query.data_filters)]
+    return [measures[name] for name in names if name in measures]
 
 
 def _settle(aggregate: Aggregate, atoms: Collection[str] | None = None) -> Aggregate:
@@ -105,37 +97,37 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
     return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.records.shape)
 
 
-def _passing_rows(sums: Sums, shape: Shape) -> Places:
+def _passing_rows(sums: Sums, query: Query, measures: Measures) -> Places:
     passes = np.ones(len(sums.groups), dtype=bool)
-    for data_filter in shape.data_filters:
-        values = _values(shape.all_measures[data_filter.name], sums.rows)
+    for data_filter in query.data_filters:
+        values = _values(measures[data_filter.name], sums.rows)
         passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
     return np.flatnonzero(passes)
 
 
-def _order(sums: Sums, shape: Shape, order: Sequence[Order], places: Places) -> Places:
-    """The rows in that order; ties are sorted by name. Missing values come last."""
-    columns = [_sort_key(sums, shape, part)[places] for part in order]
+def _order(sums: Sums, keys: Iterable[npt.NDArray[np.float64]], places: Places) -> Places:
+    """The rows in the order of these keys; ties are sorted by name. Missing values come last."""
+    columns = [key[places] for key in keys]
     names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
     return places[np.lexsort([*reversed(names), *reversed(columns)])] if names else places
 
 
-def _usual_order(sums: Sums, shape: Shape) -> Sequence[Order]:
+def _usual_order(query: Query) -> Sequence[Order]:
     """The default order: ascending by time, otherwise descending by value."""
-    split = list(sums.groups)
-    if split and split[0] in TIME_KEY_FIELDS:
-        return [Order(name=name, direction="asc") for name in split]
-    return [Order(name=shape.measures[0].name)] if shape.measures else []
+    if query.split_by and query.split_by[0] in TIME_KEY_FIELDS:
+        return [Order(name=name, direction="asc") for name in query.split_by]
+    return [Order(name=name) for name in (query.data_fields or ())[:1]]
 
 
-def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]:
+def _sort_key(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures) -> Numbers:
     if order.name in sums.groups:
         column = sums.groups[order.name].cat
         texts = pd.Series(column.categories)
-        rank = pd.to_numeric(texts, errors="coerce").to_numpy() if order.name in shape.numeric else None
+        is_number = slicer.info().key_field(order.name).type == "int"
+        rank = pd.to_numeric(texts, errors="coerce").to_numpy() if is_number else None
         key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
     else:
-        key = _values(shape.all_measures[order.name], sums.rows)
+        key = _values(measures[order.name], sums.rows)
     return key if order.direction == "asc" else -key
 
 
@@ -163,19 +155,19 @@ def _percents(
     return _frame({name: 100 * values[name] / whole[name] for name in names}, length)
 
 
-def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
+def _descriptions(names: pd.DataFrame, slicer: StoredSlicer) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
     descriptions = {}
     for name in map(str, names):
-        mapping = mappings.get(name, {})
+        mapping = slicer.descriptions(name)
         descriptions[name] = [mapping.get(code, code) for code in names[name]]
     return pd.DataFrame(descriptions, index=names.index, dtype="str")
 
 
 def _ranges(
-    shape: Shape, values: Mapping[str, Numbers], aggregate: Aggregate, sums: Sums
+    measures: Sequence[Measure], values: Mapping[str, Numbers], aggregate: Aggregate, sums: Sums
 ) -> dict[str, Ranges]:
-    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in shape.measures}
+    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in measures}
 
 
 def _widest(
@@ -198,26 +190,33 @@ def _texts(percents: Numbers) -> pd.Series:
     return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
 
 
-def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
-    ranges = _ranges(shape, totals, sums.total, sums) if sampled or shape.precision else {}
-    wide = _widest(shape.measures, ranges, totals, sums.total) if sampled else None
-    returned_ranges = ranges if shape.precision else {}
+def _total(
+    sums: Sums,
+    measures: Sequence[Measure],
+    totals: Mapping[str, Numbers],
+    count: int,
+    sampled: bool,
+    precision: bool,
+) -> Total:
+    ranges = _ranges(measures, totals, sums.total, sums) if sampled or precision else {}
+    wide = _widest(measures, ranges, totals, sums.total) if sampled else None
+    returned_ranges = ranges if precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
         records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if wide is not None and len(wide) else None,
-        missing=_missing(sums, shape),
+        missing=_missing(sums, measures),
         low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
         high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
         n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},
     )
 
 
-def _missing(sums: Sums, shape: Shape) -> Values:
+def _missing(sums: Sums, measures: Sequence[Measure]) -> Values:
     return {
         measure.name: number(sums.missing[measure.additive_atom])
-        for measure in shape.measures
+        for measure in measures
         if measure.additive_atom in sums.missing and not sums.groups.empty
     }
 
@@ -235,6 +234,6 @@ def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame
     }
 
 
-def _precision(sums: Sums, shape: Shape) -> Precision:
-    unread = tuple(measure.name for measure in shape.measures if measure.atoms & sums.unread)
+def _precision(sums: Sums, measures: Sequence[Measure]) -> Precision:
+    unread = tuple(measure.name for measure in measures if measure.atoms & sums.unread)
     return Precision(sums.records_read, sums.records_in_range, unread)

@@ -153,6 +153,11 @@ class ExportQuery(_Question):
         """Whether descriptions are included: by default for one key field, not for several."""
         return len(self.split_by) == 1 if self.include_mappings is None else bool(self.include_mappings)
 
+    @property
+    def precision(self) -> int:
+        """A file has no ranges."""
+        return 0
+
 
 class RecordsQuery(Selection):
     """The records of a selection, up to `limit` of them (*extension*).

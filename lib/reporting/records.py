@@ -27,7 +27,7 @@ class RecordsPlan:
     """A checked query about records, and the columns of its answer. BadRequest names what can't be shown."""
 
     def __init__(self, query: RecordsQuery, slicer: StoredSlicer) -> None:
-        self._query, self._slicer, info = query, slicer, slicer.info()
+        self.query, self._slicer, info = query, slicer, slicer.info()
         *coarser, finest = (_key(field) for field in info.key_fields if field.name in TIME_KEY_FIELDS)
         usual = (finest, *_fields(slicer))
         self._available = {column.name: column for column in (*usual, *coarser)}
@@ -44,7 +44,7 @@ class RecordsPlan:
     def question(self, question: Question) -> RecordsQuestion:
         """What an engine is asked, about the records of that question."""
         names = tuple(column.name for column in self.columns)
-        return RecordsQuestion(question, names, self._order_by, self._query.limit)
+        return RecordsQuestion(question, names, self._order_by, self.query.limit)
 
     def answer(self, frame: pd.DataFrame, count: int) -> RecordTable:
         """The answer of an engine's frame, with descriptions of coded values where they are asked for."""
@@ -53,7 +53,7 @@ class RecordsPlan:
         for column in self.columns:
             columns.append(column)
             cells.append(frame[column.name])
-            codes = self._mapping(column.name) if self._query.include_mappings else None
+            codes = self._mapping(column.name) if self.query.include_mappings else None
             if codes is not None:
                 name, words = f"{column.name}.description", f"{column.description} (description)"
                 columns.append(replace(column, name=name, description=words))
@@ -64,7 +64,7 @@ class RecordsPlan:
         """The records as the table of a file."""
         slicer = self._slicer.info()
         titles = {
-            column.name: time_title(column.description, self._query, slicer)
+            column.name: time_title(column.description, self.query, slicer)
             for column in records.columns
             if column.name in TIME_KEY_FIELDS
         }
@@ -75,7 +75,7 @@ class RecordsPlan:
             )
             for column in records.columns
         )
-        escapes, full = bool(self._query.escape_formulas), bool(self._query.full_digits)
+        escapes, full = bool(self.query.escape_formulas), bool(self.query.full_digits)
         return FileTable(columns, escape_formulas=escapes, full_digits=full)
 
     def _names(self, names: Iterable[str]) -> Iterator[str]:

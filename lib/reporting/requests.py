@@ -3,17 +3,21 @@
 Errors say which field, what was wrong with it, and what would be right.
 """
 
+from datetime import date
 from itertools import chain
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Selection
+from lib.reporting import named_days
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Selection
+from lib.slicers import dates
 from lib.slicers.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
+ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery, RecordsQuery)
 Fields = dict[str, Any]
 
 
@@ -64,6 +68,37 @@ def question(model: type[Question], query: Fields | InfoQuery) -> Question:
     except ValidationError as error:
         problems = error.errors(include_url=False)
         raise BadRequest("; ".join(dict.fromkeys(_sentence(problem) for problem in problems))) from None
+
+
+def resolve(query: ReportQuery, slicer: Slicer) -> ReportQuery:
+    """The query with days in place of relative dates, a zone, and what it leaves to us; see `check`."""
+    zone = named_days.zone(query, slicer)
+    today = dates.today(zone)
+    first, last = _iso(query.start_date, query.end_date, today)
+    changes: dict[str, Any] = {"timezone": zone, "start_date": first, "end_date": last}
+    if isinstance(query, RecordsQuery):
+        check_selection(query, slicer)
+        return query.model_copy(update=changes)
+    check(query, slicer.with_own(query.own_fields) if query.own_fields else slicer)
+    if isinstance(query, AudienceQuery):
+        changes["same_precision_as"] = tuple(_iso(*days, today) for days in query.same_precision_as)
+    else:
+        changes["include_mappings"] = int(query.with_mappings)
+    return query.model_copy(
+        update=changes | {"data_fields": query.data_fields or usual_fields(query, slicer)}
+    )
+
+
+def usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> tuple[str, ...]:
+    """The default data fields: all that are not optional; of several audience sources the requested one."""
+    key, sources = query.audience_key, slicer.audience_sources
+    others = {f"unique_{source.name}" for source in sources if key and source.name != key}
+    return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
+
+
+def _iso(start: str, end: str, today: date) -> tuple[str, str]:
+    first, last = dates.date_range(start, end, today)
+    return first.isoformat(), last.isoformat()
 
 
 def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:

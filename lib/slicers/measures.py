@@ -9,6 +9,7 @@ A sum is its own atom; a mean is sum / present; a formula is put together from t
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Measure:
     def name(self) -> str:
         return self.field.name
 
-    @property
+    @cached_property
     def atoms(self) -> frozenset[str]:
         """The atoms that it is computed from."""
         return self.expression.fields()
@@ -69,21 +70,21 @@ def measures(definition: Definition) -> dict[str, Measure]:
     return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
 
 
-def own_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]) -> dict[str, Measure]:
-    """Fields of the caller's own as measures, by name, over those of the slicer (`measures`).
+def all_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]) -> dict[str, Measure]:
+    """The measures of a slicer and, over these, the fields of the caller's own, by name.
 
     BadRequest for a formula that can't be read or is too large, and for a name that is taken.
     """
-    own: dict[str, Measure] = {}
+    every = dict(measures)
     expressions = {name: measure.expression for name, measure in measures.items()}
     for field in own_fields:
-        if field.name in measures or field.name in own:
+        if field.name in every:
             raise BadRequest(f"own_fields: there is a data field named '{field.name}' already")
         expression = parse(field.formula, measures).substitute(expressions)
         if is_too_large(expression):
             raise BadRequest(f"own_fields: the formula of '{field.name}' is too large")
-        own[field.name] = Measure(field.data_field, expression)
-    return own
+        every[field.name] = Measure(field.data_field, expression)
+    return every
 
 
 def pairs(measures: Iterable[Measure]) -> frozenset[tuple[str, str]]:

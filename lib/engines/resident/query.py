@@ -163,8 +163,8 @@ class Query:
     ) -> None:
         self.layout, self.slicer, self.question = layout, slicer, question
         self.deadline, self.threads = deadline, threads
-        hourly = slicer.definition.time.has_zones
-        zone, own = (question.timezone, slicer.definition.timezone) if hourly else (0, 0)
+        info = slicer.info()
+        zone, own = (question.timezone, info.timezone) if info.supports_timezone else (0, 0)
         days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
         self.period = Period.of(layout, days, zone, own)
         self.split = Split(layout, question.split_by, self.period.local)

@@ -76,7 +76,7 @@ class CardSource:
         direction: Direction = "desc" if self.is_ranked or card.by == "change" else card.direction
         changes = {
             "split_by": (card.name,),
-            "filters": (*self.other_filters, *values.searching(card.name, card.find)),
+            "filters": (*self.other_filters, *filters.searching(card.name, card.find)),
             "data_fields": tuple(dict.fromkeys((field, by_volume, *columns.values()))),
             "order_by": (Order(name=by_volume if self.is_ranked else by, direction=direction),),
             "limit": FAR_LIMIT if self.is_ranked or self.brings_others else LIMIT,

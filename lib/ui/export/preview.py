@@ -18,6 +18,7 @@ from lib.reporting.files.delimited import unescape
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.files.table import export_table
 from lib.reporting.models import DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, ExportQuery
+from lib.reporting.requests import usual_fields
 from lib.slicers.models import Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision
@@ -114,7 +115,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
         return _filter_rows(export, query, slicer)
-    data_fields = query.data_fields or _usual_fields(query, slicer)
+    data_fields = query.data_fields or usual_fields(query, slicer)
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
     answer = ask(_question(query, data_fields, rows_limit))
     is_exact = answer.confidence_range is None
@@ -177,13 +178,6 @@ def summary(file: Preview, numbers: Numbers) -> str:
         least = "" if file.is_counted else "at least "
         text += f" on {least}{number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
     return text
-
-
-def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
-    """The default data fields of a file; of several audience sources only the requested one, if any."""
-    key, sources = query.audience_key, slicer.audience_sources
-    others = {f"unique_{source.name}" for source in sources if key and source.name != key}
-    return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
 
 
 def _question(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int) -> AudienceQuery:

@@ -65,7 +65,7 @@ def _found_by(key: str, name: str) -> str:
 
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
     field, numbers = _page_field(context, query), Numbers.of(reader.locale())
-    answer = ask.estimate(context, _values_query(context, query, name, field, values.searching(name, text)))
+    answer = ask.estimate(context, _values_query(context, query, name, field, filters.searching(name, text)))
     labels = dict([*values.matching(context, answer, name, text).items()][:LIMIT])
     figures = _figures(answer, name, field)
     if not text:

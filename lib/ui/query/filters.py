@@ -13,6 +13,12 @@ Change = Callable[[Filter], Filter]
 OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
 
 
+def searching(name: str, text: str) -> tuple[Filter, ...]:
+    """The filter that finds values by a part of their code or description; none without a text."""
+    filter_ = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
+    return (filter_,) if text else ()
+
+
 def sentence(
     filter_: Filter, slicer: Slicer, descriptions: Mapping[str, str] | None = None, most: int = MOST_NAMES
 ) -> str:

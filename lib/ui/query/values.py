@@ -9,7 +9,7 @@ from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Order, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, precision
+from lib.ui.query import ask, filters, precision
 from lib.wire.filters import Filter
 
 MOST_VALUES = 300
@@ -43,16 +43,10 @@ class Values:
 
 def value_options(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
-    answer = ask.audience(context, _question(context, query, name, searching(name, text)))
+    answer = ask.audience(context, _question(context, query, name, filters.searching(name, text)))
     has_words = precision.has_words(context.slicer, context.slicer.key_field(name))
     labels = matching(context, answer, name, text)
     return Values(labels, answer.total.records_found, answer.confidence_range is None, has_words)
-
-
-def searching(name: str, text: str) -> tuple[Filter, ...]:
-    """The filter that finds values by a part of their code or description; none without a text."""
-    filter_ = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
-    return (filter_,) if text else ()
 
 
 def matching(context: PageContext, answer: Audience, name: str, text: str) -> dict[str, str]:

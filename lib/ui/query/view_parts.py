@@ -51,6 +51,8 @@ class ZoomOrigin:
     @classmethod
     def read(cls, text: str, today: date, slicer: Slicer) -> Self | None:
         """The origin in a link; None where it names no days."""
+        if not text:
+            return None
         start, end, grain, first, last = (*split_texts(text), "", "", "", "", "")[:5]
         try:
             named_days.resolve(start, end, today, slicer)
