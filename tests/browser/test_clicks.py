@@ -48,6 +48,7 @@ class Mouse:
     """Clicks of a page's mouse, counted; the list of deals stands on the page at first."""
 
     def __init__(self, page: Page, demo: Demo) -> None:
+        demo.api.drafts.discard()  # what a first try left would be asked about
         enter(page, f"{demo.address}/deals")
         self.page, self.clicks = page, 0
 
