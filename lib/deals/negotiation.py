@@ -26,7 +26,7 @@ from lib.wire import text
 from lib.wire.errors import BadRequest, Conflict
 
 Side = Literal["buyer", "house"]
-Act = Literal["accepts", "proposes", "declines"]
+Act = Literal["accepts", "proposes", "declines", "withdraws"]
 ACTS: tuple[Act, ...] = get_args(Act)
 MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 50, 64, 500
 DETAILS = "details"
@@ -40,6 +40,7 @@ STATUS: Mapping[tuple[Side, Act], int] = {
     ("house", "accepts"): APPROVED,
     ("house", "proposes"): PENDING,
     ("house", "declines"): PENDING,
+    ("house", "withdraws"): PENDING,
 }
 """The state that a round leaves the deal in at its buyer: one whose proposal is declined still has the terms
 as they are to answer."""
@@ -113,7 +114,10 @@ class OfferTerms:
 
 @dataclass(frozen=True)
 class Round:
-    """One answer. `terms` are those accepted or proposed, `link` the number of the buyer's share link."""
+    """One answer. `terms` are those accepted or proposed, `link` the number of the buyer's share link.
+
+    The house withdraws what it proposed last, as long as the buyer has not answered it.
+    """
 
     side: Side
     act: Act
@@ -139,15 +143,27 @@ class Negotiation:
 
     @property
     def last(self) -> Round | None:
-        return self.rounds[-1] if self.rounds else None
+        """The round that counts: proposals of the house that were withdrawn, and the withdrawal, do not."""
+        standing: list[Round] = []
+        for answer in self.rounds:
+            if answer.act == "withdraws":
+                while standing and (standing[-1].side, standing[-1].act) == ("house", "proposes"):
+                    standing.pop()
+            else:
+                standing.append(answer)
+        return standing[-1] if standing else None
+
+    @property
+    def is_open_proposal(self) -> bool:
+        """Whether the house proposed last, and may withdraw or correct that: the buyer has not answered."""
+        return self.last is not None and (self.last.side, self.last.act) == ("house", "proposes")
 
     @property
     def offer(self) -> OfferTerms:
         """What the buyer is asked to answer: the terms as they are, with what the house proposed last if the
         buyer has not answered it with a proposal of their own."""
-        last = self.last
-        if last is not None and (last.side, last.act) == ("house", "proposes"):
-            return self.terms.with_changes_of(last.terms)
+        if self.last is not None and self.is_open_proposal:
+            return self.terms.with_changes_of(self.last.terms)
         return self.terms
 
     @property
@@ -239,7 +255,7 @@ class Negotiations(DatabaseScope):
             return replace(before, rounds=(*before.rounds, replace(answer, number=number, at=now)))
 
     def latest(self) -> dict[tuple[int, int], Round]:
-        """The latest round of each deal and seat that has any."""
+        """The latest round of each deal and seat that has any, a withdrawal too."""
         query = select(negotiation_rounds).where(_COLUMNS.service == self.service).order_by(_COLUMNS.number)
         return {(row.deal_id, row.seat_id): _round(row) for row in self.rows(query)}
 
@@ -313,6 +329,10 @@ def _is_repeat(answer: Round, negotiation: Negotiation, mark: str) -> bool:
 def _check(answer: Round, before: Negotiation) -> None:
     terms = answer.terms
     check_word(answer.word, is_required=answer.act == "declines")
+    if answer.act == "withdraws":
+        if not before.is_open_proposal:
+            raise BadRequest("There is no proposal of ours that waits for the buyer")
+        return
     if len(before.rounds) >= MOST_ROUNDS:
         raise BadRequest(f"There are {MOST_ROUNDS} rounds already: talk to each other")
     try:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -429,3 +430,23 @@ def test_the_later_of_dsp_and_buyer_is_the_status(
         }
         assert dsp(there.ada).ask("PUT", f"deal_sync/{deal.deal_id}/status", report).status_code == 204
         assert status() == ("active", "paused")[number]
+
+
+@pytest.mark.parametrize("term", [{"price": Decimal("9.9")}, {"units": 5000}, {"currency": "EUR"}])
+def test_what_the_deal_does_not_have_is_not_approved(
+    manager: Caller, client: Deals, desk: connect.Installation, there: World, term: dict[str, Any]
+) -> None:
+    """An acceptance of terms that the deal has not, or not any more, is pending, in the filter too."""
+    made = sold(manager, there.ada)
+    manager.change("demand_deals", made["id"], deal_type="guaranteed", units=1000, currency="USD")
+    deal = client.get(DemandDeal, made["id"])
+    store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms(deal.price, 1000, currency="USD")
+    store.add(deal, terms, Round("buyer", "accepts", terms, "Bea Buyer", "", 1), store.of(deal, terms).mark)
+    assert client.get(DemandDeal, made["id"]).buyer_status == "approved"
+    manager.change(
+        "demand_deals",
+        made["id"],
+        **{name: float(value) if name == "price" else value for name, value in term.items()},
+    )
+    assert client.get(DemandDeal, made["id"]).buyer_status == "pending approval"
+    assert client.list(DemandDeal, buyer_status="pending approval", id=made["id"]).count == 1

@@ -14,7 +14,9 @@ from lib.people import DealsGrant
 from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.ui.deals.buyers import answers
 from lib.ui.deals.buyers.answer_panel import TakeOver
+from lib.wire.errors import BadRequest, Conflict
 
 DEAL = 2
 
@@ -131,6 +133,47 @@ def test_the_house_answers_back(visit: Visit, manager: Clients) -> None:
         Decimal("2.60"), "Our floor", Decimal(3),
     )  # fmt: skip
     assert not now.waits_for_house
+
+
+def test_an_answer_of_the_house_is_withdrawn(visit: Visit, manager: Clients) -> None:
+    """A slip of ours is taken back before the buyer answers it: their proposal waits for us again, and what
+    they are offered is the deal as it is."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    desk = drawer(visit)
+    desk.text_input(key=f"answer_{DEAL}_price").set_value("26")
+    press(desk, "Send to the buyer")
+    slip = negotiation(manager)
+    press(drawer(visit), "Withdraw")
+    now = negotiation(manager)
+    assert (slip.offer.price, now.offer.price) == (Decimal(26), Decimal(3))
+    assert now.waits_for_house
+    assert now.changes == {"price": Decimal("2.10")}
+    assert DEAL in answers._read(connect.installation(Settings.current()).people.require("manager"))
+    with pytest.raises(Conflict):
+        manager.negotiations.add(
+            manager.deals.get(DemandDeal, DEAL), slip.terms, Round("buyer", "accepts", OfferTerms(), "Bea"),
+            slip.mark,
+        )  # fmt: skip
+
+
+def test_an_answer_of_the_house_is_corrected(visit: Visit, manager: Clients) -> None:
+    """Before the buyer answers, other terms take the place of those that we proposed."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    for price in ("26", "2.60"):
+        desk = drawer(visit)
+        desk.text_input(key=f"answer_{DEAL}_price").set_value(price)
+        press(desk, "Send to the buyer")
+    assert negotiation(manager).offer.price == Decimal("2.60")
+    press(drawer(visit), "Withdraw")
+    assert negotiation(manager).offer.price == Decimal(3)
+
+
+def test_nothing_is_withdrawn_that_the_buyer_answered(manager: Clients) -> None:
+    """A proposal that was answered, and one of the buyer's, stay."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
+    with pytest.raises(BadRequest, match="no proposal of ours"):
+        manager.negotiations.add(deal, now.terms, Round("house", "withdraws", OfferTerms(), "m"), now.mark)
 
 
 def test_what_can_not_be_sent_is_said_and_kept(visit: Visit, manager: Clients) -> None:

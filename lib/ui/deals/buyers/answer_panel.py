@@ -95,8 +95,11 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
         lines.append(f"- {plain(f'{who} {answers.act_text(answer, money)}{word}')}  \n  {plain(when)}")
     with st.expander(f"Rounds ({len(lines)})"):
         st.markdown("\n".join(lines))
-    if negotiation.waits_for_house and not catalog.abilities(context).why_not(deal.entity, "change"):
-        _draw_decision(context, deal, packages, negotiation)
+    if not catalog.abilities(context).why_not(deal.entity, "change"):
+        if negotiation.waits_for_house:
+            _draw_decision(context, deal, packages, negotiation)
+        elif negotiation.is_open_proposal:
+            _draw_correction(context, deal, negotiation)
     draw_problem(PROBLEM)
 
 
@@ -134,6 +137,19 @@ def _draw_decision(
         st.button(
             "Close without a deal" if is_refusal else "Decline",
             key=f"{prefix}decline", on_click=_decline, args=(context, deal, negotiation),
+        )  # fmt: skip
+
+
+def _draw_correction(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
+    """Draw what can be done about our proposal while the buyer has not answered it."""
+    prefix = PREFIX.format(deal.id)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back"):
+            _draw_form(context, deal, negotiation, prefix)
+        st.button(
+            "Withdraw", key=f"{prefix}withdraw", on_click=_answer,
+            args=(context, deal, negotiation, "withdraws", OfferTerms(), ""),
+            help="The buyer's page has the deal's own terms again",
         )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from lib.wire.errors import BadRequest, TrancheError
 
 ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
 TERMS = ("price", "units", "first_day", "last_day")
+WITHDREW = "withdrew the proposal"
 OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
     "first_day": "First day", "last_day": "Last day",
@@ -199,14 +200,18 @@ def _standing(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str
             return f"{subject} accepted the proposal: {terms_text(last.terms, money)}."
         case "proposes":
             return f"{subject} proposed {terms_text(last.terms, money)}."
-        case "declines":
+        case _:
             return f"{subject} declined; the offer is {offer}."
 
 
 def act_text(answer: Round, money: Prices) -> str:
     """`proposed 2.10 USD CPM`, after who did."""
-    act = {"accepts": "accepted", "proposes": "proposed", "declines": "declined"}[answer.act]
-    return act if answer.act == "declines" else f"{act} {terms_text(answer.terms, money)}".rstrip()
+    act = {"accepts": "accepted", "proposes": "proposed", "declines": "declined"}.get(answer.act, WITHDREW)
+    return (
+        act
+        if answer.act in ("declines", "withdraws")
+        else f"{act} {terms_text(answer.terms, money)}".rstrip()
+    )
 
 
 def terms_text(terms: OfferTerms, money: Prices) -> str:
@@ -299,7 +304,8 @@ def filters(person: Person, is_on: bool) -> Filters:
 
 def _read(person: Person) -> tuple[int, ...]:
     clients = connect.connect(person, Settings.current())
-    rounds = {pair: last for pair, last in clients.negotiations.latest().items() if last.side == "buyer"}
+    latest = clients.negotiations.latest().items()
+    rounds = {pair: last for pair, last in latest if last.side == "buyer" or last.act == "withdraws"}
     if not rounds:
         return ()
     deals = clients.open_deals()
