@@ -147,8 +147,7 @@ def _draw_correction(context: PageContext, deal: DemandDeal, negotiation: Negoti
         with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back"):
             _draw_form(context, deal, negotiation, prefix)
         st.button(
-            "Withdraw", key=f"{prefix}withdraw", on_click=_answer,
-            args=(context, deal, negotiation, "withdraws", OfferTerms(), ""),
+            "Withdraw", key=f"{prefix}withdraw", on_click=_withdraw, args=(context, deal, negotiation),
             help="The buyer's page has the deal's own terms again",
         )  # fmt: skip
 
@@ -195,6 +194,11 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
 def _decline(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
     """End it, or leave the offer as it is. A callback."""
     _answer(context, deal, negotiation, "declines", OfferTerms(), "No deal on these terms")
+
+
+def _withdraw(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
+    """Take back what we proposed: the buyer's page has the offer of before. A callback."""
+    _answer(context, deal, negotiation, "withdraws", OfferTerms(), "")
 
 
 def _answer(

@@ -40,7 +40,10 @@ from lib.wire.errors import BadRequest, TrancheError
 
 ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
 TERMS = ("price", "units", "first_day", "last_day")
-WITHDREW = "withdrew the proposal"
+ACT_WORDS: Mapping[Act, str] = {
+    "accepts": "accepted", "proposes": "proposed", "declines": "declined",
+    "withdraws": "withdrew the proposal",
+}  # fmt: skip
 OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
     "first_day": "First day", "last_day": "Last day",
@@ -206,12 +209,9 @@ def _standing(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str
 
 def act_text(answer: Round, money: Prices) -> str:
     """`proposed 2.10 USD CPM`, after who did."""
-    act = {"accepts": "accepted", "proposes": "proposed", "declines": "declined"}.get(answer.act, WITHDREW)
-    return (
-        act
-        if answer.act in ("declines", "withdraws")
-        else f"{act} {terms_text(answer.terms, money)}".rstrip()
-    )
+    act = ACT_WORDS[answer.act]
+    has_terms = answer.act in ("accepts", "proposes")
+    return f"{act} {terms_text(answer.terms, money)}".rstrip() if has_terms else act
 
 
 def terms_text(terms: OfferTerms, money: Prices) -> str:
