@@ -218,7 +218,7 @@ FIELDS = (
         "units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises",
         FOR_BOTH, is_summed=True,
     ),
-    _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
+    _term("pacing", PACING, "Delivery speed", 8.0, "How guaranteed impressions are spread over the dates"),
     _term(
         "budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of the price",
         is_summed=True,

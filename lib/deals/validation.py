@@ -57,7 +57,7 @@ TERM_RULES = (
     ),
     TermRule(
         "deal_type", frozenset({"deal_type", "units", "pacing"}),
-        "Guaranteed impressions and pacing are for a programmatic guaranteed deal.",
+        "Guaranteed impressions and a delivery speed are for a programmatic guaranteed deal.",
         lambda terms: terms.get("deal_type") != GUARANTEED
         and any(terms.get(name) is not None for name in ("units", "pacing")),
     ),

@@ -7,14 +7,16 @@ that is not is where it breaks. No data is not zero. What changed, and why, is f
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.reporting.answers import Audience
 from lib.slicers.roles import DEAL
 
-ENDED = "Ended"
+ENDED, NEWER = "Ended", "Newer than the report"
+BEGINNINGS = frozenset({"is_active", "supply_deals", "demand_deals"})
+"""The fields whose change may be what lets a deal deliver."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,30 @@ def _idle(deal: DemandDeal, context: DealContext) -> str | None:
     return None
 
 
+def _is_new(deal: DemandDeal, context: DealContext, last: date) -> bool:
+    """Whether it could not deliver before the end of this day: it, or each of its packages, was created,
+    linked or resumed later. Its history is read only where something changed since."""
+
+    def begins(entity: DemandDeal | SupplyPackage) -> bool:
+        changes = () if context.history is None else context.history(entity.entity, entity.id or 0)
+        return any(
+            change.at.date() > last
+            and (change.action == "created" or not BEGINNINGS.isdisjoint(change.after or {}))
+            for change in changes
+        )
+
+    def is_later(at: datetime | None) -> bool:
+        return at is not None and at.date() > last
+
+    if is_later(deal.created_at) or (is_later(deal.updated_at) and begins(deal)):
+        return True
+    packages = context.packages_of(deal)
+    return bool(packages) and all(
+        is_later(package.created_at) or (is_later(package.updated_at) and begins(package))
+        for package in packages
+    )
+
+
 def _judge_delivery(deal: DemandDeal, context: DealContext, funnels: Funnels) -> DealHealth:
     steps = funnels.steps.get(str(deal.id), ())
     if not funnels.has_data:
@@ -110,7 +136,9 @@ def _judge_delivery(deal: DemandDeal, context: DealContext, funnels: Funnels) ->
     if packages and all(
         package.start_date is not None and package.start_date.date() > funnels.last for package in packages
     ):
-        return DealHealth("unknown", "Newer than the report")
+        return DealHealth("unknown", NEWER)
+    if (not steps or steps[0].value == 0) and _is_new(deal, context, funnels.last):
+        return DealHealth("unknown", NEWER, steps)
     if not steps:
         steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
     broken = next((place for place, step in enumerate(steps) if step.value == 0), None)

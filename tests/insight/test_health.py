@@ -1,12 +1,13 @@
 """The health of deals: each check on a deal that fails it alone, and funnels worked out by hand."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from lib.deals.deal_health import DealContext, DealHealth, FunnelStep
-from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
 from lib.insight.health import Funnels, funnels, health
 from lib.reporting.answers import Audience, Precision, Total
 from lib.slicers.models import DataField, Slicer
@@ -46,6 +47,29 @@ def seen(*values: float, has_data: bool = True, is_exact: bool = True) -> Funnel
 
 
 GOOD = seen(100, 40, 30)
+
+
+@pytest.mark.parametrize(
+    ("at", "changes", "words"),
+    [
+        ({"created_at": NOW}, {}, "unknown: Newer than the report"),
+        ({"created_at": NOW - DAY}, {}, "attention: No bids"),
+        ({"updated_at": NOW}, {"supply_deals": [{"id": 1}]}, "unknown: Newer than the report"),
+        ({"updated_at": NOW}, {"is_active": True}, "unknown: Newer than the report"),
+        ({"updated_at": NOW}, {"price": 3}, "attention: No bids"),
+    ],
+)
+def test_a_deal_that_is_newer_than_the_report(
+    at: dict[str, dt.datetime], changes: dict[str, object], words: str
+) -> None:
+    """A deal that was created, linked or resumed after the last day of the report is not judged by it, unless
+    it delivered; another change of it is no reason."""
+    entry = EntityChange(id=1, at=NOW, who="ada", action="changed", before={}, after=changes)
+    context = replace(CONTEXT, history=lambda entity, number: [entry])
+    new = deal(**{"created_at": NOW - 30 * DAY, **at})
+    found = health(new, context, seen())
+    assert f"{found.state}: {found.words}" == words
+    assert health(new, context, GOOD).state == "healthy"
 
 
 @pytest.mark.parametrize(

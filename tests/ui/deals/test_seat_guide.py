@@ -170,6 +170,8 @@ def test_a_fixed_price_is_not_called_a_floor(visit: Visit, seated: pd.DataFrame)
     desk.session_state["np_price_type"] = "fixed"
     desk = come(clean(desk.run()))
     assert f"{FIXED} half to three quarters of these wins cost." in said(desk)[0]
+    desk.session_state["np_price_type"], desk.session_state["np_deal_type"] = None, "guaranteed"
+    assert f"{FIXED} half to three quarters of these wins cost." in said(come(clean(desk.run())))[0]
     desk = come(change(visit, 1))
     desk.text_input(key="change-demand_deals-1-price").set_value(f"{other[0] - 0.01:.2f}")
     desk.session_state["change-demand_deals-1-price_type"] = "fixed"
@@ -214,6 +216,11 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
     assert forecasts(come(clean(desk.run())))[0] == (
         f"what this seat may win at or above its price: about {write(4 * one)} imps {tail}."
     )
+    desk.session_state["np_currency"] = "EUR"
+    desk = come(clean(desk.run()))
+    assert forecasts(desk) == [f"what all buyers together may have: {everyone}"]
+    assert any("Prices in EUR are not comparable in USD" in caption.value for caption in desk.caption)
+    assert any("Your price in EUR is not comparable in USD." in text for text in said(desk))
     desk.session_state["np_seats"] = []
     assert forecasts(come(clean(desk.run()))) == [f"what all buyers together may have: {everyone}"]
 

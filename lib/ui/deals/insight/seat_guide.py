@@ -35,10 +35,14 @@ NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts 
 
 @dataclass(frozen=True)
 class SeatPrice:
-    """The price of a seat's deal by CPM; None where it has none yet. It is a floor, or fixed."""
+    """The price of a seat's deal by CPM; None where it has none yet. It is a floor, or fixed.
+
+    One in another `currency` than the report's is none to compare with: `amount` is None then.
+    """
 
     amount: Decimal | None = None
     is_fixed: bool = False
+    currency: str = ""
 
 
 def seat_price(context: PageContext, price: Decimal | None, terms: Mapping[str, Any]) -> SeatPrice:
@@ -49,7 +53,8 @@ def seat_price(context: PageContext, price: Decimal | None, terms: Mapping[str, 
     usual, money = context.clients.usual_terms, field_text.prices_of(context)
     is_comparable = money.of(terms["currency"]) == money
     kind = price_type_of(terms["deal_type"], terms["price_type"], usual.get("price_type", ""))
-    return SeatPrice(price if is_comparable else None, kind == "fixed")
+    other = "" if is_comparable or price is None else str(terms["currency"])
+    return SeatPrice(price if is_comparable else None, kind == "fixed", other)
 
 
 def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
@@ -183,6 +188,8 @@ class SeatText:
                 if price.is_fixed
                 else f"As a floor, your price lets through {share} of these wins."
             )
+        elif price.currency:
+            parts.append(f"Your price in {price.currency} is not comparable in {self.money.currency}.")
         if prices.win_rate is not None:
             parts.append(f"Win rate {self.numbers.percent(prices.win_rate)}.")
         return " ".join(parts)

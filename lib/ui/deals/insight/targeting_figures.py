@@ -1,7 +1,7 @@
 """Figures of a targeting: volume per day, a forecast of the booked period, and what each target costs."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -55,6 +55,8 @@ def draw_days(
         if field_text.prices_of(context).unit.upper() != field_text.BY_CPM:
             prices = {seat: SeatPrice() for seat in prices}
         seats = catalog.seats(context)
+        others = sorted({price.currency for price in prices.values() if price.currency})
+        prices = {seat: price for seat, price in prices.items() if not price.currency}
         prices = {seat: price for seat, price in prices.items() if seat in seats}
         is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
         asking, names = report.insight(context), tuple(field.name for field in fields)
@@ -82,7 +84,8 @@ def draw_days(
             phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
         for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
             st.markdown(plain(sentence))
-        st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins is not None))))
+        rest = left_out(prices, wins is not None) + not_comparable(others, field_text.prices_of(context))
+        st.caption(plain(caution(figures, numbers.days(*period), rest)))
 
 
 def wins_of(prices: Prices) -> str:
@@ -108,6 +111,14 @@ def left_out(prices: Prices, has_wins: bool) -> str:
     else:
         why = "This slicer can't tell what a seat won: seats and prices" if prices else "Seats, prices"
     return f"{why}, seasons and holidays are not in it."
+
+
+def not_comparable(currencies: Sequence[str], money: field_text.Prices) -> str:
+    """That prices in these currencies are left out; empty without any."""
+    if not currencies:
+        return ""
+    names = " and ".join(currencies)
+    return f" Prices in {names} are not comparable in {money.currency}: their seats are left out."
 
 
 def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers) -> list[str]:
