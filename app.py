@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 
 from lib import start
 from lib.agents import agent_route
+from lib.figures.board.board_answers import BoardAnswers
 from lib.serving import connect
 from lib.serving.deal_health import computing
 from lib.serving.front import (
@@ -50,10 +51,6 @@ from lib.settings import Settings
 from lib.share import LinkPages, Unsubscriber, posting, watching
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.audience.digest import Digest
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.wire import private
@@ -122,7 +119,7 @@ def application(settings: Settings) -> ASGIApp:
         origins=settings.origins,
         tally=access.desk_tally,
     )
-    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    pages = LinkPages(settings)
     shares = Middleware(SharedRoute, pages, tally=access.desk_tally)
     stop = Unsubscriber.of(access.store.engine, access.audit, settings.address).stop
     mail = Middleware(MailRoute, stop, access.desk_tally)
@@ -197,7 +194,7 @@ def main() -> None:
             watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
-            posting(settings, Digest(settings)),
+            posting(settings),
         ):
             server.run(application(settings), settings.network, partial(_ready, settings))
     except TrancheError as error:

@@ -37,11 +37,12 @@ from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan
-from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_creations import CsvCreationSource
 from lib.ui.deals.list.deal_rows import csv
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.job import Job
+from lib.wire import csv_text
 from lib.wire.deadline import Deadline
 
 PACKAGES, DEALS, SEATS, DSPS, CHUNK = 5_000, 50_000, 400, 10, 5_000

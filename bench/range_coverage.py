@@ -24,13 +24,13 @@ from lib.engines.resident.build import build
 from lib.engines.resident.draw import Draw
 from lib.engines.resident.layout import Layout
 from lib.engines.sums import Aggregate
+from lib.figures.query.compared_answers import change
 from lib.reporting import intervals
 from lib.reporting.answers import Estimate
 from lib.reporting.intervals import Ranges
 from lib.slicers.definition import Definition
 from lib.slicers.measures import Measure, measures, pairs
 from lib.slicers.warehouse import Warehouse
-from lib.ui.query.compared_answers import change
 
 RECORDS, DRAWN, SLICES = 24_000, 3_000, 4
 TOGETHER = 50

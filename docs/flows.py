@@ -28,15 +28,15 @@ from lib.cli import main as tranche
 from lib.deals.models import Seat
 from lib.demo import build
 from lib.demo.deals import seed
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.query.card import default_cards
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
-from lib.ui.audience.board import BoardAnswers
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, package_creation
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.query.card import default_cards
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter
 

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from lib.ui.admin import firing
-from lib.ui.audience import board, board_controls, moved, own_metrics, records_tab, sharing, split
+from lib.ui.audience import board, board_controls, moved_tab, own_metrics, records_tab, sharing, split
 from lib.ui.deals.insight import from_audience, recorded_changes
 from lib.ui.kit import frame
-from lib.ui.query import bar, clicks, history
+from lib.ui.query import bar, history, page_clicks
 
 context = frame.with_slicer(frame.signed_in())
-clicks.catch_up(context)
+page_clicks.catch_up(context)
 history.current(context)
 firing.at_start(context.clients)
 bar.draw(
@@ -24,6 +24,6 @@ with st.container(key=board.place(context)):
 with st.container(key="lower"):
     with st.container(key="split_tab"):
         split.draw(context)
-    moved.draw(context)
+    moved_tab.draw(context)
     records_tab.draw(context)
     recorded_changes.draw(context)

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.board.board_answers import BoardAnswers
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.ui.audience.board import BoardAnswers
 from lib.ui.kit.frame import CONTEXT
 from lib.wire.deadline import Deadline
 

@@ -30,8 +30,6 @@ from lib.serving.connect import Clients, Installation, dependents
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.views.tables import mail_messages
 from lib.wire.filters import Filter
@@ -74,7 +72,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.installation.access.change("manager", "test", shares=True, grants=grants(FIRST))
-        pages = LinkPages(self.settings, LinkFigures(self.settings), DossierPages(self.settings))
+        pages = LinkPages(self.settings)
         self.route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
 
     @property

@@ -28,8 +28,8 @@ from lib.serving.connect import dependents, opening
 from lib.settings import Settings
 from lib.share import tell
 from lib.share.alerts.watch import Watch
+from lib.share.mail.digest import Digest
 from lib.share.mail.post import Post
-from lib.ui.audience.digest import Digest
 from lib.views import BoardCell, Schedule, ViewStore
 from lib.wire.errors import AccessError
 from lib.wire.filters import Filter

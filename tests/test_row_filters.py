@@ -20,18 +20,17 @@ from watched import IMPS
 
 from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
+from lib.figures.context import RequestContext
+from lib.figures.query import values
 from lib.people import Grant
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share import LinkPages
 from lib.share.alerts.watch import Watch
+from lib.share.documents.documents import Documents
+from lib.share.mail.digest import Digest
 from lib.share.snapshot import page
-from lib.ui.audience.digest import Digest
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.audience.snapshots import Snapshots
-from lib.ui.kit.frame import RequestContext
-from lib.ui.query import values
 from lib.wire.errors import AccessError
 from lib.wire.filters import Filter
 
@@ -117,7 +116,7 @@ def _alert(settings: Settings, folder: Path) -> float | None:
 
 def _snapshot(settings: Settings, folder: Path) -> float | None:
     person = connect.installation(settings).people.require("manager")
-    snapshot = Snapshots(settings).take(person, SLICER, WEEK | {"field": "imps", "split": "geo.country"})
+    snapshot = Documents(settings).question(person, SLICER, WEEK | {"field": "imps", "split": "geo.country"})
     if person.row_filters(*SLICER):
         assert "Germany" in page.html(snapshot)
         assert "United States" not in page.html(snapshot)
@@ -139,7 +138,7 @@ def _mail(settings: Settings, folder: Path) -> float | None:
 def _share_link(settings: Settings, folder: Path) -> float | None:
     _, key = clients(settings).view_store.share_links.make(*SLICER, "Week", WEEK | {"field": "imps"})
     number, _, secret = key.partition(".")
-    html = LinkPages(settings, LinkFigures(settings)).page(int(number), secret).html
+    html = LinkPages(settings).page(int(number), secret).html
     is_limited = bool(connect.installation(settings).people.require("manager").row_filters(*SLICER))
     assert ("United States" not in html) == is_limited
     return None
@@ -217,7 +216,7 @@ def test_a_share_link_made_before_a_limit(settings: Settings) -> None:
     limit(settings)
     _, key = clients(settings).view_store.share_links.make(*SLICER, "Week", WEEK | {"field": "imps"})
     number, _, secret = key.partition(".")
-    pages = LinkPages(settings, LinkFigures(settings))
+    pages = LinkPages(settings)
     assert "United States" in pages.page(int(number), secret).html
     limit(settings, GERMANY)
     assert "United States" not in pages.page(int(number), secret).html

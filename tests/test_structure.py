@@ -135,10 +135,12 @@ def test_files_are_offered_in_one_way() -> None:
 def test_threads_begin_in_few_places() -> None:
     """Screens hand calls to these alone; `tests/threads.py` holds what they are given to need no session."""
     callers = {
-        str(path.relative_to(ROOT / "lib/ui"))
-        for path in (ROOT / "lib/ui").rglob("*.py")
+        str(path.relative_to(ROOT / "lib"))
+        for room in ("ui", "figures")
+        for path in (ROOT / "lib" / room).rglob("*.py")
         if re.search(r"\b(Thread|ThreadPoolExecutor|Timer|to_thread|run_in_executor)\(", path.read_text())
     }
     assert callers == {
-        "audience/moved.py", "kit/session_cache.py", "kit/sign_in.py", "kit/slicer_info.py", "kit/waiting.py",
+        "figures/board/moved.py", "figures/caches.py", "figures/waits.py", "ui/kit/sign_in.py",
+        "ui/kit/slicer_info.py",
     }  # fmt: skip

@@ -19,9 +19,10 @@ from streamlit.runtime import context
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 from streamlit.runtime.state import query_params_proxy, session_state_proxy
 
+from lib.figures import waits
+from lib.figures.caches import SessionCache
 from lib.reporting import query_batch
-from lib.ui.kit import downloads, slicer_info, waiting
-from lib.ui.kit.session_cache import SessionCache
+from lib.ui.kit import downloads, slicer_info
 
 log = logging.getLogger(__name__)
 MARK = "THREAD FAULT"
@@ -85,9 +86,9 @@ SESSIONS: tuple[tuple[Any, str], ...] = (
 )
 TAKERS: tuple[tuple[Any, str, int], ...] = (
     (SessionCache, "begin", 2),
-    (waiting, "cached", 2),
-    (waiting, "call", 1),
-    (waiting, "track", 0),
+    (waits, "cached", 2),
+    (waits, "call", 1),
+    (waits, "track", 0),
     (downloads, "offer", 2),
     (slicer_info, "_asking", 0),
     (query_batch.QueryBatch, "__init__", 1),

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import click
 
+from lib.figures.query import board_params
 from lib.people import Person
 from lib.reporting import links
 from lib.serving import connect
@@ -107,17 +108,16 @@ def _take(settings: Settings, person: Person, question: _Question) -> snapshots.
     from lib.ui import streamlit_compat
 
     streamlit_compat.log_errors_alone()
-    from lib.ui.audience.boards import blocks
-    from lib.ui.audience.snapshots import Snapshots
+    from lib.share import Documents
 
     if not isinstance(question.about, int):
-        return Snapshots(settings).take(person, question.about, question.params, question.title)
+        return Documents(settings).question(person, question.about, question.params, question.title)
     store = connect.connect(person, settings).view_store.boards
     board = store.get(question.about)
     if board is None:
         raise BadRequest(f"'{person.username}' sees no board {question.about}, or none of its views")
-    params = blocks.params_of_link(board, question.params)
-    link = links.href("boards", blocks.link_params(board, params))
+    params = board_params.params_of_link(board, question.params)
+    link = links.href("boards", board_params.link_params(board, params))
     address = f"{settings.address}/{link}" if settings.address else ""
     copy = copy_board(board, store.views_of(board), params)
-    return blocks.BoardSnapshots(settings).take(person, copy, board.name, address)
+    return Documents(settings).board(person, copy, board.name, address)

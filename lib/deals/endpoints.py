@@ -26,14 +26,7 @@ from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import (
-    AccessError,
-    DeadlineExceeded,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Unauthorized,
-)
+from lib.wire.errors import AccessError, DeadlineExceeded, Forbidden, Invalid, NotFound, Unauthorized
 from lib.wire.schemas import JSON
 from lib.wire.throttle import Throttle
 

@@ -14,15 +14,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from lib.deals import batches, fields, openapi
-from lib.deals.endpoints import (
-    Body,
-    PathId,
-    ReadCall,
-    WriteCall,
-    json_response,
-    list_page,
-    read_id,
-)
+from lib.deals.endpoints import Body, PathId, ReadCall, WriteCall, json_response, list_page, read_id
 from lib.deals.models import EntityChange
 from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
 from lib.deals.proposals import routes as proposals

@@ -1,16 +1,16 @@
 """The pages of share links: which link is open, in whose name, and who has to enter a code first."""
 
 import logging
-from collections.abc import Callable
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, partial
 
+from lib.figures.caches import SessionCache
 from lib.people import Person
 from lib.serving import connect
 from lib.serving.connect import Reports
 from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
-from lib.share.mail.letter import Link
+from lib.share.documents.documents import Documents
+from lib.share.documents.dossier_pages import DossierPages
 from lib.share.mail.outbox import send, tell
 from lib.share.snapshot import page
 from lib.share.snapshot.models import Code, Snapshot
@@ -22,6 +22,7 @@ from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable, T
 
 log = logging.getLogger(__name__)
 UNPROCESSABLE = 422
+CACHE_SECONDS, MOST_PAGES = 300, 100
 DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
 NO_FIGURES = "The figures could not be loaded"
@@ -41,32 +42,13 @@ NO_MAIL = "No mail can be sent from here: ask whoever sent you the link."
 UNEXPECTED = "If you did not ask for it, somebody else has the link: tell whoever sent it to you."
 
 
-class LinkedDeals(Protocol):
-    """Whatever makes the pages of links to deals."""
-
-    def is_open(self, link: ShareLink, owner: Person) -> bool:
-        """Whether the link's owner sees the deal, and it is for the seat that the link was made for."""
-
-    def html(self, link: ShareLink, owner: Person) -> str | None:
-        """The page in the name of the link's owner; None where it is not open."""
-
-    def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
-        """Take the page's form: empty, or the page with what is wrong; None as of `html`."""
-
-
 class LinkPages:
-    """The pages of an installation's share links (`SharedPages`), whose content others make.
+    """The pages of an installation's share links (`SharedPages`)."""
 
-    `figures` makes the page of a link to a view or board in its owner's name, of data of a version.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        figures: Callable[[ShareLink, Person, str], str],
-        dossiers: LinkedDeals | None = None,
-    ) -> None:
-        self._settings, self._figures, self._dossiers = settings, figures, dossiers
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._documents = settings, Documents(settings)
+        self._dossiers = DossierPages(settings)
+        self._cache: SessionCache[str] = SessionCache(CACHE_SECONDS, MOST_PAGES)
         self._installation = connect.installation(settings)
         self._engine = self._installation.access.store.engine
         self._reports = Reports(self._installation)
@@ -101,7 +83,7 @@ class LinkPages:
             return self._closed_link
         if self._needs_code(link, visit):
             return self._take_code(link, owner, fields)
-        if link.deal is None or self._dossiers is None:
+        if link.deal is None:
             return None
         try:
             html = self._dossiers.enter(link, owner, fields)
@@ -136,14 +118,12 @@ class LinkPages:
 
     def _report_closing(self, link: ShareLink, owner: Person) -> None:
         """Tell the owner of a link that wrong codes closed it; it is closed whether or not that works."""
-        audit, address = self._installation.access.audit, self._settings.address
-        audit.note(
+        self._installation.access.audit.note(
             "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
         )
-        links = [Link("Open Access", f"{address}/access")] if address else []
+        subject, text = f"{link.name}: the share link is closed", TELL_CLOSED.format(link.name)
         try:
-            text = TELL_CLOSED.format(link.name)
-            tell(self._engine, self._settings, owner, f"{link.name}: the share link is closed", text, *links)
+            tell(self._engine, self._settings, owner, subject, text, link=("Open Access", "access"))
         except TrancheError as error:
             log.warning("That share link %d is closed could not be mailed: %s", link.id, error.reason)
 
@@ -163,9 +143,16 @@ class LinkPages:
     def _content(self, link: ShareLink, owner: Person) -> str | None:
         """What the link shows in its owner's name; None where they may not see the deal."""
         if link.deal is not None:
-            return None if self._dossiers is None else self._dossiers.html(link, owner)
+            return self._dossiers.html(link, owner)
         version = " ".join(self._reports.version(*pair) for pair in self._slicers(link, owner))
-        return self._figures(link, owner, version)
+        return self._cache.get((owner, link.id, version), partial(self._figures, link, owner))
+
+    def _figures(self, link: ShareLink, owner: Person) -> str:
+        """The figures of a view or board."""
+        if (board := BoardCopy.from_params(link.params)) is not None:
+            return page.html(self._documents.board(owner, board, link.name))
+        about = (link.project, link.slicer)
+        return page.html(self._documents.question(owner, about, link.params, link.name))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
         """The link of this key; and its owner, with no more rights than the link has, if it is open."""
@@ -175,7 +162,7 @@ class LinkPages:
         # Without a code, the page itself looks at the deal: one that is not open asks for none either.
         if link is None or owner is None or link.deal is None or link.recipient is None:
             return link, owner
-        return link, owner if self._dossiers is not None and self._dossiers.is_open(link, owner) else None
+        return link, owner if self._dossiers.is_open(link, owner) else None
 
     def dead_link(self) -> SharedPage:
         """The page that says that a link does not work: the same whatever the reason."""

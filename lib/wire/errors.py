@@ -46,7 +46,7 @@ gives the name that somebody may have meant by one that is unknown.
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 UNAVAILABLE = 503
 WORDS = {
@@ -379,6 +379,12 @@ class MalformedResponse(Unreadable):
 
 class TooLarge(Unreadable):
     """The answer has more bytes than the caller takes; the rest of it was not read."""
+
+
+def is_passing(error: object) -> TypeGuard[TrancheError]:
+    """Whether the same request may succeed in a moment: what failed is the service, or its answer in time."""
+    kinds = (ServiceProblem, InternalError, Throttled, ResponseTimeout)
+    return isinstance(error, kinds) and not isinstance(error, TooLarge)
 
 
 def _flat(fields: Any, where: str = "") -> Iterator[str]:

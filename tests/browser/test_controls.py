@@ -25,12 +25,12 @@ from serving import free_port
 from walks import SUMS, Answer, says
 
 from browser.conftest import SCREEN, WAIT_MILLISECONDS, enter, settled
+from lib.figures.query import state
 from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers.models import Slicer
-from lib.ui.query import state
 from lib.views import BoardCell
 
 SCRIPT = Path(__file__).parent / "controls.js"

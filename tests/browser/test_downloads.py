@@ -25,8 +25,9 @@ from lib.deals.models import AppList, DemandDeal, SupplyPackage
 from lib.people.tokens.access import Access
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Order, RecordsQuery
 from lib.serving import connect
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
+from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
 from lib.views import BoardCell
+from lib.wire import csv_text
 from lib.wire.filters import Filter
 
 COUNTRY, CAMPAIGN, DAY = "geo.country", "campaign_id", "granularity_day"

@@ -21,12 +21,10 @@ from lib.serving import connect
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
+from lib.share.documents.documents import Documents
+from lib.share.mail.digest import Digest
 from lib.share.mail.letter import message
 from lib.share.snapshot.page import html
-from lib.ui.audience.digest import Digest
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.audience.snapshots import Snapshots
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.wire.policy import SecurityHeaders
 
 MARKUP = "a[href*='evil.example'], img:not([src^='data:']):not([src^='cid:']), script[src], iframe, .katex"
@@ -49,7 +47,7 @@ def sharing(home: Path) -> Settings:
 @contextmanager
 def shared_pages(settings: Settings) -> Iterator[str]:
     """The address where share links are answered."""
-    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    pages = LinkPages(settings)
     route = SharedRoute(PlainTextResponse("The desk"), pages, a_minute=10**4, forms_a_minute=10**4)
     with serving(SecurityHeaders(route)) as address:
         yield f"{address}{PREFIX}"
@@ -65,7 +63,7 @@ def shows_text_alone(page: Page) -> None:
 def test_a_snapshot(settings: Settings, page: Page, tmp_path: Path) -> None:
     """The file of a question shows hostile names of values, fields and its title as they are written."""
     person = connect.installation(settings).people.require("admin")
-    snapshot = Snapshots(settings).take(person, ("demo", "hostile"), WEEK, HOSTILE)
+    snapshot = Documents(settings).question(person, ("demo", "hostile"), WEEK, HOSTILE)
     file = tmp_path / "snapshot.html"
     file.write_text(html(replace(snapshot, address="")))
     page.goto(file.as_uri())

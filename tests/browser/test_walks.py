@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from browser.conftest import enter, settled
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.query import state
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.query import state
 from lib.wire.deadline import Deadline
 
 WALKS, DRAWS = 10, 8

@@ -20,14 +20,13 @@ from lib.deals.client import PLAIN, Deals
 from lib.deals.compat import PlainDeals
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.figures.deals import field_text, targeting_text
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.serving import connect
 from lib.settings import Settings
-from lib.ui.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import id_picker
-from lib.ui.deals.targeting import targeting_text
 from lib.wire.errors import Forbidden, ServiceProblem
 
 MAX = Person("max", "Max", None, "manager", deals=ALL_DEALS)

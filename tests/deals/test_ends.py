@@ -9,7 +9,7 @@ import pytest
 
 from lib.deals import doubts, moments
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import field_text
+from lib.figures.deals import field_text
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes

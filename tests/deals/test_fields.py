@@ -103,7 +103,7 @@ from lib.slicers.models import Slicer
 from lib.settings import Settings
 from lib.share.snapshot import page
 from lib.ui.deals.buyers import dossier, hand_over
-from lib.ui.deals.field_text import Prices
+from lib.figures.deals.field_text import Prices
 from peopled import people_in
 
 home = Path(sys.argv[1])

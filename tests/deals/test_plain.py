@@ -34,15 +34,7 @@ from lib.deals.models import (
 )
 from lib.insight.assessor import Assessor
 from lib.ui.deals.list.health import check_health
-from lib.wire.errors import (
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Unauthorized,
-    Unreadable,
-    Unsupported,
-)
+from lib.wire.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized, Unreadable, Unsupported
 
 START = dt.datetime(2026, 3, 1, 9, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 ALDER = Seat(id=71, name="Alder", dsp=Dsp(id=8, name="Alder DSP", supports_deal_sync=True))

@@ -13,15 +13,16 @@ import pytest
 from deals.caller import INVALID, Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
-from lib.ui.deals import field_text
-from lib.ui.deals.buyers import dossier
+from lib.figures.deals import field_text
+from lib.share.documents import dossier
 from lib.ui.deals.changes import merge
-from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_changes import CHANGES, PLAIN
-from lib.ui.deals.csv.csv_text import CsvRow
 from lib.ui.deals.drawer import history
 from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.list import deal_rows
+from lib.wire import csv_text
+from lib.wire.csv_text import CsvRow
 
 
 def test_it_is_set_changed_and_found(manager: Caller, there: World) -> None:

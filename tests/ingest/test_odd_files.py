@@ -19,13 +19,13 @@ from click.testing import CliRunner
 from ingesting import AskingFile, OddFile, Place, check, csv, days, imported, report
 
 from lib.cli import main
+from lib.figures.numbers import Numbers
 from lib.ingest.inference import Hints, infer
 from lib.ingest.reader_choice import readers
 from lib.slicers.definition import TIME
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.slicers.models import DataField
 from lib.slicers.warehouse import Warehouse
-from lib.ui.charts.numbers import Numbers
 from lib.ui.explore.screen import about
 from lib.wire.errors import ImportRefused
 

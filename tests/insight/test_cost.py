@@ -14,6 +14,7 @@ from standin.app import served
 from standin.state import TOKEN, State
 
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
+from lib.figures.numbers import Numbers
 from lib.insight import cost
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
 from lib.reporting.answers import Audience, Estimate, Total
@@ -21,7 +22,6 @@ from lib.reporting.models import AudienceQuery
 from lib.reporting.query_batch import CONCURRENCY, QueryBatch
 from lib.serving.connect import Clients
 from lib.settings import Settings
-from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.insight import targeting_figures
 from lib.wire.errors import Abandoned, InternalError
 

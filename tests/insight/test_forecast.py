@@ -18,6 +18,7 @@ from standin.app import served
 from standin.state import TOKEN, State
 from statements import CASES, NOISES, forecast_rates
 
+from lib.figures.numbers import Numbers
 from lib.insight import seat_prices
 from lib.insight.forecast import forecast, weekdays
 from lib.insight.win_prices import WinFields
@@ -26,7 +27,6 @@ from lib.serving.connect import Clients
 from lib.settings import Settings
 from lib.slicers.models import DataField
 from lib.ui.charts import bars
-from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.insight import targeting_figures
 from lib.wire.filters import Filter
 

@@ -7,12 +7,12 @@ import orjson
 import pytest
 from inventory import asked, embedded, slicer, table
 
+from lib.figures.numbers import Numbers
+from lib.figures.query import precision
 from lib.reporting.answers import as_arrow, as_json, settle, slack
 from lib.reporting.files import make_file
 from lib.reporting.files.table import export_table
 from lib.reporting.models import ExportQuery
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import precision
 
 
 def test_a_sum_has_the_same_digits_in_any_order() -> None:

@@ -28,6 +28,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tsv2 import read_tsv2
 
+from lib.figures.numbers import Numbers
 from lib.reporting.files import (
     FileColumn,
     FileTable,
@@ -39,7 +40,6 @@ from lib.reporting.files import (
 )
 from lib.reporting.files.table import Kind, display, exact
 from lib.reporting.models import ExportFormat
-from lib.ui.charts.numbers import Numbers
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded
 from lib.wire.text import csv_records, escape, unescape

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from lib.figures import series
 from lib.reporting.client import NO_ZONES, check_file, for_records, request_fields
 from lib.reporting.models import AudienceQuery, ExportQuery, RecordsQuery
 from lib.slicers import zones
 from lib.slicers.models import Slicer
-from lib.ui.charts import series
 from lib.wire import time_zones
 from lib.wire.errors import BadRequest
 

@@ -28,8 +28,6 @@ from lib.serving.connect import Clients
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.wire.errors import BadRequest, Conflict
 from lib.wire.transport import InProcess
 
@@ -79,7 +77,7 @@ def buyer(settings: Settings, manager: Clients) -> Buyer:
 
 def buyer_of(settings: Settings, manager: Clients, deal: int) -> Buyer:
     """Whoever gets a new link to a deal."""
-    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    pages = LinkPages(settings)
     route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
     desk = httpx.Client(transport=InProcess(route), base_url="http://desk", timeout=60)
     return Buyer(desk, PREFIX + deal_link(manager, deal))

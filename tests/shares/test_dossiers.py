@@ -33,8 +33,6 @@ from lib.serving.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
 from lib.slicers.definition import KeyFieldDefinition
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.tables import share_links
 from lib.wire.errors import BadRequest, StoreUnwritable
 from lib.wire.policy import SecurityHeaders
@@ -73,7 +71,7 @@ def desk(installation: Installation, settings: Settings) -> Iterator[httpx.Clien
 
 def client(settings: Settings, **limits: int) -> httpx.Client:
     """A client of the route over these settings."""
-    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    pages = LinkPages(settings)
     route = SharedRoute(
         PlainTextResponse("The desk"), pages, **{"a_minute": 10**4, "forms_a_minute": 10**4, **limits}
     )

@@ -19,8 +19,6 @@ from lib.serving.connect import Clients, Installation
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
-from lib.ui.audience.link_figures import LinkFigures
-from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.link_codes import CODE_WORKS, DAY, MOST_A_DAY, NEXT_AFTER, VISIT
 from lib.views.share_links import MOST_WRONG_CODES
 from lib.views.tables import link_codes, link_visits, mail_messages
@@ -61,7 +59,7 @@ def link(manager: Clients) -> str:
 
 def browser(settings: Settings) -> httpx.Client:
     """A browser: it keeps cookies."""
-    pages = LinkPages(settings, LinkFigures(settings), DossierPages(settings))
+    pages = LinkPages(settings)
     route = SharedRoute(PlainTextResponse("The desk"), pages, 10**4, 10**4)
     return httpx.Client(transport=InProcess(route), base_url="https://desk", timeout=60)
 

@@ -23,7 +23,6 @@ from lib.serving.connect import Installation, dependents
 from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
 from lib.share import LinkPages
-from lib.ui.audience.link_figures import LinkFigures
 from lib.views import BoardCell
 from lib.views.board_copies import BoardCopy, BoardItem, copy_board
 from lib.views.share_links import LONGEST, MOST, ShareLinks
@@ -69,7 +68,7 @@ def desk(installation: Installation, settings: Settings) -> Iterator[httpx.Clien
 
 def client(settings: Settings, a_minute: int = 10_000) -> httpx.Client:
     """A client of the route over these settings."""
-    route = SharedRoute(PlainTextResponse("The desk"), LinkPages(settings, LinkFigures(settings)), a_minute)
+    route = SharedRoute(PlainTextResponse("The desk"), LinkPages(settings), a_minute)
     return httpx.Client(transport=InProcess(SecurityHeaders(route)), base_url="http://desk", timeout=60)
 
 

@@ -14,11 +14,12 @@ import pytest
 from conftest import LAST_DAY, small_rows
 from opening import Popover, of_delivery
 
+from lib.figures.query import ask
 from lib.reporting.answers import Audience, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.slicers.models import DataField, KeyField, Slicer
-from lib.ui.query import ask, export_menu
+from lib.ui.query import export_menu
 
 SITE = Slicer(key_fields=(KeyField(name="site", description="=Site"),), data_fields=(DataField(name="imps"),))
 

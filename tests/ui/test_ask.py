@@ -6,9 +6,9 @@ from datetime import date
 import pandas as pd
 import pytest
 
+from lib.figures.query.ask import MOST, SECONDS, Answers, Key
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
-from lib.ui.query.ask import MOST, SECONDS, Answers, Key
 from lib.wire.errors import DeadlineExceeded
 
 EMPTY = pd.DataFrame()

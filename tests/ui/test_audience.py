@@ -12,11 +12,11 @@ from conftest import DEFINITION, LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures import numbers
+from lib.figures.board import leaderboards, split_levels
 from lib.serving.connect.embedded import EmbeddedReporting
 from lib.slicers.warehouse import Warehouse
-from lib.ui.audience import leaderboards, split_levels
-from lib.ui.charts import numbers
-from lib.ui.query import clicks
+from lib.ui.query import page_clicks
 from lib.wire.errors import Unreachable
 
 AUDIENCE, EXPORT = "../pages/audience.py", "../pages/export.py"
@@ -141,10 +141,10 @@ def test_a_zoom_stays_until_it_is_left(visit: Visit) -> None:
     """While days are zoomed in to, other controls leave them alone; the link knows the way back."""
     zoomed = {"start": "2026-11-05", "end": "2026-11-05", "zoom": "-30d~yesterday"}
     desk = visit(**zoomed)
-    boards.click(desk, clicks.CARDS, ["field", "clicks"])
+    boards.click(desk, page_clicks.CARDS, ["field", "clicks"])
     assert question(checked(desk)) == {**zoomed, "field": "clicks"}
     assert boards.head(desk)["is_zoomed"]
-    boards.click(desk, clicks.CARDS, ["zoom_out"])
+    boards.click(desk, page_clicks.CARDS, ["zoom_out"])
     assert question(checked(desk)) == {"start": "-30d", "end": "yesterday", "field": "clicks"}
 
 
@@ -153,7 +153,7 @@ def test_zoom_out_restores_the_granularity(visit: Visit) -> None:
     zoomed = {"start": "2026-11-05", "end": "2026-11-05", "zoom": "-30d~yesterday~week"}
     desk = visit(**zoomed)
     assert question(desk) == zoomed
-    boards.click(desk, clicks.CARDS, ["zoom_out"])
+    boards.click(desk, page_clicks.CARDS, ["zoom_out"])
     assert question(checked(desk)) == {"start": "-30d", "end": "yesterday", "grain": "week"}
 
 
@@ -162,7 +162,7 @@ def test_the_chosen_field_has_its_total(visit: Visit, rows: pd.DataFrame) -> Non
     desk, week = visit(fields="imps~clicks", field="ctr"), last_week(rows)
     assert list(boards.headline(desk)) == ["Impressions", "Clicks", "CTR"]
     assert boards.headline(desk)["CTR"] == f"{100 * week['clicks'].sum() / week['imps'].sum():.2f}"
-    boards.click(desk, clicks.CARDS, ["field", "imps"])
+    boards.click(desk, page_clicks.CARDS, ["field", "imps"])
     assert list(boards.headline(checked(desk))) == ["Impressions", "Clicks"]
 
 
@@ -175,7 +175,7 @@ def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
     desk.query_params["start"] = desk.query_params["end"] = day
     checked(desk.run())
     assert desk.get_by_key("dates_preset_1").value is None
-    boards.click(desk, clicks.CARDS, ["field", "clicks"])
+    boards.click(desk, page_clicks.CARDS, ["field", "clicks"])
     assert question(checked(desk))["start"] == day
 
 
@@ -201,7 +201,7 @@ def test_the_split_is_in_the_url(visit: Visit) -> None:
 def test_what_is_looked_at_is_in_the_url(visit: Visit) -> None:
     """The data field shown and the granularity stand in the URL."""
     desk = visit()
-    boards.click(desk, clicks.CARDS, ["field", "ctr"], ["grain", "week"])
+    boards.click(desk, page_clicks.CARDS, ["field", "ctr"], ["grain", "week"])
     assert (question(checked(desk))["field"], question(desk)["grain"]) == ("ctr", "week")
 
 
@@ -240,7 +240,7 @@ def test_nothing_found_leads_on(visit: Visit, rows: pd.DataFrame) -> None:
     nothing = boards.head(desk)["nothing"]
     assert f"Without “Campaign is 99” there are {us:,.0f} impressions." in nothing["sentence"]
     assert "Campaign is 99" in nothing["label"]
-    boards.click(desk, clicks.CARDS, ["go", nothing["params"]])
+    boards.click(desk, page_clicks.CARDS, ["go", nothing["params"]])
     assert boards.headline(checked(desk))["Impressions"] == f"{us:,.0f}"
 
 
@@ -249,7 +249,7 @@ def test_days_without_data_lead_on(visit: Visit) -> None:
     desk = visit(start="2020-01-01", end="2020-01-31")
     covered = numbers.days(LAST_DAY - pd.Timedelta(days=20).to_pytimedelta(), LAST_DAY)
     assert f"The data covers {covered}" in boards.head(desk)["nothing"]["sentence"]
-    boards.click(desk, clicks.CARDS, ["go", boards.head(desk)["nothing"]["params"]])
+    boards.click(desk, page_clicks.CARDS, ["go", boards.head(desk)["nothing"]["params"]])
     assert question(checked(desk))["start"] == "-7d"
 
 

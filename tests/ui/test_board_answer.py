@@ -14,6 +14,9 @@ from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
 from opening import of_delivery
 from tsv2 import read_tsv2
 
+from lib.figures.board.answer import of_nothing
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.board.leaderboards import LIMIT
 from lib.people import Person
 from lib.reporting import links
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
@@ -23,9 +26,6 @@ from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
 from lib.slicers.models import Slicer
-from lib.ui.audience.answer import of_nothing
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.audience.leaderboards import LIMIT
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
@@ -303,7 +303,7 @@ def sampled(home: Path, tmp_path: Path) -> Iterator[BoardAnswers]:
 
 def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate comes with its range, and is not final; exact figures come as later lines."""
-    monkeypatch.setattr("lib.ui.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
+    monkeypatch.setattr("lib.figures.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
     about: dict[str, Any] = {
         "project": "demo",
         "slicer": "large",

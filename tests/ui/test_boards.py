@@ -12,9 +12,11 @@ from keeping import Keeper, keeper
 from opening import Popover, opened
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.query import board_params
 from lib.settings import Settings
+from lib.share.documents import board as blocks
 from lib.slicers.warehouse import Warehouse
-from lib.ui.audience.boards import blocks, board_list, screen
+from lib.ui.audience.boards import board_list, screen
 from lib.views import Board, BoardCell
 from lib.views.board_copies import BoardItem
 
@@ -181,11 +183,11 @@ def test_a_board_is_made_renamed_and_deleted(signed_in: Desk, kept: Keeper) -> N
 
 def test_a_field_that_a_slicer_lacks_is_said() -> None:
     """The merge keeps the view's other parameters, and knows which fields the board filters."""
-    merged = blocks.under(
+    merged = board_params.under(
         {"start": "-7d", "zoom": "x", "is.a": "1", "not.b": "2"}, {"start": "-1d", "has.a": "3"}
     )
     assert merged == {"start": "-1d", "not.b": "2", "has.a": "3"}
-    assert list(blocks.filter_fields({"is.a": "1", "start": "-1d"})) == ["a"]
+    assert list(board_params.filter_fields({"is.a": "1", "start": "-1d"})) == ["a"]
 
 
 def test_what_a_view_has_of_another_slicer_is_said(signed_in: Desk, kept: Keeper) -> None:

@@ -6,12 +6,13 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from lib.figures import palette, series
+from lib.figures.numbers import Numbers
+from lib.figures.series import ChartLine, Series
 from lib.slicers.models import DataField
-from lib.ui.charts import bars, heatmap, series, theme, time_chart
+from lib.ui.charts import bars, heatmap, theme, time_chart
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
-from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine, Series
 
 IMPS = DataField(name="imps", description="Impressions")
 CTR = DataField(name="ctr", description="CTR", formula="100 * clicks / imps", display_precision=2)
@@ -36,7 +37,7 @@ def test_comparison_is_dotted_and_aligned() -> None:
     before = Series(("2026-11-07", "2026-11-08"), (START, START), np.array([1.0, 2.0]))
     figure = time_chart.over_time([ChartLine("now", line([3, 4])), ChartLine("then", before)], IMPS, ENGLISH)
     then, now = drawn(figure)
-    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", theme.GRAY, "solid")
+    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", palette.GRAY, "solid")
     assert list(then.x) == list(now.x)
     assert then.customdata[0] == "1  (7 Nov 2026)"
     assert {note.text for note in figure.layout.annotations} == {"now", "then"}

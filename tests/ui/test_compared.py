@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from lib.figures.query import compared_answers
+from lib.figures.query.compared_answers import Change, ComparedAnswers, change
 from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.slicers.models import DataField
-from lib.ui.query import compared_answers
-from lib.ui.query.compared_answers import Change, ComparedAnswers, change
 
 IMPS = DataField(name="imps")
 CTR = DataField(name="ctr", formula="100 * clicks / imps")

@@ -13,10 +13,12 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.audience import board_controls, leaderboards, split_levels
+from lib.figures.board import leaderboards, split_levels
+from lib.figures.query import state
+from lib.figures.query.state import View
+from lib.ui.audience import board_controls
 from lib.ui.kit.frame import CONTEXT
-from lib.ui.query import export_menu, state
-from lib.ui.query.state import View
+from lib.ui.query import export_menu
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 BESIDE = "previous~amount"

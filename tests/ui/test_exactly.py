@@ -14,7 +14,7 @@ from lib.people import Grant
 from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
-from lib.ui.query import clicks
+from lib.ui.query import page_clicks
 
 SEEDS = range(3)
 SAMPLED = {"start": f"-{DAYS}d", "end": "yesterday", "rows": "10000"}
@@ -46,13 +46,13 @@ def test_to_exact_figures_and_back(rows: pd.DataFrame) -> None:
     exact = other(desk)
     assert exact is not None
     assert f"{len(rows):,} records" in exact["help"]
-    boards.click(desk, clicks.CARDS, ["read", exact["limit"]])
+    boards.click(desk, page_clicks.CARDS, ["read", exact["limit"]])
     assert not desk.exception
     assert desk.query_params["rows"] == "10000000"
     assert boards.headline(desk)["Clicks"] == f"{rows['clicks'].sum():,.0f}"
     usual = other(desk)
     assert usual is not None
-    boards.click(desk, clicks.CARDS, ["read", usual["limit"]])
+    boards.click(desk, page_clicks.CARDS, ["read", usual["limit"]])
     assert not desk.query_params.get("rows")
     assert other(desk) is None
 
@@ -60,7 +60,7 @@ def test_to_exact_figures_and_back(rows: pd.DataFrame) -> None:
 @pytest.mark.parametrize("limit", [7, -1, True, "10000000"])
 def test_a_browser_chooses_among_the_numbers_offered(rows: pd.DataFrame, limit: object) -> None:
     """An act with any other number of records changes nothing."""
-    desk = boards.click(of_delivery(**SAMPLED), clicks.CARDS, ["read", limit])
+    desk = boards.click(of_delivery(**SAMPLED), page_clicks.CARDS, ["read", limit])
     assert not desk.exception
     assert desk.query_params["rows"] in ("10000", ["10000"])
 

@@ -14,6 +14,7 @@ from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_ro
 from peopled import people_in
 from tsv2 import read_tsv2
 
+from lib.figures.numbers import Numbers
 from lib.reporting import files
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataFilter, DataMatch, ExportFormat, ExportQuery, InfoQuery
@@ -21,7 +22,6 @@ from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.warehouse import Warehouse
-from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.export.receipt import Receipt

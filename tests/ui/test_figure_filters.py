@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.numbers import Numbers
+from lib.figures.query import state
 from lib.reporting.links import having
 from lib.reporting.models import DataFilter
 from lib.slicers.models import DataField, Slicer
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import data_filter_form, state
+from lib.ui.query import data_filter_form
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 SLICER = Slicer(

@@ -9,9 +9,10 @@ from conftest import rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.query import filters
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import KeyField, Slicer
-from lib.ui.query import clicks, filters
+from lib.ui.query import page_clicks
 from lib.wire.filters import Filter
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
@@ -87,7 +88,7 @@ def test_a_filter_becomes_a_group(visit: Visit) -> None:
 def test_every_act_keeps_a_group(visit: Visit) -> None:
     """A clicked value is a filter beside the group; undo and a visit of the link have both as they were."""
     desk = visit(**GROUP)
-    boards.click(desk, clicks.CARDS, ["add", [[COUNTRY, "US"]]])
+    boards.click(desk, page_clicks.CARDS, ["add", [[COUNTRY, "US"]]])
     both = GROUP | {f"is.{COUNTRY}": "US"}
     figure = impressions(EITHER, f"`{COUNTRY}` == 'US'")
     assert (params(desk), boards.headline(desk)["Impressions"]) == (both, figure)
@@ -102,7 +103,7 @@ def test_nothing_found_names_the_group(visit: Visit) -> None:
     desk = visit(**{f"is.{COUNTRY}": "US", f"any.is.{CAMPAIGN}": "99"})
     nothing = boards.head(desk)["nothing"]
     assert nothing["label"] == "Remove “Any of: Campaign is 99”"
-    boards.click(desk, clicks.CARDS, ["go", nothing["params"]])
+    boards.click(desk, page_clicks.CARDS, ["go", nothing["params"]])
     assert params(desk) == {f"is.{COUNTRY}": "US"}
 
 

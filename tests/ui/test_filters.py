@@ -2,10 +2,10 @@
 
 import pytest
 
+from lib.figures.query import filters
+from lib.figures.query.filters import exclude, include
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import KeyField, Slicer
-from lib.ui.query import filters
-from lib.ui.query.filters import exclude, include
 from lib.wire.filters import Filter
 
 SLICER = Slicer(key_fields=(KeyField(name="geo.country", description="Country"), KeyField(name="site")))

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import threads
 
+from lib.figures.context import NO_SLICER
 from lib.people import Person
 from lib.slicers.models import Slicer
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.slicer_info import NOTHING
 from lib.wire.errors import TrancheError, Unreachable
 
 ADA = Person("ada", "Ada", None, "viewer")
@@ -21,8 +21,8 @@ ADA = Person("ada", "Ada", None, "viewer")
         (Slicer(last_date=None, timezone=1), None, "No data yet · UTC+1 fixed, no DST"),
         (Slicer(timezone=1), None, "UTC+1 fixed, no DST"),
         (Slicer(extensions=("time_zones",)), None, "UTC+0 by default"),
-        (NOTHING, None, "The report is still loading"),
-        (NOTHING, Unreachable("gone"), "The report is unavailable"),
+        (NO_SLICER, None, "The report is still loading"),
+        (NO_SLICER, Unreachable("gone"), "The report is unavailable"),
     ],
     ids=["with data", "without data", "not told", "with a choice of zones", "awaited", "in trouble"],
 )

@@ -8,20 +8,23 @@ import numpy as np
 import pytest
 from conftest import LAST_DAY
 
+from lib.figures import series
+from lib.figures.board import over_time
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.numbers import Numbers
+from lib.figures.query import filters
+from lib.figures.series import ChartLine
 from lib.people import Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
+from lib.share.documents import question as snapshots
 from lib.share.snapshot import chart as snapshot_chart
 from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity, time_key_field
 from lib.slicers.models import Slicer
-from lib.ui.audience import over_time, snapshots
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.charts import series, time_chart
-from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine
-from lib.ui.query import filters, wording
+from lib.ui.charts import time_chart
+from lib.ui.query import wording
 from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter
 

@@ -8,9 +8,9 @@ from conftest import LAST_DAY
 from dealing import SOLD, Visit, clean, sold_rows
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.numbers import Numbers
 from lib.insight import cost
 from lib.reporting.query_batch import QueryBatch
-from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import InternalError
 
 BOTH = "only United States, Germany"

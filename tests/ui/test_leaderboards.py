@@ -10,12 +10,13 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.board import leaderboards
+from lib.figures.query import state
+from lib.figures.query.card import Card, cards_from_text
+from lib.figures.query.state import View
+from lib.figures.query.view_parts import with_line, without_line
 from lib.slicers.models import DataField, KeyField, Slicer
-from lib.ui.audience import leaderboards
-from lib.ui.query import clicks, state
-from lib.ui.query.card import Card, cards_from_text
-from lib.ui.query.state import View
-from lib.ui.query.view_parts import with_line, without_line
+from lib.ui.query import page_clicks
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 Visit = Callable[..., AppTest]
@@ -86,7 +87,7 @@ def test_others_have_their_change(visit: Visit, rows: pd.DataFrame, kept: dict[s
 
 def test_a_click_keeps_a_value_and_its_siblings_in_sight(visit: Visit, rows: pd.DataFrame) -> None:
     """Two clicks keep two values; their card goes on showing all, the other cards and the headline these."""
-    desk = boards.click(visit(), clicks.CARDS, ["add", [[COUNTRY, "US"]]], ["add", [[COUNTRY, "DE"]]])
+    desk = boards.click(visit(), page_clicks.CARDS, ["add", [[COUNTRY, "US"]]], ["add", [[COUNTRY, "DE"]]])
     assert param(desk, "is.geo.country") == "US~DE"
     kept = rows[rows[COUNTRY].isin(["US", "DE"])]
     assert sorted(boards.card(desk, COUNTRY)["Name"]) == sorted([*COUNTRIES.values(), "(not set)"])
@@ -99,10 +100,10 @@ def test_a_click_keeps_a_value_and_its_siblings_in_sight(visit: Visit, rows: pd.
 
 def test_a_value_left_out_stays_in_sight_and_comes_back(visit: Visit) -> None:
     """A value that is left out is shown so in its card, where a click lets it in again."""
-    desk = boards.click(visit(), clicks.CARDS, ["exclude", [[COUNTRY, "US"]]])
+    desk = boards.click(visit(), page_clicks.CARDS, ["exclude", [[COUNTRY, "US"]]])
     assert param(desk, "not.geo.country") == "US"
     assert [row["excluded"] for row in drawn(desk, COUNTRY)["rows"]].count([True]) == 1
-    boards.click(desk, clicks.CARDS, ["release", [[COUNTRY, "US"]]])
+    boards.click(desk, page_clicks.CARDS, ["release", [[COUNTRY, "US"]]])
     assert param(desk, "not.geo.country") == ""
 
 
@@ -116,7 +117,9 @@ def test_a_chosen_value_is_shown_wherever_it_ranks(visit: Visit, rows: pd.DataFr
 @pytest.mark.parametrize(("order", "is_falling"), [("change", False), ("-change", True)])
 def test_a_card_is_ordered_by_change(visit: Visit, rows: pd.DataFrame, order: str, is_falling: bool) -> None:
     """Over all values, not those shown; either way; the header's click is in the link."""
-    desk = boards.click(visit(), clicks.CARDS, ["order", CAMPAIGN, "change", "desc" if is_falling else "asc"])
+    desk = boards.click(
+        visit(), page_clicks.CARDS, ["order", CAMPAIGN, "change", "desc" if is_falling else "asc"]
+    )
     assert f"{CAMPAIGN}!{order}" in param(desk, "cards").split("~")
     expected = changes(rows, CAMPAIGN, "imps").sort_values(ascending=not is_falling)
     assert boards.card(desk, CAMPAIGN)["Name"].tolist()[:6] == list(expected.index[:6])
@@ -141,7 +144,7 @@ def test_a_card_is_ordered_by_value_and_by_name(visit: Visit, rows: pd.DataFrame
 
 def test_values_are_found_by_their_words(visit: Visit, rows: pd.DataFrame) -> None:
     """A text typed into a card finds values by description; shares stay those of the whole."""
-    desk = boards.click(visit(), clicks.CARDS, ["find", COUNTRY, "german"])
+    desk = boards.click(visit(), page_clicks.CARDS, ["find", COUNTRY, "german"])
     card, imps = boards.card(desk, COUNTRY), sums(rows, COUNTRY, "imps")
     assert card["Name"].tolist() == ["Germany"]
     assert boards.numbers(card["Share, %"]) == pytest.approx([100 * imps["DE"] / imps.sum()], abs=0.051)
@@ -150,14 +153,14 @@ def test_values_are_found_by_their_words(visit: Visit, rows: pd.DataFrame) -> No
 
 def test_more_opens_a_card_as_the_split(visit: Visit) -> None:
     """All values of a card are the split by its key field."""
-    desk = boards.click(visit(), clicks.CARDS, ["open", CAMPAIGN])
+    desk = boards.click(visit(), page_clicks.CARDS, ["open", CAMPAIGN])
     assert desk.multiselect(key="split_fields").value == [CAMPAIGN]
     assert boards.shown(desk)["Campaign"].iloc[0] == "Total"
 
 
 def test_a_ratio_has_neither_share_nor_others(visit: Visit, rows: pd.DataFrame) -> None:
     """For a ratio the largest values come first, and nothing is added up; its header orders by it."""
-    desk = boards.click(visit(field="ctr"), clicks.CARDS, ["order", CAMPAIGN, "value", "desc"])
+    desk = boards.click(visit(field="ctr"), page_clicks.CARDS, ["order", CAMPAIGN, "value", "desc"])
     card = boards.card(desk, CAMPAIGN)
     rate = (sums(rows, CAMPAIGN, "clicks") / sums(rows, CAMPAIGN, "imps")).sort_values(ascending=False)
     assert card["Name"].tolist() == list(rate.index[:6])
@@ -176,7 +179,7 @@ def test_the_person_chooses_the_cards(visit: Visit, own_home: Path, monkeypatch:
 
 def test_a_figure_of_the_headline_is_a_button(visit: Visit, rows: pd.DataFrame) -> None:
     """One click on it makes it the field of the cards and the split, and of the link."""
-    desk = boards.click(visit(), clicks.CARDS, ["field", "clicks"])
+    desk = boards.click(visit(), page_clicks.CARDS, ["field", "clicks"])
     assert param(desk, "field") == "clicks"
     top = sums(rows, CAMPAIGN, "clicks").head(6)
     assert boards.numbers(boards.card(desk, CAMPAIGN)["Clicks"])[:6] == top.tolist()
@@ -185,7 +188,7 @@ def test_a_figure_of_the_headline_is_a_button(visit: Visit, rows: pd.DataFrame) 
 
 def test_values_have_lines_of_their_own(visit: Visit, rows: pd.DataFrame) -> None:
     """A third control draws a value as a line, beside the days compared, in the color of its row."""
-    desk = boards.click(visit(), clicks.CARDS, ["draw", [[CAMPAIGN, "2"]]], ["draw", [[CAMPAIGN, "5"]]])
+    desk = boards.click(visit(), page_clicks.CARDS, ["draw", [[CAMPAIGN, "2"]]], ["draw", [[CAMPAIGN, "5"]]])
     assert param(desk, "lines") == f"{CAMPAIGN}~2~5"
     solid = boards.head(desk)["values"]
     assert [line["label"] for line in solid] == ["2", "5"]
@@ -201,7 +204,7 @@ def test_two_to_five_values_kept_by_a_filter_are_lines(visit: Visit) -> None:
     """What a filter keeps is drawn value by value, until somebody wants it otherwise."""
     desk = visit(**{f"is.{CAMPAIGN}": "2~5"})
     assert [row["color"] is not None for row in drawn(desk, CAMPAIGN)["rows"]].count(True) == 2
-    desk = boards.click(desk, clicks.CARDS, ["undraw", [[CAMPAIGN, "2"]]], ["undraw", [[CAMPAIGN, "5"]]])
+    desk = boards.click(desk, page_clicks.CARDS, ["undraw", [[CAMPAIGN, "2"]]], ["undraw", [[CAMPAIGN, "5"]]])
     assert param(desk, "lines") == "none"
     assert not any(row["color"] for row in drawn(desk, CAMPAIGN)["rows"])
 
@@ -264,7 +267,7 @@ def test_days_to_compare_with_that_are_none_are_named(name: str, text: str, is_r
 def test_more_columns_have_figures_of_their_own_and_order(visit: Visit, rows: pd.DataFrame) -> None:
     """Two more data fields beside the one shown; ordering by one of them orders all values; Others add up."""
     desk = visit(columns="clicks~ctr", cards=CAMPAIGN)
-    desk = boards.click(desk, clicks.CARDS, ["order", CAMPAIGN, ".clicks", "desc"])
+    desk = boards.click(desk, page_clicks.CARDS, ["order", CAMPAIGN, ".clicks", "desc"])
     assert param(desk, "cards") == f"{CAMPAIGN}!-.clicks"
     card, click_sums = boards.card(desk, CAMPAIGN), sums(rows, CAMPAIGN, "clicks")
     top, imps = click_sums.head(6), sums(rows, CAMPAIGN, "imps")
@@ -285,7 +288,7 @@ def test_an_order_by_a_column_that_is_gone_is_by_volume(visit: Visit, rows: pd.D
 
 def test_the_card_of_any_key_field_opens_in_front(visit: Visit) -> None:
     """The search over key fields puts one's card first; what is there already comes to the front as it is."""
-    desk = boards.click(visit(cards=f"{CAMPAIGN}~{COUNTRY}!!a"), clicks.CARDS, ["card", "categories"])
+    desk = boards.click(visit(cards=f"{CAMPAIGN}~{COUNTRY}!!a"), page_clicks.CARDS, ["card", "categories"])
     assert param(desk, "cards") == f"categories~{CAMPAIGN}~{COUNTRY}!!a"
-    desk = boards.click(desk, clicks.CARDS, ["card", COUNTRY], ["card", "nothing of that name"])
+    desk = boards.click(desk, page_clicks.CARDS, ["card", COUNTRY], ["card", "nothing of that name"])
     assert param(desk, "cards") == f"{COUNTRY}!!a~categories~{CAMPAIGN}"

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.figures.query import state
+from lib.figures.query.state import View
+from lib.figures.query.view_parts import Expansion, ZoomOrigin
 from lib.reporting import links
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import AudienceSource, DataField, KeyField, Order, Slicer
-from lib.ui.query import state
-from lib.ui.query.state import View
-from lib.ui.query.view_parts import Expansion, ZoomOrigin
 from lib.wire.filters import MATCHES, Filter
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")

@@ -21,9 +21,9 @@ from streamlit.testing.v1 import AppTest
 
 from lib.demo import build, stories
 from lib.slicers.warehouse import Warehouse
-from lib.ui.audience import moved
+from lib.ui.audience import moved_tab
 from lib.ui.kit.markdown import EMPTY
-from lib.ui.query import clicks
+from lib.ui.query import page_clicks
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
 ROWS = 300_000
@@ -73,12 +73,12 @@ def test_the_story_is_reported_by_one_click(demo: Path, visit: Callable[[Path], 
     """One click on the day of the collapse: the first of the ranked values is the publisher."""
     desk = visit(demo)(**story(field="win_rate"))
     assert not tables(desk)
-    desk = boards.click(desk, clicks.CARDS, ["lower", "moved"])
+    desk = boards.click(desk, page_clicks.CARDS, ["lower", "moved"])
     assert not desk.exception
     assert "".join(desk.query_params["lower"]) == "moved"
     (ranked,) = tables(desk)
     assert ranked["rows"][0]["values"] == [[PUBLISHER, stories.PUBLISHER]]
-    desk = boards.click(desk, clicks.CARDS, ["lower", "cards"])
+    desk = boards.click(desk, page_clicks.CARDS, ["lower", "cards"])
     assert not tables(desk)
     assert "lower" not in {name for name, text in desk.query_params.items() if "".join(text)}
 
@@ -94,7 +94,7 @@ def test_its_figures_are_those_of_the_rows(
     desk = visit(demo)(**story(field="win_rate", moved="1"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
     assert titles == ["Value", "Key field", "Contribution", "Share", "Before", "Now"]
-    desk.toggle(key=moved.PARTS).set_value(True).run()
+    desk.toggle(key=moved_tab.PARTS).set_value(True).run()
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
     assert titles == ["Value", "Key field", "Contribution", "Share", "Rate", "Mix", "Before", "Now"]
     cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
@@ -173,7 +173,7 @@ def contribution(text: str) -> float:
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """A click on the value becomes a filter, and the tab stays in sight."""
     desk = visit(demo)(**story(field="win_rate", moved="1"))
-    desk = boards.click(desk, clicks.MOVERS, ["include", [[PUBLISHER, stories.PUBLISHER]]])
+    desk = boards.click(desk, page_clicks.MOVERS, ["include", [[PUBLISHER, stories.PUBLISHER]]])
     assert "".join(desk.query_params[f"is.{PUBLISHER}"]) == stories.PUBLISHER
     assert "".join(desk.query_params["lower"]) == "moved"
 

@@ -6,12 +6,12 @@ from datetime import date
 import pandas as pd
 import pytest
 
+from lib.figures import numbers
+from lib.figures.numbers import Numbers
+from lib.figures.query import precision
+from lib.figures.query.compared_answers import Change, change
 from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.slicers.models import DataField
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import precision
-from lib.ui.query.compared_answers import Change, change
 
 IMPS = DataField(name="imps", description="Impressions")
 COST = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")

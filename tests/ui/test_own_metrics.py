@@ -16,7 +16,7 @@ from lib.serving import connect
 from lib.serving.connect import own_metrics
 from lib.settings import Settings
 from lib.slicers.models import DataField, Order, Slicer
-from lib.ui.query import clicks
+from lib.ui.query import page_clicks
 from lib.views import OwnMetric, ViewStore
 
 COUNTRY = "geo.country"
@@ -154,7 +154,7 @@ def test_a_changed_formula_is_asked_anew(metric: OwnMetric, store: Store, week: 
     """After a formula has changed no figure of the old one is shown."""
     desk = of_delivery(field=own_metrics.name(metric))
     store("manager").metrics.change(metric.id, metric.name, "revenue / imps", "", 4, False)
-    boards.click(desk, clicks.CARDS, ["grain", "week"])
+    boards.click(desk, page_clicks.CARDS, ["grain", "week"])
     sums = week[["revenue", "imps"]].sum()
     assert boards.headline(desk)[metric.name] == f"{sums['revenue'] / sums['imps']:,.4f}"
 

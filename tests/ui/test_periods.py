@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.figures import numbers, series
+from lib.figures.board import over_time
+from lib.figures.query import periods
+from lib.figures.series import ChartLine
 from lib.reporting import named_days
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.slicers import dates
 from lib.slicers.granularities import GRANULARITIES, Granularity
 from lib.slicers.models import Slicer
-from lib.ui.audience import over_time
-from lib.ui.charts import numbers, series
-from lib.ui.charts.series import ChartLine
-from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 
 TODAY = date(2026, 11, 21)

@@ -17,16 +17,17 @@ from conftest import COUNTRIES, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.board import pivot_rows, split_levels, split_pivot
+from lib.figures.board.split_levels import Level
+from lib.figures.board.split_pivot import Pivot
+from lib.figures.numbers import Numbers
+from lib.figures.query import state
+from lib.figures.query.split_rows import SplitRows
+from lib.figures.query.view_parts import Expansion
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.slicers.models import KeyField, Order, Slicer
-from lib.ui.audience import pivot_rows, split_levels, split_pivot
-from lib.ui.audience.split_levels import Level
-from lib.ui.audience.split_pivot import Pivot
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import clicks, export_menu, state
-from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.view_parts import Expansion
+from lib.ui.query import export_menu, page_clicks
 from lib.wire.filters import Filter
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
@@ -96,7 +97,9 @@ def test_every_row_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None:
     """Sums, ratios and unique users of total, subtotals and rows on three levels are those of the rows."""
     keys = [COUNTRY, CAMPAIGN, CATEGORY]
     opened = [list(map(list, zip(keys, path, strict=False))) for path in (("US", "3"), ("", "5"))]
-    desk = boards.click(visit(split="~".join(keys)), clicks.BOARD, *(["expand", path] for path in opened))
+    desk = boards.click(
+        visit(split="~".join(keys)), page_clicks.BOARD, *(["expand", path] for path in opened)
+    )
     found = drawn(desk)
     assert [kind for kind, _, _ in found] == ["total"] + ["row"] * (len(found) - 1)
     for _, path, texts in found:
@@ -125,7 +128,7 @@ def test_rows_stand_below_theirs_in_the_order_of_the_service(visit: Visit, week:
 
 def test_a_header_orders_each_level(visit: Visit, week: pd.DataFrame) -> None:
     """Ordered by clicks, the least first: the countries, and within each the campaigns."""
-    desk = boards.click(visit(), clicks.BOARD, ["order", "split", "clicks", "asc"])
+    desk = boards.click(visit(), page_clicks.BOARD, ["order", "split", "clicks", "asc"])
     paths = [path for _, path, _ in drawn(desk)[1:]]
     click_sums = {path: of(week, [COUNTRY, CAMPAIGN], path)["clicks"].sum() for path in paths}
     countries = [path for path in paths if len(path) == 1]
@@ -193,12 +196,12 @@ def test_a_segmented_key_field_on_top(visit: Visit, week: pd.DataFrame) -> None:
 def test_a_row_closes_and_opens(visit: Visit) -> None:
     """A closed row has nothing below it, which the link keeps; open again, the link is as before."""
     us = [[COUNTRY, "US"]]
-    desk = boards.click(visit(), clicks.BOARD, ["collapse", us])
+    desk = boards.click(visit(), page_clicks.BOARD, ["collapse", us])
     assert [path for _, path, _ in drawn(desk) if path[:1] == ("US",)] == [("US",)]
     kept = "".join(desk.query_params["folds"])
     again = visit(folds=kept)
     assert [path for _, path, _ in drawn(again) if path[:1] == ("US",)] == [("US",)]
-    again = boards.click(again, clicks.BOARD, ["expand", us])
+    again = boards.click(again, page_clicks.BOARD, ["expand", us])
     assert ("US", "3") in [path for _, path, _ in drawn(again)]
     assert "folds" not in again.query_params
 
@@ -244,7 +247,7 @@ def test_all_rows_close(visit: Visit) -> None:
     closed = [path for _, path, _ in drawn(desk)]
     assert closed == [path for path in before if len(path) < 2]
     assert desk.button(key="split_unfold_less").disabled
-    desk = boards.click(desk, clicks.BOARD, ["expand", [[COUNTRY, "US"]]])
+    desk = boards.click(desk, page_clicks.BOARD, ["expand", [[COUNTRY, "US"]]])
     opened = [path for _, path, _ in drawn(desk)]
     assert opened == [path for path in before if len(path) < 2 or path[0] == "US"]
     assert [path for _, path, _ in drawn(visit(folds="".join(desk.query_params["folds"])))] == opened
@@ -255,7 +258,7 @@ def test_all_rows_close(visit: Visit) -> None:
 
 def test_a_click_on_a_figure_keeps_its_row(visit: Visit, week: pd.DataFrame) -> None:
     """What the component sends for a figure keeps both values of its row, and the row says so."""
-    desk = boards.click(visit(), clicks.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
+    desk = boards.click(visit(), page_clicks.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
     found = drawn(desk)
     assert [path for _, path, _ in found] == [(), ("US",), ("US", "3")]
     assert_figures(found[0][2], of(week, [COUNTRY, CAMPAIGN], ("US", "3")))
@@ -382,4 +385,4 @@ def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None
         desk = visit(chart=chart, lower="split")
         data = next(one for one in boards.components(desk) if one.get("asked"))
         found = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
-        assert found["split"] == [boards.split(boards.click(desk, clicks.BOARD, act))]
+        assert found["split"] == [boards.split(boards.click(desk, page_clicks.BOARD, act))]

@@ -13,10 +13,11 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.audience import split, split_levels
-from lib.ui.audience.split_pivot import Pivot
-from lib.ui.query import clicks
-from lib.ui.query.focus import Focus
+from lib.figures.board import split_levels
+from lib.figures.board.split_pivot import Pivot
+from lib.figures.query.focus import Focus
+from lib.ui.audience import split
+from lib.ui.query import page_clicks
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 Visit = Callable[..., AppTest]
@@ -94,7 +95,7 @@ def test_rows_on_two_levels(visit: Visit, week: pd.DataFrame) -> None:
     for category, campaign, country in expected.index:
         assert found[(category, campaign)][label(country)] == expected[category, campaign, country]
     first = next(path for path in found if len(path) == 1)
-    closed = drawn(boards.click(desk, clicks.BOARD, ["collapse", [[CATEGORY, *first]]]))
+    closed = drawn(boards.click(desk, page_clicks.BOARD, ["collapse", [[CATEGORY, *first]]]))
     assert not [path for path in closed if path[:1] == first and len(path) == 2]
 
 

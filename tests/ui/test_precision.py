@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
+from lib.figures.numbers import Numbers
+from lib.figures.query import precision
 from lib.reporting.answers import Audience, Precision, Total
 from lib.slicers.models import DataField, Slicer
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import precision
 
 NUMBERS = Numbers()
 IMPS = DataField(name="imps", description="Impressions")

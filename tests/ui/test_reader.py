@@ -11,6 +11,10 @@ import pytest
 from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures import context, numbers
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.numbers import Numbers
+from lib.figures.query import state
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
@@ -18,10 +22,8 @@ from lib.serving.front import board_route
 from lib.settings import Settings
 from lib.slicers import zones
 from lib.slicers.models import Slicer
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import reader
-from lib.ui.query import dates_picker, state
+from lib.ui.query import dates_picker
 from lib.wire.deadline import Deadline
 
 BERLIN = "Europe/Berlin"
@@ -54,7 +56,7 @@ def figures(desk: AppTest) -> list[str]:
     return [figure["text"] for figure in boards.head(desk)["figures"]]
 
 
-@pytest.mark.parametrize(("language", "text"), reader.FORMATS.items())
+@pytest.mark.parametrize(("language", "text"), numbers.FORMATS.items())
 def test_a_choice_is_named_by_what_it_does(language: str, text: str) -> None:
     """Each way to write numbers is shown as a number that is written so."""
     assert Numbers.of(language).number(1234.5, 1) == text
@@ -63,14 +65,14 @@ def test_a_choice_is_named_by_what_it_does(language: str, text: str) -> None:
 @pytest.mark.parametrize("cookie", ["", "xx", "EN", "de-AT", "<b>", "e" * 4000])
 def test_a_cookie_that_is_no_way_to_write_numbers_is_none(cookie: str) -> None:
     """What a cookie holds is one of the languages that the menu offers, or nothing."""
-    assert reader.read_language(cookie) == ""
+    assert numbers.read_language(cookie) == ""
 
 
 @pytest.mark.parametrize("cookie", ["", "Nowhere/Land", "../../etc/passwd", "UTC", "<b>", "%zz", "5"])
 def test_a_cookie_that_is_no_zone_is_none(cookie: str) -> None:
     """What a cookie holds is a zone of the IANA database, or nothing."""
-    assert reader.read_zone(cookie) == ""
-    assert reader.read_zone(quote(BERLIN, safe="")) == BERLIN
+    assert context.read_zone(cookie) == ""
+    assert context.read_zone(quote(BERLIN, safe="")) == BERLIN
 
 
 def test_the_route_of_figures_reads_the_cookies() -> None:
@@ -79,7 +81,7 @@ def test_the_route_of_figures_reads_the_cookies() -> None:
         {"project": "demo", "slicer": "delivery", "locale": "en-US", "zone": "Asia/Tokyo"}
     ).encode()
     request = board_route.read(body, "fr", {"numbers": "de", "zone": "Europe%2FBerlin"})
-    assert (reader.read_language(request.numbers), reader.read_zone(request.zone)) == ("de", BERLIN)
+    assert (numbers.read_language(request.numbers), context.read_zone(request.zone)) == ("de", BERLIN)
     assert (board_route.read(body).locale, board_route.read(body).zone) == ("en-US", "")
 
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from lib.slicers.definition import DataFieldDefinition
 from lib.slicers.warehouse import Warehouse
 from lib.ui.audience import records_tab
-from lib.ui.query import clicks
+from lib.ui.query import page_clicks
 
 COUNTRY, CAMPAIGN, DAY = "geo.country", "campaign_id", "granularity_day"
 Visit = Callable[..., AppTest]
@@ -73,7 +73,7 @@ def test_rows_behind_what_was_clicked(
     visit: Visit, params: dict[str, str], table: str, values: list[Any], conditions: list[str], words: str
 ) -> None:
     """The tab shows the rows that the figure counts, the latest first, and says whose they are."""
-    desk = boards.click(visit(**params), clicks.CARDS, ["records", table, values])
+    desk = boards.click(visit(**params), page_clicks.CARDS, ["records", table, values])
     rows = rows_by_week(COUNTRY).astype({CAMPAIGN: "str"})
     day, w = LAST_DAY, "{}-W{:02d}".format(*LAST_DAY.isocalendar()[:2])
     rows["w"] = rows["time"].dt.strftime("%G-W%V")
@@ -97,7 +97,7 @@ def test_the_whole_question(visit: Visit) -> None:
 
 def test_a_link_and_undo_keep_whose_rows(visit: Visit) -> None:
     """The rows of a value are in the link; *All rows* and undo lead back."""
-    desk = boards.click(visit(), clicks.CARDS, ["records", COUNTRY, [[COUNTRY, "DE"]]])
+    desk = boards.click(visit(), page_clicks.CARDS, ["records", COUNTRY, [[COUNTRY, "DE"]]])
     params = {name: "".join(desk.query_params[name]) for name in desk.query_params}
     assert params["records"] == f"card~{COUNTRY}~DE"
     again = visit(**{name: text for name, text in params.items() if name not in ("project", "slicer")})

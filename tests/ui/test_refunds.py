@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from opening import opened
 
 from lib.cli import main
+from lib.figures.board import leaderboards, split_levels
+from lib.figures.numbers import MINUS
 from lib.reporting.answers import remainder
 from lib.settings import Settings
+from lib.share.documents.documents import Documents
 from lib.share.snapshot import models
-from lib.ui.audience import leaderboards, split_levels
-from lib.ui.audience.snapshots import Snapshots
-from lib.ui.charts.numbers import MINUS
 
 ABOUT, LEFT = ("demo", "refunds"), f"{MINUS}355.00"
 DAY = LAST_DAY - dt.timedelta(days=2)
 
 
 @pytest.fixture
-def snapshots(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Snapshots]:
+def snapshots(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Documents]:
     """Nine sellers on two sites with charges, and one whose refunds are 355.00 more than its charges."""
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
     monkeypatch.setattr(leaderboards, "LIMIT", 9)
@@ -40,7 +40,7 @@ def snapshots(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Snaps
     file.write_text("\n".join(["time,seller,site,revenue", *rows]) + "\n")
     ran = CliRunner().invoke(main, ["import", str(file), "--project", "demo", "--slicer", "refunds"])
     assert ran.exit_code == 0, ran.output
-    yield Snapshots(Settings(home=own_home, demo=True))
+    yield Documents(Settings(home=own_home, demo=True))
 
 
 def others(table: models.Table, column: str = "Revenue") -> list[str]:
@@ -57,21 +57,21 @@ def is_rest(row: models.Row) -> bool:
 DAYS = {"start": str(DAY - dt.timedelta(2)), "end": str(DAY), "field": "revenue"}
 
 
-def test_a_card_and_a_table_have_others_below_zero(snapshots: Snapshots) -> None:
+def test_a_card_and_a_table_have_others_below_zero(snapshots: Documents) -> None:
     """The leaderboard and the split as a table say what refunds leave, and its change."""
-    taken = snapshots.take(PEOPLE[1], ABOUT, DAYS | {"split": "seller", "lower": "split", "top": "9"})
+    taken = snapshots.question(PEOPLE[1], ABOUT, DAYS | {"split": "seller", "lower": "split", "top": "9"})
     (card,) = (card for card in taken.cards if card.title == "Seller")
     for table in (card, taken.tables[0]):
         assert others(table) == [LEFT], table
 
 
-def test_a_pivot_has_others_below_zero(snapshots: Snapshots) -> None:
+def test_a_pivot_has_others_below_zero(snapshots: Documents) -> None:
     """So does the pivot."""
     pivot = draw_pivot(split="seller", top="9")
     assert ("Others", LEFT) in {(row[0].partition(" (")[0], row[1]) for row in pivot[1:]}
 
 
-def test_a_pivot_has_others_below_zero_across(snapshots: Snapshots) -> None:
+def test_a_pivot_has_others_below_zero_across(snapshots: Documents) -> None:
     """So do the columns of a pivot: what is left of a row beside the values that are columns."""
     titles, *rows = draw_pivot(split="site~seller", cross="seller")
     column = titles.index("Others")

@@ -13,13 +13,14 @@ from conftest import LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures import rows
+from lib.figures.query import clicks
+from lib.figures.query.state import PageState
+from lib.figures.rows import Act
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import KeyField, Order, Slicer
 from lib.ui.explore import explorer
-from lib.ui.kit import rows
-from lib.ui.kit.rows import Act
-from lib.ui.query import clicks, history
-from lib.ui.query.state import PageState
+from lib.ui.query import history, page_clicks
 from lib.wire.filters import Filter
 
 US, DE = [["geo.country", "US"]], [["geo.country", "DE"]]
@@ -144,7 +145,7 @@ def param(desk: AppTest, name: str) -> str:
 def test_a_header_orders_all_rows(visit: Visit, week: pd.DataFrame) -> None:
     """A header orders by the service over all rows, into the link; the total stays first, the rest last."""
     desk = visit(split="campaign_id", top="3")
-    desk = boards.click(desk, clicks.BOARD, ["order", "split", "clicks", "asc"])
+    desk = boards.click(desk, page_clicks.BOARD, ["order", "split", "clicks", "asc"])
     assert param(desk, "order") == "clicks"
     table = boards.shown(desk)
     least = week.groupby("campaign_id")["clicks"].sum().sort_values().head(3)
@@ -167,10 +168,10 @@ def test_the_split_comes_from_the_route_alone(visit: Visit) -> None:
 def test_a_click_is_not_undone_by_an_older_url(visit: Visit) -> None:
     """A click that comes with the URL of before the last one, as behind a slow network, adds to it."""
     desk = visit(start="-14d", end="yesterday", split="geo.country")
-    desk = boards.click(desk, clicks.BOARD, ["exclude", DE])
+    desk = boards.click(desk, page_clicks.BOARD, ["exclude", DE])
     assert param(desk, "not.geo.country") == "DE"
     desk.query_params.pop("not.geo.country")
-    boards.click(desk, clicks.CARDS, ["field", "clicks"])
+    boards.click(desk, page_clicks.CARDS, ["field", "clicks"])
     assert (param(desk, "not.geo.country"), param(desk, "field")) == ("DE", "clicks")
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lib.ui.kit.session_cache import SessionCache
+from lib.figures.caches import SessionCache
+from lib.ui.kit import retry
 from lib.wire.errors import NotFound, ServiceProblem
 
 FIRST, SECOND = ("viewer", 1), ("viewer", 2)
@@ -48,7 +49,7 @@ def service() -> Service:
 
 def test_a_failure_serves_the_value_before(clock: Clock, service: Service) -> None:
     """A failure that may pass gives the old value with its trouble, to its person alone."""
-    cache = SessionCache[int](15, 20, clock, serves_stale=True)
+    cache = SessionCache[int](15, 20, clock, serves_stale=retry.is_wanted_since)
     cache.get(FIRST, service)
     clock.now, service.error = 16, ServiceProblem("down")
     assert cache.get(FIRST, service) == 1
@@ -60,7 +61,7 @@ def test_a_failure_serves_the_value_before(clock: Clock, service: Service) -> No
 
 def test_a_failure_without_a_value_before(clock: Clock, service: Service) -> None:
     """Where nothing was read before, the failure is raised."""
-    cache = SessionCache[int](15, 20, clock, serves_stale=True)
+    cache = SessionCache[int](15, 20, clock, serves_stale=retry.is_wanted_since)
     service.error = ServiceProblem("down")
     with pytest.raises(ServiceProblem):
         cache.get(FIRST, service)
@@ -68,7 +69,7 @@ def test_a_failure_without_a_value_before(clock: Clock, service: Service) -> Non
 
 def test_a_final_error_is_raised(clock: Clock, service: Service) -> None:
     """An error that will not pass is raised, whatever was read before."""
-    cache = SessionCache[int](15, 20, clock, serves_stale=True)
+    cache = SessionCache[int](15, 20, clock, serves_stale=retry.is_wanted_since)
     cache.get(FIRST, service)
     clock.now, service.error = 16, NotFound("gone")
     with pytest.raises(NotFound):
@@ -78,7 +79,9 @@ def test_a_final_error_is_raised(clock: Clock, service: Service) -> None:
 @pytest.mark.parametrize(("fails_together", "calls"), [(False, 4), (True, 3)])
 def test_one_failure_for_all(clock: Clock, service: Service, fails_together: bool, calls: int) -> None:
     """Where values fail together, the second is not asked for in vain."""
-    cache = SessionCache[int](15, 20, clock, serves_stale=True, fails_together=fails_together)
+    cache = SessionCache[int](
+        15, 20, clock, serves_stale=retry.is_wanted_since, fails_together=fails_together
+    )
     cache.get(FIRST, service)
     cache.get(SECOND, service)
     clock.now, service.error = 16, ServiceProblem("down")
@@ -88,7 +91,7 @@ def test_one_failure_for_all(clock: Clock, service: Service, fails_together: boo
 
 def test_trouble_ends_for_all(clock: Clock, service: Service) -> None:
     """One value that is read again ends the trouble of all; the others are read anew."""
-    cache = SessionCache[int](15, 20, clock, serves_stale=True)
+    cache = SessionCache[int](15, 20, clock, serves_stale=retry.is_wanted_since)
     cache.get(FIRST, service)
     clock.now, service.error = 16, ServiceProblem("down")
     cache.get(FIRST, service)

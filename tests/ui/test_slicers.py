@@ -13,13 +13,13 @@ from opening import of_delivery
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.numbers import Numbers
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
 from lib.slicers.models import DataField, KeyField, Slicer
 from lib.slicers.warehouse import Warehouse
-from lib.ui.charts.numbers import Numbers
 from lib.ui.explore import top_values
 from lib.ui.explore.screen import about, chosen_field, matching, row
 from lib.ui.explore.top_values import Ask

@@ -10,18 +10,20 @@ import pandas as pd
 import pytest
 from conftest import COUNTRIES, LAST_DAY, small_rows
 
+from lib.figures import numbers
+from lib.figures.board import split_table
+from lib.figures.numbers import Numbers
+from lib.figures.query import split_rows
+from lib.figures.query.compared_answers import Change, ComparedAnswers
+from lib.figures.query.split_rows import SplitRows
+from lib.figures.rows import Table
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.slicers.models import DataField, KeyField, Order, Slicer
-from lib.ui.audience import chart_kinds, split_charts, split_table
-from lib.ui.charts import heatmap, numbers
+from lib.ui.audience import chart_kinds, split_charts
+from lib.ui.charts import heatmap
 from lib.ui.charts.heatmap import Grid
-from lib.ui.charts.numbers import Numbers
-from lib.ui.kit.rows import Table
-from lib.ui.query import split_rows
-from lib.ui.query.compared_answers import Change, ComparedAnswers
-from lib.ui.query.split_rows import SplitRows
 from lib.wire.filters import Filter
 
 ENGLISH = Numbers.of("en")

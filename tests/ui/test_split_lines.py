@@ -14,11 +14,11 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib.figures.numbers import Numbers
+from lib.figures.series import Series, ValueLine, buckets
 from lib.slicers.models import DataField
 from lib.ui.charts import panels
-from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.panels import Panel
-from lib.ui.charts.series import Series, ValueLine, buckets
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 ENGLISH, IMPS = Numbers.of("en"), DataField(name="imps", description="Impressions")

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from lib.figures.query import state
 from lib.slicers.models import Slicer
-from lib.ui.query import state
 
 SLICER = Slicer(first_date="2026-03-01", last_date="2026-11-26", timezone=0, supports_timezone=1)
 EVENING = datetime(2026, 11, 26, 22, 30, tzinfo=UTC)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lib.figures.rows import Cell, Column, Row, Table, as_json
 from lib.ui.charts.theme import plain_text
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.rows import Cell, Column, Row, Table, as_json
 from lib.wire.text import straight
 
 ROOT = Path(__file__).parents[2]

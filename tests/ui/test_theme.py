@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from lib.figures.palette import ACCENT, GRAY
 from lib.share.snapshot import colors, models, render
 from lib.ui.audience import board
-from lib.ui.charts.theme import ACCENT, GRAY
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 LIB = Path(__file__).parents[2] / "lib"

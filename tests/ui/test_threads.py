@@ -4,7 +4,8 @@ import threading
 
 import threads
 
-from lib.ui.kit import reader, waiting
+from lib.figures import waits
+from lib.ui.kit import reader
 from lib.ui.query import history
 
 
@@ -20,7 +21,7 @@ def test_a_thread_that_asks_for_a_session_is_found() -> None:
 
 def test_a_call_that_may_be_a_threads_is_held_to_it_at_once() -> None:
     """Answers that come quickly are computed where they are needed, others on a thread."""
-    waiting.call("a question", reader.locale)
+    waits.call("a question", reader.locale)
     assert "ui/kit/reader.py" in threads.faults[0]
     threads.faults.clear()
 
@@ -28,5 +29,5 @@ def test_a_call_that_may_be_a_threads_is_held_to_it_at_once() -> None:
 def test_a_call_with_all_that_it_needs_is_no_fault() -> None:
     """What was bound before the thread began is its own."""
     params = history.params()
-    assert waiting.call("a question", lambda: params) == params
+    assert waits.call("a question", lambda: params) == params
     assert not threads.faults

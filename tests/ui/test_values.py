@@ -7,12 +7,12 @@ import pytest
 from conftest import COUNTRIES, DEFINITION, small_rows
 from dealing import clients
 
+from lib.figures.context import RequestContext
+from lib.figures.query import values
 from lib.people import Person
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.settings import Settings
 from lib.slicers.warehouse import Warehouse
-from lib.ui.kit.frame import RequestContext
-from lib.ui.query import values
 
 ASKED = AudienceQuery(project_name="demo", slicer_name="together", start_date="-7d", end_date="yesterday")
 

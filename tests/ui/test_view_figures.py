@@ -13,10 +13,10 @@ from opening import DESK, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 from watched import IMPS, SLICER, YESTERDAY, imported
 
+from lib.figures.numbers import Numbers
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share.alerts.watch import Watch
-from lib.ui.charts.numbers import Numbers
 from lib.ui.explore import view_figures
 from lib.ui.kit.markdown import EMPTY, plain
 from lib.views import SavedView, ViewStore

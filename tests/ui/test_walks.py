@@ -10,15 +10,16 @@ import walks
 from conftest import COUNTRIES, DEFINITION, copied, small_rows
 from walks import Check, Oracle, Walk
 
+from lib.figures import rows
+from lib.figures.board import moved
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.query.compared_answers import ComparedAnswers
 from lib.people import Person
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.ui.audience import moved, records_tab
-from lib.ui.audience.board import BoardAnswers
-from lib.ui.kit import rows
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.audience import records_tab
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
@@ -60,7 +61,7 @@ def test_walks_end_at_exact_answers(
     desk: Settings, precisions: list[tuple[bool, bool]], monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     """After any walk all figures are the API's for the link; both sides of each change had one precision."""
-    monkeypatch.setattr("lib.ui.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
+    monkeypatch.setattr("lib.figures.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
     reporting = connect.connect(MANAGER, desk).reporting
     for seed in range(first, first + DRAWS):
         about = ("demo", "large" if seed % 2 else "delivery")

@@ -27,17 +27,7 @@ from sqlalchemy import (
     literal,
 )
 
-from lib.database import (
-    Amount,
-    Document,
-    Instant,
-    Key,
-    keys,
-    metadata,
-    numbered_table,
-    optional,
-    required,
-)
+from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered_table, optional, required
 from lib.deals import fields
 from lib.deals.delivery import FIGURES
 from lib.deals.models import FIXED_PRICE_TYPES

@@ -17,11 +17,7 @@ from scipy.special import digamma, polygamma, stdtr
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import movers, sides
-from lib.reporting.moved.earlier_differences import (
-    EarlierDifferences,
-    earlier_differences,
-    earlier_periods,
-)
+from lib.reporting.moved.earlier_differences import EarlierDifferences, earlier_differences, earlier_periods
 from lib.reporting.moved.movers import Candidate, Moves
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask

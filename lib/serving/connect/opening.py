@@ -49,13 +49,7 @@ from lib.wire.apis import api
 from lib.wire.breaker import Breaker
 from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
-from lib.wire.errors import (
-    Damaged,
-    Misconfigured,
-    StoreUnavailable,
-    Unreachable,
-    Unreadable,
-)
+from lib.wire.errors import Damaged, Misconfigured, StoreUnavailable, Unreachable, Unreadable
 from lib.wire.sockets import client
 from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess

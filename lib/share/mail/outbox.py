@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, updat
 from lib.database import DatabaseScope, from_row
 from lib.people import Person
 from lib.settings import Settings
-from lib.share.mail.letter import Letter, Part, message
+from lib.share.mail.letter import Letter, Link, Part, message
 from lib.views.share_links import SharedDeal
 from lib.views.subscriptions import WITH_VIEWS, Subscription, subscription_of
 from lib.views.tables import mail_messages, mail_subscriptions
@@ -78,9 +78,15 @@ def tell(
     person: Person,
     subject: str,
     *parts: Part,
+    link: tuple[str, str] = ("", ""),
     about: About = ("", ""),
 ) -> bool:
-    """Mail this to a person, soon; whether they have an address, and the desk a mail server."""
+    """Mail this to a person, soon; whether they have an address, and the desk a mail server.
+
+    `link` is a label and a path on the desk, left out where the desk's address is not known.
+    """
+    if link[0] and settings.address:
+        parts = (*parts, Link(link[0], f"{settings.address}/{link[1]}"))
     return send(engine, settings, person, person.email or "", subject, *parts, about=about)
 
 

@@ -7,12 +7,12 @@ each try they are those of who the owner is then.
 
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -23,6 +23,7 @@ from lib.people import Person
 from lib.serving import connect
 from lib.serving.mail_server import MailRefusal, MailServer
 from lib.settings import Settings
+from lib.share.mail.digest import Digest
 from lib.share.mail.letter import Letter, Remark, message, new_message_id
 from lib.share.mail.outbox import CLAIM, PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
@@ -44,34 +45,6 @@ Params = Mapping[str, str]
 Questions = Mapping[str, Params]
 
 
-class MailWriter(Protocol):
-    """Whatever writes what a mail says, with the figures that a person may see."""
-
-    def questions(
-        self, views: Iterable[SavedView], board_params: Params, clients: connect.Clients, at: datetime
-    ) -> Questions:
-        """The questions of views, under a board's parameters, on the days that their dates mean at this time:
-        URL parameters by the view's number. Raises the errors of the service."""
-
-    def of_view(
-        self, view: SavedView, params: Params, person: Person, clients: connect.Clients, with_snapshot: bool
-    ) -> Letter:
-        """A saved view with this question, as this person sees it. Raises the errors of the service."""
-
-    def of_board(
-        self,
-        board: Board,
-        views: Iterable[SavedView],
-        questions: Questions,
-        person: Person,
-        with_snapshot: bool,
-    ) -> Letter:
-        """A board with all of its cells, likewise; those of other views are empty."""
-
-    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
-        """Alerts that fire now, and those that ceased to."""
-
-
 @dataclass(frozen=True)
 class _Draft:
     """A mail that is due: to whom, and what to remember once it is sent. Without `write` there is none."""
@@ -85,10 +58,10 @@ class _Draft:
 class Post:
     """Makes and sends the mails of an installation."""
 
-    def __init__(self, settings: Settings, writer: MailWriter) -> None:
+    def __init__(self, settings: Settings) -> None:
         installation = connect.installation(settings)
         engine = installation.access.store.engine
-        self._settings, self._writer, self._people = settings, writer, installation.people
+        self._settings, self._writer, self._people = settings, Digest(settings), installation.people
         self._reports, self._server = connect.Reports(installation), MailServer(settings)
         self._stop = Unsubscriber.of(engine, installation.access.audit, settings.address)
         self._marks: dict[Pair, tuple[datetime, str]] = {}
@@ -290,7 +263,7 @@ def _content(subscription: Subscription, clients: connect.Clients) -> tuple[Boar
 
 
 def _of_alerts(
-    writer: MailWriter, subscription: Subscription, alerts: Sequence[Alert], recipient: str, now: datetime
+    writer: Digest, subscription: Subscription, alerts: Sequence[Alert], recipient: str, now: datetime
 ) -> _Draft | None:
     """The alerts that began or ceased to fire since the last mail, together in one; None without any.
 
@@ -319,7 +292,7 @@ def _of_alerts(
 
 
 @contextmanager
-def posting(settings: Settings, writer: MailWriter) -> Iterator[None]:
+def posting(settings: Settings) -> Iterator[None]:
     """Make and send mails in the background during the block, if no other desk does.
 
     Without a mail server in the settings nothing is begun.
@@ -328,7 +301,7 @@ def posting(settings: Settings, writer: MailWriter) -> Iterator[None]:
 
     @contextmanager
     def start() -> Iterator[database.Look]:
-        yield Post(settings, writer).look
+        yield Post(settings).look
 
     def engine() -> Engine:
         return connect.installation(settings).access.store.engine

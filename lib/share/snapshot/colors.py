@@ -1,11 +1,9 @@
 """The colors of a rise and a fall, from the theme of the desk (`.streamlit/config.toml`)."""
 
-import tomllib
-from pathlib import Path
+from lib.figures.palette import THEME
 
-_THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 LIGHT, DARK = (
-    {"green": _THEME[mode]["greenColor"], "red": _THEME[mode]["redColor"]} for mode in ("light", "dark")
+    {"green": THEME[mode]["greenColor"], "red": THEME[mode]["redColor"]} for mode in ("light", "dark")
 )
 
 

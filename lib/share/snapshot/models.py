@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Bar = tuple[float, float, float]
+UNAVAILABLE = "View not available"
+"""The title of a block whose view is gone, or that its reader may not see."""
 
 
 @dataclass(frozen=True)

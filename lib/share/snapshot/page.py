@@ -14,15 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lib.share.snapshot import colors
-from lib.share.snapshot.models import (
-    Answer,
-    Block,
-    Board,
-    Chart,
-    Code,
-    Form,
-    Snapshot,
-)
+from lib.share.snapshot.models import Answer, Block, Board, Chart, Code, Form, Snapshot
 from lib.wire.policy import inline_scripts
 
 FOLDER = Path(__file__).parent

@@ -4,9 +4,9 @@ import logging
 
 import streamlit as st
 
+from lib.figures import alert_text
+from lib.figures.numbers import Numbers
 from lib.serving import connect
-from lib.ui.charts import alert_text
-from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import reader, screens, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history

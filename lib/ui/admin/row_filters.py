@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures.query import filters
 from lib.people import DealsGrant, Grant
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import filters
 from lib.ui.query.filter_form import draw_filter_form, frequent_values
 from lib.wire.errors import BadRequest, TrancheError
 from lib.wire.filters import Filter

@@ -7,16 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import headline, over_time, own_metrics, split_table
-from lib.ui.audience.leaderboards import CardSource
-from lib.ui.charts import numbers
+from lib.figures import numbers
+from lib.figures.board import headline, split_table
+from lib.figures.board.leaderboards import CardSource
+from lib.figures.context import RequestContext
+from lib.figures.query import ask, card, filters, state
+from lib.figures.query.card import Card
+from lib.figures.query.focus import Focus
+from lib.figures.query.periods import granularities
+from lib.ui.audience import chart_panels, own_metrics
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, card, clicks, dates_picker, export_menu, filters, focus, history, state
+from lib.ui.query import current_focus, dates_picker, export_menu, history, own_cards, page_clicks
 from lib.ui.query.bar import MenuPart
-from lib.ui.query.card import Card
-from lib.ui.query.focus import Focus
-from lib.ui.query.periods import granularities
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -75,21 +78,21 @@ def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: 
     )  # fmt: skip
 
 
-def _ask_fields(context: PageContext, key: str) -> None:
+def _ask_fields(context: RequestContext, key: str) -> None:
     """Change the cards to these key fields, keeping their orders; without any, to the default cards.
 
     They are remembered, but for the texts to find.
     """
     page_state, default_cards = history.current(context), card.default_cards(context.slicer)
-    cards = page_state.view.cards or card.own_cards(context) or default_cards
+    cards = page_state.view.cards or own_cards.own_cards(context) or default_cards
     before = {card.name: card for card in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    card.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    own_cards.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
     history.change(page_state.with_view(cards=new_cards))
 
 
-def _ask(context: PageContext, name: str, key: str) -> None:
+def _ask(context: RequestContext, name: str, key: str) -> None:
     value = st.session_state[key]
     changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
     history.change_view(context, **changes)
@@ -130,8 +133,8 @@ def draw(context: PageContext) -> None:
     """Draw the controls; what is inside of one is computed only while it is open."""
     if not context.slicer.data_fields:
         return
-    clicks.catch_up(context)
-    page_focus = focus.current(context)
+    page_clicks.catch_up(context)
+    page_focus = current_focus.current(context)
     if page_focus.view.tab != "cards":  # the other tabs have a menu Download of their own
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=CONTROLS):
@@ -160,14 +163,14 @@ def menu_parts(context: PageContext) -> dict[str, MenuPart]:
         return {}
     parts: dict[str, Callable[[Focus], None]] = {"Metrics": _metrics}
     if granularities(context.slicer):
-        parts["Lines"] = over_time.draw_line_choices
-        parts |= {"Notes": over_time.draw_notes, "Values": over_time.draw_values}
+        parts["Lines"] = chart_panels.draw_line_choices
+        parts |= {"Notes": chart_panels.draw_notes, "Values": chart_panels.draw_values}
     return {name: partial(_draw_part, draw=draw_part) for name, draw_part in parts.items()}
 
 
 def _draw_part(context: PageContext, draw: Callable[[Focus], None]) -> None:
-    clicks.catch_up(context)
-    draw(focus.current(context))
+    page_clicks.catch_up(context)
+    draw(current_focus.current(context))
 
 
 def _metrics(focus: Focus) -> None:

@@ -4,34 +4,25 @@ A new kind is its name in `query/state.py` (it stands in links) and its row in `
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
+from lib.figures.board import pivot_cross, pivot_rows, split_levels, split_pivot, split_table, split_tables
+from lib.figures.board.split_pivot import Pivot
+from lib.figures.board.split_table import FileColumn
+from lib.figures.numbers import Numbers
+from lib.figures.query import filters, precision, split_rows
+from lib.figures.query.focus import Focus
+from lib.figures.query.split_rows import SplitRows
+from lib.figures.query.state import MOST_ROWS, Chart
 from lib.reporting.answers import Audience
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField
-from lib.ui.audience import (
-    headline,
-    pivot_cross,
-    pivot_rows,
-    split_charts,
-    split_levels,
-    split_lines,
-    split_pivot,
-    split_table,
-)
-from lib.ui.audience.split_pivot import Pivot
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
+from lib.ui.audience import split_charts, split_lines
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import Table
-from lib.ui.query import ask, compared_answers, filters, history, precision, split_rows
-from lib.ui.query.export_menu import FileColumn
-from lib.ui.query.focus import Focus
-from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import MOST_ROWS, Chart
+from lib.ui.query import history
 
 MORE = 5
 
@@ -123,30 +114,8 @@ def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
 
 
 def _ask_rows(focus: Focus) -> ChartData:
-    answer = ask.estimate(focus.context, focus.passing_rows())
-    first, *others = (_compared_rows(side, answer) for side in focus.comparisons)
-    return ChartData(replace(first, also=next(iter(others), None)), answer)
-
-
-def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
-    both = split_levels.both_sides(focus, focus.rows(), answer)
-    whole = None if both is None else compared_answers.of_whole(focus)
-    against = numbers.span(*focus.comparison.before, focus.period[1].year) if focus.comparison else ""
-    rows = SplitRows.of(focus, answer, both, whole, bool(focus.view.data_filters))
-    return replace(rows, against=against)
-
-
-def rows_of(focus: Focus) -> Table | None:
-    """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
-    own_kind = kind(focus)
-    if not focus.query.split_by or own_kind not in (KINDS["table"], KINDS["pivot"]):
-        return None
-    data = own_kind.ask(focus)
-    if not headline.is_there(data.answer):
-        return None
-    if data.pivot is None:
-        return split_charts.table(focus, data.split)
-    return split_charts.pivot(focus, data.pivot)
+    split = split_tables.fetch_rows(focus)
+    return ChartData(split, split.answer)
 
 
 def _draw_table(focus: Focus, data: ChartData) -> None:
@@ -181,7 +150,7 @@ def _ask_lines(focus: Focus) -> ChartData:
 
 def _draw_lines(focus: Focus, data: ChartData) -> None:
     if data.over_time is not None:
-        split_lines.draw(focus, data.over_time, split_charts.alternative(focus, data.split.keys))
+        split_lines.draw(focus, data.over_time, split_tables.alternative(focus, data.split.keys))
     st.caption(count_label(data.split.answer, len(data.split.answer), focus.numbers), width="content")
 
 
@@ -191,7 +160,7 @@ def _lines_shortfall(focus: Focus) -> str:
 
 
 def _ask_pivot(focus: Focus) -> ChartData:
-    pivot = split_charts.fetch_pivot(focus)
+    pivot = split_tables.fetch_pivot(focus)
     split = pivot_rows.as_split(pivot)
     return ChartData(split, split.answer, pivot=pivot)
 

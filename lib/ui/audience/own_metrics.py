@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from lib.figures import numbers
+from lib.figures.context import RequestContext
+from lib.figures.numbers import Numbers
+from lib.figures.query import ask
 from lib.serving.connect import own_metrics
 from lib.slicers import formulas
 from lib.slicers.models import OwnField
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, bar, history
+from lib.ui.query import bar, history
 from lib.views import LONGEST_NAME, OwnMetric
 from lib.views.entries import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
 from lib.wire.errors import TrancheError
@@ -29,7 +30,7 @@ REMOTE = (
 )
 
 
-def draw(context: PageContext) -> None:
+def draw(context: RequestContext) -> None:
     """Draw the person's metrics and the shared ones, each of which opens, and a button for a new one."""
     st.caption("Own metrics")
     with st.container(horizontal=True, gap="xsmall", key="own_metrics"):
@@ -45,7 +46,7 @@ def draw(context: PageContext) -> None:
         st.button("New metric", icon=add, key="own_metric_add", on_click=_open, args=(None,))
 
 
-def draw_dialog(context: PageContext) -> None:
+def draw_dialog(context: RequestContext) -> None:
     """Draw the dialog of the metric that is open, if one is."""
     number = st.session_state.get(OPEN)
     if number is None:
@@ -56,7 +57,7 @@ def draw_dialog(context: PageContext) -> None:
         dialog(_dialog)(context, metric)
 
 
-def _metrics(context: PageContext) -> list[OwnMetric]:
+def _metrics(context: RequestContext) -> list[OwnMetric]:
     with problems.report_errors("The own metrics"):
         return context.clients.view_store.metrics.of(context.project, context.slicer_name)
     return []
@@ -76,7 +77,7 @@ def _close() -> None:
     st.session_state.pop(OPEN, None)
 
 
-def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
+def _dialog(context: RequestContext, metric: OwnMetric | None) -> None:
     name = st.text_input("Name", max_chars=LONGEST_NAME, key=NAME) or ""
     formula = st.text_input("Formula", max_chars=LONGEST_FORMULA, key=FORMULA, help=HELP, live=True) or ""
     own = {field.name for field in context.slicer.own_fields}
@@ -123,7 +124,7 @@ def _insert() -> None:
         st.session_state[INSERT] = None
 
 
-def _draw_figure(context: PageContext, formula: str, unit: str, digits: int) -> None:
+def _draw_figure(context: RequestContext, formula: str, unit: str, digits: int) -> None:
     """What the formula gives for the question that is shown."""
     field = OwnField(
         name=DRAFT, formula=formula, display_precision=digits, display_pattern=own_metrics.pattern(unit)
@@ -135,7 +136,7 @@ def _draw_figure(context: PageContext, formula: str, unit: str, digits: int) -> 
         st.markdown(plain(f"{value} for the question that is shown"))
 
 
-def _draw_use(context: PageContext, metric: OwnMetric | None) -> None:
+def _draw_use(context: RequestContext, metric: OwnMetric | None) -> None:
     """Which views use the metric, of those that the person sees."""
     if metric is None:
         return
@@ -146,7 +147,7 @@ def _draw_use(context: PageContext, metric: OwnMetric | None) -> None:
         st.caption(plain(f"Used by these views: {names}." if names else "No view that you see uses it."))
 
 
-def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str, str, int, bool]) -> None:
+def _save(context: RequestContext, metric: OwnMetric | None, values: tuple[str, str, str, int, bool]) -> None:
     """Store the metric; a new one is shown at once."""
     store = context.clients.view_store.metrics
     if metric is not None:

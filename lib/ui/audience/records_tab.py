@@ -7,6 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from lib.figures.caches import SessionCache
+from lib.figures.numbers import title
+from lib.figures.query import ask, filters, values
+from lib.figures.query.focus import Focus
+from lib.figures.query.view_parts import RecordsOf
 from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import ExportFormat, RecordsQuery
@@ -14,14 +19,10 @@ from lib.slicers import formulas
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField, Order
 from lib.ui.audience import board_controls
-from lib.ui.charts.numbers import title
 from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, clicks, export_menu, filters, focus, history, values
-from lib.ui.query.focus import Focus
-from lib.ui.query.view_parts import RecordsOf
+from lib.ui.query import current_focus, export_menu, history, page_clicks
 from lib.wire.filters import Filter
 from lib.wire.text import straight
 
@@ -34,10 +35,10 @@ FILES: tuple[ExportFormat, ...] = ("csv", "xlsx")
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
     """Draw the tab if it is in sight: whose rows these are, their columns and order, and the table."""
-    clicks.catch_up(context)
+    page_clicks.catch_up(context)
     if history.current(context).view.tab != "records":
         return
-    page_focus = focus.current(context)
+    page_focus = current_focus.current(context)
     with st.container(key="records_tab", gap="xsmall"), problems.report_errors("The rows"):
         if not context.slicer.knows("records"):
             st.caption("The service of this slicer shows no rows.")

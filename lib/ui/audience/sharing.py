@@ -6,16 +6,17 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures.context import RequestContext
+from lib.figures.numbers import days, title
+from lib.figures.query import focus, state
 from lib.reporting import links, named_days
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.share import render, snapshots
-from lib.ui.audience.snapshots import Snapshots
-from lib.ui.charts.numbers import days, title
+from lib.share import Documents, render, snapshots
 from lib.ui.kit import downloads
-from lib.ui.kit.frame import PageContext, RequestContext
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, share, state
+from lib.ui.query import share
 from lib.wire.errors import TrancheError
 
 LATEST = "The latest days, each time it is opened"
@@ -54,7 +55,7 @@ def _file(take: Take, kind: str, context: RequestContext) -> bytes:
 
 def _take(params: Params, name: str, context: PageContext) -> snapshots.Snapshot:
     about = context.project, context.slicer_name
-    return Snapshots(Settings.current()).take(context.person, about, params, name, context.locale or "")
+    return Documents(Settings.current()).question(context.person, about, params, name, context.locale or "")
 
 
 def draw_form(

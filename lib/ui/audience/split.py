@@ -4,21 +4,23 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures import numbers
+from lib.figures.board import headline, split_pivot, split_table
+from lib.figures.board.split_pivot import Pivot
+from lib.figures.query import filters, precision, values
+from lib.figures.query.focus import Focus
+from lib.figures.query.state import CHARTS
+from lib.figures.query.view_parts import Expansion
 from lib.reporting.files import pivot_sheet
 from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
 from lib.slicers.models import DataField
-from lib.ui.audience import board_controls, chart_kinds, headline, split_pivot, split_table
+from lib.ui.audience import board_controls, chart_kinds
 from lib.ui.audience.chart_kinds import KINDS, ChartData
-from lib.ui.audience.split_pivot import Pivot
-from lib.ui.charts import numbers
 from lib.ui.kit import downloads, problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
-from lib.ui.query import ask, clicks, export_menu, filters, focus, history, precision, split_rows, values
-from lib.ui.query.focus import Focus
-from lib.ui.query.state import CHARTS
-from lib.ui.query.view_parts import Expansion
+from lib.ui.query import current_focus, export_menu, history, page_clicks, split_picker
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHANGE_FORMAT = "+0.0;-0.0;0.0"
@@ -79,12 +81,12 @@ def _number_format(field: DataField) -> str:
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
     """The tab, if it is in sight: the controls at once, then the answer in the shape that is chosen."""
-    clicks.catch_up(context)
+    page_clicks.catch_up(context)
     if not context.slicer.data_fields or history.current(context).view.tab != "split":
         return
-    split_focus = focus.current(context)
+    split_focus = current_focus.current(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
-        split_rows.draw(context)
+        split_picker.draw(context)
         if split_focus.query.split_by:
             _chart_controls(split_focus)
             st.space("stretch")
@@ -94,7 +96,7 @@ def draw(context: PageContext) -> None:
         kind = chart_kinds.kind(split_focus)
         with problems.report_errors("The split"):
             view = split_focus.view
-            with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, clicks.CARDS):
+            with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, page_clicks.CARDS):
                 data = kind.ask(split_focus)
             parts = data.pivot.levels if data.pivot is not None else [data]
             for part in parts:
@@ -111,7 +113,7 @@ def draw(context: PageContext) -> None:
                     st.caption(" ".join(notes))
             elif split_focus.view.data_filters:
                 st.info("No row passes the metric filters.")
-            ask.refine("split")
+            current_focus.refine("split")
 
 
 def _draw_more_files(focus: Focus, data: ChartData) -> None:
@@ -136,7 +138,7 @@ def _chart_controls(focus: Focus) -> None:
         with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
             board_controls.draw_compared_columns(focus)
     if chart_kinds.kind(focus).drills:
-        clicks.draw_mode()
+        page_clicks.draw_mode()
     if focus.view.chart == "pivot" and len(focus.query.split_by) > 1:
         _cross_picker(focus)
         _fold_buttons(focus)

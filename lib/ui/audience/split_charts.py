@@ -1,32 +1,30 @@
-"""Draws a split as table, pivot, bars or heatmap, and handles clicks on it."""
+"""Draws the rows, the bars or the heatmap of a split, and handles clicks on them."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from lib.figures.board.split_tables import alternative
+from lib.figures.context import RequestContext
+from lib.figures.query import filters, focus, split_rows
+from lib.figures.query.focus import Focus
+from lib.figures.query.split_rows import SplitRows
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.ui.audience import pivot_cross, split_levels, split_pivot, split_table
-from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import bars as bar_chart
 from lib.ui.charts import heatmap as heat_chart
-from lib.ui.charts import numbers, theme
+from lib.ui.charts import theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
-from lib.ui.kit import rows
-from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import Table
-from lib.ui.query import clicks, export_menu, filters, focus, history, split_rows
-from lib.ui.query.focus import Focus
-from lib.ui.query.split_rows import SplitRows
+from lib.ui.kit import rows_mount
+from lib.ui.query import export_menu, history, page_clicks
 
 
-def draw_rows(context: PageContext) -> None:
+def draw_rows(context: RequestContext) -> None:
     """Draw table or pivot. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     # What is drawn acknowledges these clicks: they are read before the state, so that it has them at least.
-    receipt = history.receipt(clicks.BOARD)
+    receipt = history.receipt(page_clicks.BOARD)
     request = {
         "project": context.project,
         "slicer": context.slicer_name,
@@ -34,36 +32,9 @@ def draw_rows(context: PageContext) -> None:
         "part": "split",
     }
     edition = [context.slicer.as_of, [field.model_dump() for field in context.slicer.own_fields]]
-    rows.draw_from_route(clicks.BOARD, request, edition, receipt, partial(clicks.catch_up, context))
-
-
-def table(focus: Focus, split: SplitRows) -> Table:
-    """The split's table."""
-    more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    cells = split_table.table(split, more, focus.numbers, _is_ranked(focus), focus.view.compared_columns)
-    return split_table.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
-
-
-def fetch_pivot(focus: Focus) -> Pivot:
-    """The pivot, from a question per level of its rows, and one more each for the values across."""
-    more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    rows = pivot_cross.row_focus(focus)
-    levels = split_levels.fetch_levels(rows)
-    cross = pivot_cross.fetch(focus, levels)
-    column_kinds = focus.view.compared_columns
-    return Pivot(rows.query, levels, focus.view.expansion, more, focus.numbers, cross, column_kinds)
-
-
-def pivot(focus: Focus, pivot: Pivot) -> Table:
-    """The pivot as a table whose rows open."""
-    order = split_levels.order(pivot_cross.row_focus(focus), pivot.query.split_by[:1])
-    return split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
-
-
-def _is_ranked(focus: Focus) -> bool:
-    """Whether the rows are the largest of all by the field in front."""
-    first = focus.order[0]
-    return (first.name, first.direction) == (focus.field.name, "desc") and not focus.query.offset
+    rows_mount.draw_from_route(
+        page_clicks.BOARD, request, edition, receipt, partial(page_clicks.catch_up, context)
+    )
 
 
 def bars(focus: Focus, split: SplitRows) -> None:
@@ -76,7 +47,7 @@ def bars(focus: Focus, split: SplitRows) -> None:
         answer.low[name].tolist() if sampled and answer.low is not None else None,
         answer.high[name].tolist() if sampled and answer.high is not None else None,
     )
-    key = clicks.key("split_bars")
+    key = page_clicks.key("split_bars")
     st.plotly_chart(
         bar_chart.figure(bars, focus.field, focus.numbers), key=key,
         on_select=partial(_keep_bar, focus, split, key), selection_mode="points",
@@ -99,7 +70,7 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
     figure = heat_chart.figure(label_grid, focus.field, focus.numbers, theme.ink(st.context.theme.type))
-    key = clicks.key("split_heatmap")
+    key = page_clicks.key("split_heatmap")
     st.plotly_chart(
         figure, key=key, on_select=partial(_keep_square, focus, split, grid, key), selection_mode="points",
         config=export_menu.config(focus, "split_heatmap"), alt=alternative(focus, split.keys),
@@ -133,23 +104,17 @@ def _order(split: SplitRows, key: str) -> list[str]:
     return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
-def alternative(focus: Focus, keys: Sequence[str]) -> str:
-    """The alternative text of a chart of the split."""
-    fields = ", ".join(filters.field(key, focus.slicer) for key in keys)
-    return f"{numbers.title(focus.field)} by {fields}, {numbers.days(*focus.period)}"
-
-
 def _keep_bar(focus: Focus, split: SplitRows, key: str) -> None:
     for point in _points(key):
         row = split.answer.names.iloc[round(point["y"])]
-        clicks.into(focus.context, [(name, str(row[name])) for name in split.keys])
+        page_clicks.into(focus.context, [(name, str(row[name])) for name in split.keys])
 
 
 def _keep_square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
     for point in _points(key):
         down, across = split.keys
         row, column = str(grid.index[round(point["y"])]), str(grid.columns[round(point["x"])])
-        clicks.into(focus.context, [(down, row), (across, column)])
+        page_clicks.into(focus.context, [(down, row), (across, column)])
 
 
 def _points(key: str) -> list[Any]:

@@ -4,16 +4,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from lib.figures import palette
+from lib.figures.board import over_time, split_levels
+from lib.figures.query import ask, split_rows
+from lib.figures.query.focus import Focus
+from lib.figures.query.split_rows import SplitRows
+from lib.figures.query.view_parts import line_colors
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
-from lib.ui.audience import over_time, split_levels
-from lib.ui.charts import panels, theme
+from lib.ui.charts import panels
 from lib.ui.charts.panels import Panel
-from lib.ui.query import ask, export_menu, split_rows
-from lib.ui.query.focus import Focus
-from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.view_parts import line_colors
+from lib.ui.query import export_menu
 from lib.wire.filters import Filter
 
 KEY, MOST_LINES = "split_lines", 12
@@ -49,7 +51,7 @@ def fetch_over_time(focus: Focus, name: str) -> LinesOverTime:
         focus,
         query_over_time,
         dict(zip(values, split_rows.row_labels(split), strict=True)),
-        {value: colors.get((name, value), theme.ACCENT) for value in values},
+        {value: colors.get((name, value), palette.ACCENT) for value in values},
     )
     figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
     panels = [Panel(line, text) for line, text in zip(lines, figures, strict=True)]

@@ -7,9 +7,10 @@ from datetime import date
 import numpy as np
 import plotly.graph_objects as go
 
+from lib.figures import palette
+from lib.figures.numbers import Numbers
 from lib.slicers.models import DataField
 from lib.ui.charts import theme
-from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.theme import ROW, plain_text, shorten
 
 HEIGHT, SATURDAY = 130, 5
@@ -29,7 +30,7 @@ def day_bars_figure(
         go.Bar(
             x=list(range(len(days))),
             y=[0.0 if value is None else value for value in values],
-            marker={"color": [theme.PART if day.weekday() >= SATURDAY else theme.ACCENT for day in days]},
+            marker={"color": [theme.PART if day.weekday() >= SATURDAY else palette.ACCENT for day in days]},
             customdata=[theme.plain_text(text) for text in texts],
             hovertemplate="%{customdata}<extra></extra>",
         )
@@ -68,7 +69,7 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
             x=values,
             y=positions,
             orientation="h",
-            marker={"color": theme.ACCENT},
+            marker={"color": palette.ACCENT},
             error_x=_errors(rows, values),
             customdata=list(zip(map(plain_text, rows.labels), texts, strict=True)),
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
@@ -112,7 +113,7 @@ def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
         "symmetric": False,
         "array": np.clip(np.asarray(rows.high) - values, 0, None),
         "arrayminus": np.clip(values - np.asarray(rows.low), 0, None),
-        "color": theme.GRAY,
+        "color": palette.GRAY,
         "thickness": 1,
         "width": 3,
     }

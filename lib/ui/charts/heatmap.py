@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from lib.figures import palette
+from lib.figures.numbers import Numbers, title
 from lib.slicers.models import DataField
 from lib.ui.charts import theme
-from lib.ui.charts.numbers import Numbers, title
 from lib.ui.charts.theme import ROW, plain_text, shorten
 
 REACH, ACROSS_FLAT, LABEL_ACROSS = 120, 8, 18
@@ -33,7 +34,7 @@ class Grid:
         return self.values if self.few is None else np.where(self.few, np.nan, self.values)
 
 
-def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GRAY) -> go.Figure:
+def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = palette.GRAY) -> go.Figure:
     """The cells as colors and figures, under clear squares that take clicks. `ink`: the figures' color."""
     texts = [[plain_text(numbers.short(value, field)) for value in row] for row in grid.values]
     height = len(grid.down) * ROW + 90

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from lib.figures import palette
+from lib.figures.numbers import Numbers
+from lib.figures.series import ChartLine, ValueLine
 from lib.slicers.models import DataField
 from lib.ui.charts import theme, time_chart
-from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine, ValueLine
 
 ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06
@@ -44,7 +45,7 @@ def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scat
     traces = time_chart.band(line.now)
     if line.before is not None:
         earlier = ChartLine(f"{line.label}, before", line.before)
-        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GRAY, is_dotted=True))
+        traces.append(time_chart.line(earlier, line.now, field, numbers, palette.GRAY, is_dotted=True))
     if not line.now.is_whole.all():
         traces += time_chart.partial(now, field, numbers, line.color)
     traces.append(time_chart.line(now, line.now, field, numbers, line.color))

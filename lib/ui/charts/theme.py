@@ -1,20 +1,15 @@
 """The style of charts: no frames, faint gridlines, and the colors of `.streamlit/config.toml`."""
 
 import html
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
+from lib.figures.palette import ACCENT, GRAY, THEME
 from lib.wire.text import straight
 
-THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
-LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
-SECOND: str = THEME["chartCategoricalColors"][-1]
-ACCENT, GRAY = LINES[0], "#8a95a3"
 FONT, ROW, LABEL_LENGTH = 13, 26, 34
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 

@@ -7,12 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from lib.figures import palette, series
+from lib.figures.numbers import Numbers
+from lib.figures.series import ChartLine, Series
 from lib.slicers.dates import Days
 from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import DataField
-from lib.ui.charts import series, theme
-from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine, Series
+from lib.ui.charts import theme
 
 WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
 KEY = "sparkline"
@@ -31,7 +32,7 @@ def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) ->
     figure = empty(now.series, field, numbers)
     figure.add_traces(band(now.series))
     if before is not None:
-        figure.add_trace(line(before, now.series, field, numbers, theme.GRAY, is_dotted=True))
+        figure.add_trace(line(before, now.series, field, numbers, palette.GRAY, is_dotted=True))
     if not now.series.is_whole.all():
         figure.add_traces(partial(now, field, numbers))
     figure.add_trace(line(now, now.series, field, numbers))
@@ -67,7 +68,7 @@ def line(
     times: Series,
     field: DataField,
     numbers: Numbers,
-    color: str = theme.ACCENT,
+    color: str = palette.ACCENT,
     is_dotted: bool = False,
 ) -> go.Scatter:
     """One line at `times`; the hover names the bucket.
@@ -117,7 +118,7 @@ def partial(
             x=[line.starts[index] for index in indices],
             y=line.values[indices],
             mode="markers",
-            marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
+            marker={"size": 7, "symbol": "circle-open", "color": color or palette.ACCENT},
             name=theme.plain_text(chart_line.label),
             customdata=[texts[index] for index in indices],
             hovertemplate="%{customdata}",
@@ -204,6 +205,6 @@ def picture(values: np.ndarray) -> str:
         is_first = not np.isfinite(y)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none">'
-        f'<path d="{" ".join(steps)}" fill="none" stroke="{theme.ACCENT}" stroke-width="2" '
+        f'<path d="{" ".join(steps)}" fill="none" stroke="{palette.ACCENT}" stroke-width="2" '
         'stroke-linejoin="round" stroke-linecap="round" vector-effect="non-scaling-stroke"/></svg>'
     )

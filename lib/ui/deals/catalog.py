@@ -24,20 +24,21 @@ from lib.deals.models import (
 )
 from lib.deals.targeting.filters import Lists, entries
 from lib.deals.targeting.kinds import KINDS, key_field
-from lib.reporting.models import AudienceQuery
+from lib.figures.caches import SessionCache
+from lib.figures.context import NO_SLICER
+from lib.figures.deals import field_text, targeting_text
+from lib.figures.deals.deal_names import KINDS as ENTITY_WORDS
+from lib.figures.deals.deal_names import deal_label
+from lib.figures.deals.deal_report import usual_days
+from lib.figures.deals.field_text import Prices
+from lib.figures.query import values
 from lib.slicers.models import KeyField
-from lib.ui.deals import counts, field_text
-from lib.ui.deals.field_text import Prices
+from lib.ui.deals import counts
 from lib.ui.deals.forms.id_picker import draw_picker, dsp_name
-from lib.ui.deals.insight import report
-from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
-from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
+from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package
 from lib.ui.deals.list.list_state import NEWEST, PAGE, ListSearch, search_words
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.kit import session_cache, slicer_info
+from lib.ui.kit import retry, session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import values
 from lib.wire.errors import TrancheError
 
 CATALOG, PAGES, HEALTH = "deals_catalog", "deals_pages", "deals_health"
@@ -101,11 +102,6 @@ def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
     return names
 
 
-def usual_days(context: PageContext) -> AudienceQuery:
-    """The days whose values the pickers offer: the last 30 complete ones."""
-    return report.insight(context, context.clients.reporting).query(30, data_fields=())
-
-
 def trouble(context: PageContext) -> TrancheError | None:
     """Why something of what is shown is what was read before; None where all of it is fresh."""
     return _cache().trouble(context.person.username)
@@ -123,7 +119,7 @@ def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
 
 
 def _cache() -> SessionCache[tuple[Any, ...]]:
-    make = partial(SessionCache, SECONDS, MOST, serves_stale=True, fails_together=True)
+    make = partial(SessionCache, SECONDS, MOST, serves_stale=retry.is_wanted_since, fails_together=True)
     return session_cache.of(CATALOG, make)
 
 
@@ -209,7 +205,9 @@ def page_trouble(context: PageContext) -> TrancheError | None:
 
 
 def _pages() -> SessionCache[Any]:
-    return session_cache.of(PAGES, partial(SessionCache, PAGE_SECONDS, MOST_PAGES, serves_stale=True))
+    return session_cache.of(
+        PAGES, partial(SessionCache, PAGE_SECONDS, MOST_PAGES, serves_stale=retry.is_wanted_since)
+    )
 
 
 def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
@@ -362,7 +360,7 @@ def mark_rows(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 def meanings(context: PageContext, text: str) -> tuple[str, ...]:
     """The values of targeting with a word of the text at the start of a word of their description, as the
     service's `meaning`: `france:country:FR`."""
-    if context.slicer is slicer_info.NOTHING:
+    if context.slicer is NO_SLICER:
         return ()
     fields = {
         kind.name: field

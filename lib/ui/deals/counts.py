@@ -1,6 +1,6 @@
 """Counts as the reader writes numbers: `1,204`, `3 deals`."""
 
-from lib.ui.charts.numbers import Numbers
+from lib.figures.numbers import Numbers
 from lib.ui.kit import reader
 
 PERIODS = {1: "days", 7: "weeks", 14: "fortnights"}

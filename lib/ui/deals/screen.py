@@ -9,18 +9,19 @@ from lib.deals.client import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.field_text import Prices
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import dead_targets_dialog, proposal_form, proposals, undo
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
 from lib.ui.deals.drawer.change import DrawerChange
-from lib.ui.deals.field_text import Prices
 from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
 from lib.ui.deals.list import table
-from lib.ui.deals.list.deal_rows import KINDS, TONES, Key
+from lib.ui.deals.list.deal_rows import TONES, Key
 from lib.ui.deals.list.list_state import NOTE, OPEN, open_key
 from lib.ui.deals.new_package import state
-from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -229,7 +230,7 @@ def _draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     if not isinstance(entity, SupplyPackage):
         return
     with report_errors("The targeting", effect="Nothing was changed."):
-        descriptions = targeting_text.describe(context, catalog.usual_days(context), entity)
+        descriptions = targeting_text.describe(context, deal_report.usual_days(context), entity)
         lists = catalog.list_entries(context)
         st.markdown(plain(targeting_text.sentence(entity, None, descriptions)))
         if unread := targeting_text.unread(entity):

@@ -8,20 +8,22 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from lib.figures import rows
+from lib.figures.numbers import NOTHING, Numbers, days, title
+from lib.figures.query import ask, clicks, precision, state
+from lib.figures.query.state import PageState, Tab
+from lib.figures.query.view_parts import Exploration
+from lib.figures.rows import NO_RECEIPT, ActReceipt, Cell, Column, Row, Table
 from lib.reporting import named_days
 from lib.reporting.answers import LEVEL
 from lib.slicers.models import DataField, KeyField, Order
-from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
-from lib.ui.kit import listing, problems, reader, rows, screens
+from lib.ui.kit import listing, problems, reader, rows_mount, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Column, Row, Table
-from lib.ui.query import ask, clicks, history, precision, state
-from lib.ui.query.state import PageState, Tab
-from lib.ui.query.view_parts import Exploration
+from lib.ui.query import current_focus, history
 
 BOARD = "top_rows"
 SEARCH = "fields_search"
@@ -236,10 +238,10 @@ def _answer(context: PageContext, fields: Exploration) -> None:
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         if top.values:
-            rows.draw(BOARD, [board(top, numbers)], receipt, follow)
+            rows_mount.draw(BOARD, [board(top, numbers)], receipt, follow)
         else:
             st.info("No data in these days.", icon=":material/info:")
-        ask.refine("top_values")
+        current_focus.refine("top_values")
 
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:

@@ -6,6 +6,9 @@ from typing import TypeVar
 
 import streamlit as st
 
+from lib.figures import series
+from lib.figures.numbers import Numbers, days, title
+from lib.figures.query import ask, filters, focus, precision
 from lib.people.tokens.company import claim_rules
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
@@ -16,12 +19,11 @@ from lib.slicers import dates
 from lib.slicers.definition.reading import GUESS
 from lib.slicers.granularities import time_key_field
 from lib.slicers.models import DataField, KeyField, Slicer
-from lib.ui.charts import series, time_chart
-from lib.ui.charts.numbers import Numbers, days, title
+from lib.ui.charts import time_chart
 from lib.ui.kit import notes, reader, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, filters, focus, precision, saved
+from lib.ui.query import saved
 from lib.wire.errors import TrancheError
 
 Field = TypeVar("Field", KeyField, DataField)

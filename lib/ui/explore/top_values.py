@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from lib.figures.numbers import NOT_SET, NOTHING, Numbers
+from lib.figures.query import focus
+from lib.figures.query.precision import half_range
 from lib.reporting.answers import Audience
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery
 from lib.slicers.models import DataField, KeyField, Order, Slicer
-from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers
-from lib.ui.query import focus
-from lib.ui.query.precision import half_range
 
 Ask = Callable[[AudienceQuery], Audience]
 MOST = 12

@@ -5,14 +5,15 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures import alert_text, error_text, numbers
+from lib.figures.query import ask, compared_answers, focus, precision, state
+from lib.figures.query.focus import Focus
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.ui.charts import alert_text, numbers
 from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, compared_answers, focus, precision, saved, state
-from lib.ui.query.focus import Focus
+from lib.ui.query import current_focus, saved
 from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 
@@ -42,7 +43,7 @@ def draw(context: PageContext) -> None:
                 _card(view, view_focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
-        ask.refine("views")
+        current_focus.refine("views")
 
 
 def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:
@@ -73,7 +74,7 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
             try:
                 _figures(focus, ask.estimate(focus.context, question(focus)))
             except TrancheError as error:
-                st.caption(problems.sentence(error))
+                st.caption(plain(error_text.sentence(error)))
         if alert is not None and alert.state == "firing":
             condition = alert_text.condition_text(alert, focus.numbers)
             sentence = f"{condition} · {alert_text.alert_state(alert, focus.numbers)}"

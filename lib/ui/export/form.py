@@ -4,15 +4,16 @@ from typing import Any
 
 import streamlit as st
 
+from lib.figures.numbers import title
+from lib.figures.query import precision
 from lib.reporting import links
 from lib.reporting.client import for_service
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportFormat, ExportQuery
 from lib.slicers.models import EXTENSIONS
-from lib.ui.charts.numbers import title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, history, precision, split_rows
+from lib.ui.query import current_focus, history, split_picker
 from lib.wire.filters import Flag
 
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
@@ -25,7 +26,7 @@ SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
 
 def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
     """Draw the form, and return the file requested. The choices are kept for the session."""
-    split_rows.draw(context, label_visibility="visible")
+    split_picker.draw(context, label_visibility="visible")
     data_fields = _data_fields(context, question) if context.slicer.knows("data_fields") else ()
     export_format = _format(context)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -50,7 +51,7 @@ def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:
     unknown = {*EXTENSIONS} - {*context.slicer.extensions}
     same: dict[str, Any] = query.model_dump(include=SAME - unknown)
     if "order_by" not in unknown and query.split_by and context.slicer.data_fields:
-        same["order_by"] = focus.current(context).order
+        same["order_by"] = current_focus.current(context).order
     having = history.current(context).view.data_filters
     return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": having})
 
@@ -59,7 +60,7 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
     """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
     names = {field.name: title(field) for field in context.slicer.data_fields}
     is_chosen = history.current(context).view.field is not None or query.data_fields
-    usual = focus.current(context).fields if is_chosen else ()
+    usual = current_focus.current(context).fields if is_chosen else ()
     choice = st.multiselect(
         "Data fields, in this order", list(names), default=list(usual), format_func=lambda name: names[name],
         filter_mode="contains", placeholder=f"All {len(names)}, in the slicer's order",

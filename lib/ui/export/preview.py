@@ -12,6 +12,8 @@ from typing import IO
 
 import pandas as pd
 
+from lib.figures.numbers import Numbers
+from lib.figures.query import precision
 from lib.reporting.answers import Audience, Total
 from lib.reporting.files import FileTable
 from lib.reporting.files.delimited import unescape
@@ -20,8 +22,6 @@ from lib.reporting.files.table import export_table
 from lib.reporting.models import DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, ExportQuery
 from lib.reporting.requests import usual_fields
 from lib.slicers.models import Slicer
-from lib.ui.charts.numbers import Numbers
-from lib.ui.query import precision
 
 Export = Callable[[ExportQuery], IO[bytes]]
 DESCRIPTION = ".description"

@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from lib.figures.query import split_rows
+from lib.figures.query.split_rows import SplitRows
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, ExportQuery
 from lib.slicers.models import DataField, Slicer
 from lib.ui.export import preview
 from lib.ui.export.preview import Ask, Export, Preview
-from lib.ui.query import split_rows
-from lib.ui.query.split_rows import SplitRows
 from lib.wire.filters import COMPARE, Filter
 
 TOTAL = "Total"

@@ -11,18 +11,19 @@ from typing import Literal
 
 import streamlit as st
 
+from lib.figures import numbers, waits
+from lib.figures.numbers import Numbers
+from lib.figures.query import ask, precision
 from lib.reporting import files, named_days
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery
 from lib.slicers.models import Slicer
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Export, Preview, summary
 from lib.ui.kit import downloads, problems, reader, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, precision, share
+from lib.ui.query import current_focus, share
 from lib.wire.errors import BadRequest
 
 State = Literal["nothing", "making", "made"]
@@ -138,7 +139,7 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
 
 
 def _receipt(context: PageContext, file: Preview) -> None:
-    audience, query = partial(ask.audience, context), focus.current(context).rows()
+    audience, query = partial(ask.audience, context), current_focus.current(context).rows()
     comparison = receipt.receipt(audience, _exporter(context), query, file, context.slicer)
     with st.expander(RECEIPT, expanded=bool(comparison.differing), icon=":material/receipt_long:"):
         tables.receipt(comparison, Numbers.of(reader.locale()))
@@ -150,4 +151,4 @@ def _exporter(context: PageContext) -> Export:
     def export(query: ExportQuery) -> bytes:
         return reporting.export(query, context.slicer).content.read()
 
-    return lambda query: BytesIO(waiting.call(query, lambda: export(query)))
+    return lambda query: BytesIO(waits.call(query, lambda: export(query)))

@@ -13,15 +13,15 @@ import orjson
 import pandas as pd
 import streamlit as st
 
+from lib.figures.numbers import NOTHING, Numbers, title
+from lib.figures.query import precision
 from lib.reporting import files
 from lib.reporting.client import PATH
 from lib.reporting.files import FileColumn, FileTable
 from lib.reporting.models import ExportQuery
-from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.query import precision
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
 _ALWAYS = ("slicer_name", "project_name")

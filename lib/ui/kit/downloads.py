@@ -10,8 +10,9 @@ from typing import Literal
 
 import streamlit as st
 
-from lib.ui.kit import problems, sign_in
-from lib.ui.kit.frame import PageContext, RequestContext
+from lib.figures import error_text
+from lib.figures.context import RequestContext
+from lib.ui.kit import sign_in
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -38,7 +39,7 @@ export default function ({ parentElement, setTriggerValue }) {
 
 @st.fragment
 def offer(
-    context: PageContext,
+    context: RequestContext,
     label: str,
     make: Maker,
     file_name: str,
@@ -79,6 +80,6 @@ def offer(
         if failures or watch.failed is not None:
             error = failures[-1] if failures else None
             unknown = UNKNOWN if failures else NOT_MADE
-            why = problems.sentence(error) if isinstance(error, TrancheError) else unknown
+            why = plain(error_text.sentence(error)) if isinstance(error, TrancheError) else unknown
             title = f"{plain(file_name)} could not be made"
             st.error(f"{why} Nothing was saved.", title=title, icon=":material/error:")

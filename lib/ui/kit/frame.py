@@ -1,46 +1,35 @@
-"""The frame of every screen, or request beside Streamlit: the person, the project and slicer chosen."""
+"""The frame of every screen: the person, the project and slicer chosen."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lib.deals.client import Deals
+from lib.figures.context import NO_SLICER, RequestContext
 from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.serving import connect
 from lib.settings import Settings
-from lib.slicers.models import Slicer
 from lib.ui import streamlit_compat
-from lib.ui.kit import person_menu, problems, reader, retry, session_cache, sign_in, slicer_info, times
+from lib.ui.kit import person_menu, problems, reader, retry, session_cache, sign_in, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
-from lib.wire.filters import Filter
 
 CONTEXT = "page_context"
 Cache = TypeVar("Cache")
 
 
 @dataclass(frozen=True)
-class PageContext:
-    """The context of a screen: the person, the slicer chosen in the header, and their clients.
+class PageContext(RequestContext):
+    """A screen's: the slicer chosen in the header, and the person and their clients as they are now.
 
-    Where the slicer could not be loaded `trouble` says why; `slicer` is then the last one loaded, or empty.
-    It is empty too where there is no slicer that the person may see (and nameless), and where the slicer
-    `is_missing`: one of this name does not exist, or they may not see it.
+    A fragment, a drawer or a callback has the context of the run before it.
     """
 
-    person: Person
-    project: str
-    slicer_name: str
-    slicer: Slicer
-    drawn_with: connect.Clients
-    trouble: TrancheError | None = None
-    is_missing: bool = False
     slot: DeltaGenerator | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -91,19 +80,14 @@ class PageContext:
             raise RuntimeError("A thread has no session: get the client before starting it")
         return person
 
-    def without_session(self) -> "RequestContext":
+    def without_session(self) -> RequestContext:
         """The same for a thread, which has no session; a person whose rights changed gets a new page."""
         if self.now() != self.person:
             st.rerun()
         return RequestContext(
             self.person, self.project, self.slicer_name, self.slicer, self.drawn_with, self.trouble,
-            self.is_missing, language=self.locale or "", chosen_zone=self.own_zone,
+            self.is_missing, self.locale or "", self.own_zone,
         )  # fmt: skip
-
-    @property
-    def viewer(self) -> tuple[str, tuple[Filter, ...]]:
-        """With what the key of a cached answer begins: whose it is, and which rows they may see now."""
-        return self.person.username, self.person.row_filters(self.project, self.slicer_name)
 
     @property
     def locale(self) -> str | None:
@@ -116,27 +100,8 @@ class PageContext:
         return reader.own_zone()
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
-        """What is cached under this name as long as role and grants are the same; `make` creates it empty."""
+        """What is cached in the session under this name; `make` creates it empty."""
         return session_cache.of(name, make)
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether the service has not described the slicer yet, and may still do."""
-        return self.slicer is slicer_info.NOTHING and self.trouble is None and not self.is_missing
-
-    @property
-    def freshness(self) -> str:
-        """A sentence with the last date of the data, its time zone, and whether these are some rows only."""
-        if self.is_missing:
-            return "No slicer"
-        if self.slicer is slicer_info.NOTHING:
-            return "The report is still loading" if self.is_loading else "The report is unavailable"
-        about = "by default" if self.slicer.knows("time_zones") else "fixed, no DST"
-        about = "· some rows only" if self.slicer.restrictions else about
-        zone = f"UTC{self.slicer.timezone:+d} {about}"
-        if self.slicer.last_date is None:
-            return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
-        return f"Data to {times.day(date.fromisoformat(self.slicer.last_date))} · {zone}"
 
 
 def signed_in() -> PageContext:
@@ -156,7 +121,7 @@ def with_slicer(context: PageContext) -> PageContext:
     if context.is_missing:
         slicer_info.explain(context.project, context.slicer_name)
         st.stop()
-    if context.slicer is slicer_info.NOTHING:
+    if context.slicer is NO_SLICER:
         _without_slicer(context)
     return context
 
@@ -194,14 +159,14 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
                 st.badge("Demo", icon=":material/science:", color="orange")
             person_menu.draw(person)
     if pair is None:
-        context = PageContext(person, "", "", slicer_info.NOTHING, clients, slot=slot)
+        context = PageContext(person, "", "", NO_SLICER, clients, slot=slot)
     elif is_missing:
-        context = PageContext(person, *pair, slicer_info.NOTHING, clients, is_missing=True, slot=slot)
+        context = PageContext(person, *pair, NO_SLICER, clients, is_missing=True, slot=slot)
         sentence.caption(plain(context.freshness))
     else:
         cached_slicer = slicer_info.open_slicer(clients, person.username, *pair)
         slicer = cached_slicer.slicer
-        if slicer is not slicer_info.NOTHING:
+        if slicer is not NO_SLICER:
             slicer = clients.with_own(slicer, *pair)
         context = PageContext(person, *pair, slicer, clients, cached_slicer.trouble, slot=slot)
         sentence.caption(plain(context.freshness))
@@ -227,39 +192,3 @@ def _nothing_to_see(context: PageContext) -> NoReturn:
     ending = "has no slicers yet" if context.person.role == "admin" else "has none that you can see"
     st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
     st.stop()
-
-
-@dataclass(frozen=True)
-class RequestContext(PageContext):
-    """What a screen has, for one request or download. Whoever makes it has checked the person's rights.
-
-    `language` is the one in which numbers are written, `chosen_zone` the cookie of their own time zone;
-    `caches` are by name.
-    """
-
-    language: str = ""
-    chosen_zone: str = ""
-    caches: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def reporting(self) -> Reporting:
-        return self.drawn_with.reporting
-
-    @property
-    def clients(self) -> connect.Clients:
-        return self.drawn_with
-
-    def now(self) -> Person:
-        return self.person
-
-    @property
-    def locale(self) -> str | None:
-        return self.language
-
-    @property
-    def own_zone(self) -> str:
-        return reader.read_zone(self.chosen_zone)
-
-    def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
-        cached: Cache = self.caches.setdefault(name, make())
-        return cached

@@ -1,6 +1,6 @@
 """One page of a list: a row opens by a click or Enter, a header orders, boxes choose rows.
 
-The service orders and pages; this draws what it is given. Clicks travel as acts (lib/ui/kit/rows.py): none
+The service orders and pages; this draws what it is given. Clicks travel as acts (lib/figures/rows.py): none
 is lost to a run that breaks off, none is applied twice, and each says what is to be.
 """
 
@@ -11,9 +11,11 @@ from typing import Literal
 
 import streamlit as st
 
+from lib.figures import rows
+from lib.figures.rows import NO_RECEIPT, ActReceipt, straighten
 from lib.slicers.models import Direction
-from lib.ui.kit import rows, widgets
-from lib.ui.kit.rows import FOLDER, GRID, NO_RECEIPT, ActReceipt, straighten
+from lib.ui.kit import widgets
+from lib.ui.kit.rows_mount import FOLDER, GRID
 
 _mount = st.components.v2.component(
     "tranche_listing", html='<div class="listing"></div>', css=GRID + (FOLDER / "listing.css").read_text(),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from lib.figures.numbers import FORMATS
 from lib.people import Person
 from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.ui.kit import page_scripts, reader, screens, sign_in
@@ -44,9 +45,9 @@ def _sign_out() -> None:
 def _draw_reader() -> None:
     """The choice of how figures are written, and of the zone in which new questions ask."""
     numbers = st.selectbox(
-        "Numbers", ["", *reader.FORMATS],
-        ["", *reader.FORMATS].index(reader.language()),
-        format_func=lambda language: reader.FORMATS.get(language, "As the browser's language writes them"),
+        "Numbers", ["", *FORMATS],
+        ["", *FORMATS].index(reader.language()),
+        format_func=lambda language: FORMATS.get(language, "As the browser's language writes them"),
         key=NUMBERS,
         help="How figures on screen are written. What you type and what you download stay as they are.",
     )  # fmt: skip

@@ -6,44 +6,13 @@ from typing import TypeVar
 
 import streamlit as st
 
+from lib.figures import waits
+from lib.figures.error_text import details, is_open, sentence
 from lib.ui.kit import retry, waiting
 from lib.ui.kit.markdown import plain
-from lib.wire.errors import (
-    LIMITED,
-    AccessError,
-    BadRequest,
-    CircuitOpen,
-    DeadlineExceeded,
-    DealsError,
-    InternalError,
-    Refused,
-    ResponseTimeout,
-    RightsChanged,
-    ServiceProblem,
-    StoreUnavailable,
-    TooLarge,
-    TrancheError,
-    Unauthorized,
-    Unreachable,
-)
+from lib.wire.errors import TrancheError
 
 Result = TypeVar("Result")
-NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
-NEXT: tuple[tuple[type[TrancheError], str], ...] = (
-    (Unreachable, "The service can't be reached. Try again in a moment."),
-    (ResponseTimeout, "The service did not answer in time. Try again in a moment."),
-    (DeadlineExceeded, "That took too long. Choose fewer days or a smaller split."),
-    (Refused, NOT_LET_IN),
-    (Unauthorized, NOT_LET_IN),
-    (AccessError, "You have no permission for this slicer. Choose another one, or ask an administrator."),
-    (TooLarge, "The response is larger than Tranche accepts. Choose fewer days or a smaller split."),
-    (
-        ServiceProblem,
-        "The service returned a response that can't be read. Try again, or tell whoever runs it.",
-    ),
-    (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
-)
-FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnavailable, RightsChanged)
 
 
 @contextmanager
@@ -54,7 +23,7 @@ def report_errors(what: str, effect: str = "Your question is kept.") -> Iterator
     """
     try:
         yield
-    except waiting.NotReady:
+    except waits.NotReady:
         waiting.draw(what)
     except TrancheError as error:
         show(error, what, effect)
@@ -64,24 +33,12 @@ def report_errors(what: str, effect: str = "Your question is kept.") -> Iterator
 
 def show(error: TrancheError, what: str, effect: str) -> None:
     """Draw the error as a sentence with folded details, and a button to retry if that may help."""
-    text = sentence(error)
+    text = plain(sentence(error))
     st.error(f"{text} {effect}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
-    if plain(error.reason.rstrip(".")) not in text:
+    if error.reason.rstrip(".") not in sentence(error):
         with st.expander("Details"):
             st.code(details(error), language=None, wrap_lines=True)
     retry.offer(error, what)
-
-
-def details(error: TrancheError) -> str:
-    """The error's own words, and the id of the request, which the service's log has too."""
-    if not error.request_id or error.request_id in error.reason:
-        return error.reason
-    return f"{error.reason}\nRequest ID: {error.request_id}"
-
-
-def is_open(error: TrancheError) -> bool:
-    """Whether a write may have succeeded in spite of the error: the request was sent, but no answer came."""
-    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, CircuitOpen)
 
 
 def attempt(work: Callable[[], Result]) -> tuple[Result | None, str]:
@@ -112,13 +69,5 @@ def draw_problem(key: str) -> None:
 
 def older(error: TrancheError, what: str) -> None:
     """Draw a note that older data is shown because it can't be read again."""
-    st.warning(f"{sentence(error)} What you see was loaded earlier.", icon=":material/history:")
+    st.warning(f"{plain(sentence(error))} What you see was loaded earlier.", icon=":material/history:")
     retry.offer(error, what)
-
-
-def sentence(error: TrancheError) -> str:
-    """An error in plain words: what happened and what to do next, for people who don't run services."""
-    is_limit = isinstance(error, AccessError) and error.reason.startswith(LIMITED)
-    if is_limit or (isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorized)):
-        return f"{plain(error.sentence)}"
-    return next((sentence for kind, sentence in NEXT if isinstance(error, kind)), "The service failed.")

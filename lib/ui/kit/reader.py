@@ -4,15 +4,14 @@ Both are kept by their browser, as the colors are, for all screens; in cookies, 
 """
 
 from collections.abc import Mapping
-from urllib.parse import unquote
 
 import streamlit as st
 
+from lib.figures.context import read_zone
+from lib.figures.numbers import read_language
 from lib.serving.front.board_route import NUMBERS_COOKIE, ZONE_COOKIE
 from lib.slicers import zones
 
-FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
-"""How numbers can be written, by the language that writes them so."""
 FIND_ZONE = "Type a city, such as Berlin"
 
 
@@ -36,14 +35,3 @@ def zone_titles() -> Mapping[str, str]:
     cities, own = zones.by_city(), (own_zone(), st.context.timezone or "")
     yours = {name: f"{cities[name]} (yours)" for name in own if name in cities}
     return {**yours, **{name: title for name, title in cities.items() if name not in yours}}
-
-
-def read_language(cookie: str) -> str:
-    """The language in the value of its cookie; empty for what is none of `FORMATS`."""
-    return cookie if cookie in FORMATS else ""
-
-
-def read_zone(cookie: str) -> str:
-    """The zone in the value of its cookie; empty for what is none."""
-    name = unquote(cookie)
-    return name if name in zones.names() else ""

@@ -7,18 +7,9 @@ from itertools import count
 import streamlit as st
 
 from lib.ui.kit import redraw
-from lib.wire.errors import (
-    CircuitOpen,
-    InternalError,
-    ResponseTimeout,
-    ServiceProblem,
-    Throttled,
-    TooLarge,
-    TrancheError,
-)
+from lib.wire.errors import CircuitOpen, Throttled, TrancheError, is_passing
 
 SECONDS, LONGEST_SECONDS, LONGEST_RETRY = 15, 120, 300
-PASSING = (ServiceProblem, InternalError, Throttled, ResponseTimeout)
 PAUSES, RETRY_TIME, BUTTONS = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
 
 
@@ -36,7 +27,7 @@ def offer(error: TrancheError, what: str) -> None:
     `what` could not be loaded. Each time in a row that the clock runs out the next pause is twice as long.
     Several things of one name may fail on one screen, side by side: each has a button of its own.
     """
-    if isinstance(error, PASSING) and not isinstance(error, TooLarge):
+    if is_passing(error):
         pause = _pause(error, what)
         buttons: dict[str, count[int]] = st.session_state.setdefault(BUTTONS, {})
         key = f"try_again_{what}_{next(buttons.setdefault(what, count()))}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from lib.figures.context import NO_SLICER
 from lib.reporting.models import InfoQuery
 from lib.serving.connect import Clients
 from lib.slicers.models import Slicer
@@ -23,7 +24,6 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 SLICERS, REQUESTS = "known_slicers", "asked_slicers"
-NOTHING = Slicer()
 BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS = 0.2, 3.0, 10.0
 Key = tuple[str, str, str]
 PARTS = ("project", "slicer")
@@ -41,7 +41,7 @@ class CachedSlicer:
     `is_awaited`: the service was asked, and has not answered yet.
     """
 
-    slicer: Slicer = NOTHING
+    slicer: Slicer = NO_SLICER
     told_at: float = float("-inf")
     trouble: TrancheError | None = None
     failed_at: float = float("-inf")

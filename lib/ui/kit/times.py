@@ -32,11 +32,6 @@ def offset() -> int:
     return -(st.context.timezone_offset or 0)
 
 
-def day(moment: date) -> str:
-    """A day in words: `20 Nov 2026`."""
-    return f"{moment.day} {moment:%b %Y}"
-
-
 def read(text: str) -> datetime | None:
     """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
 

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from lib.figures import alert_text, numbers
+from lib.figures.numbers import Numbers
+from lib.figures.query import ask
 from lib.reporting import links, watched
 from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.settings import Settings
 from lib.slicers.models import DataField
-from lib.ui.charts import alert_text, numbers
-from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask
 from lib.views import ALERT_RULES, Alert, AlertRule, SavedView
 from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError

@@ -12,23 +12,21 @@ from typing import Any
 
 import streamlit as st
 
+from lib.figures.numbers import Numbers, title
+from lib.figures.query import filters, state, values
 from lib.reporting.models import AudienceQuery, DataFilter
-from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import reader, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
-    clicks,
     data_filter_form,
     dates_picker,
     filter_editor,
     filter_form,
-    filters,
     history,
+    page_clicks,
     saved,
     share,
-    state,
-    values,
     wording_field,
 )
 from lib.ui.query.filter_editor import LIST, PASTE
@@ -269,7 +267,7 @@ def _draw_reset(context: PageContext) -> None:
 def _button(context: PageContext, label: str, icon: str, is_possible: bool) -> None:
     name = label.lower()
     # From where the person is, who may just have clicked on a row.
-    act = partial(clicks.catch_up, context, [name])
+    act = partial(page_clicks.catch_up, context, [name])
     widgets.icon_button(label, icon, f"question_{name}", act, help=label, disabled=not is_possible)
 
 

@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import streamlit as st
 
+from lib.figures import amounts
+from lib.figures.numbers import Numbers, title
+from lib.figures.query.state import DATA_FILTER_LIMITS
 from lib.reporting.links import digits
 from lib.reporting.models import DataFilter
 from lib.slicers.models import Slicer
-from lib.ui.charts.numbers import Numbers, title
-from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
-from lib.ui.query.state import DATA_FILTER_LIMITS
 from lib.wire.filters import COMPARE, DataMatch
 
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}

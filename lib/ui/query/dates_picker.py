@@ -13,18 +13,19 @@ from typing import Any
 
 import streamlit as st
 
+from lib.figures import numbers
+from lib.figures.query import ask, periods
+from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
+from lib.figures.query.state import NONE, PageState
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.slicers import zones
 from lib.slicers.dates import Days
 from lib.slicers.zones import Zone
-from lib.ui.charts import numbers
 from lib.ui.kit import reader
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, history, periods
-from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
-from lib.ui.query.state import NONE, PageState
+from lib.ui.query import history
 from lib.wire.errors import BadRequest
 
 PICKER_COUNTS = "followed_pickers"
@@ -87,7 +88,7 @@ def draw(context: PageContext) -> None:
         if context.slicer.supports_timezone:
             _zone(context, query)
         for day, hours in zones.odd_days(named_days.zone(query, context.slicer), period).items():
-            st.caption(f"{numbers.days(day, day)} has {hours} hours: clocks change.")
+            st.caption(f"{numbers.day(day)} has {hours} hours: clocks change.")
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
 

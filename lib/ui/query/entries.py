@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from lib.ui.charts import numbers
+from lib.figures import numbers
+from lib.figures.context import RequestContext
 from lib.ui.kit import problems, widgets
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.views import LONGEST_NAME, Board, DealEntry, NamedEntries, SavedView
 
@@ -30,7 +30,7 @@ class EntryShelf:
     """
 
     key: str
-    store: Callable[[PageContext], NamedEntries[Any]]
+    store: Callable[[RequestContext], NamedEntries[Any]]
     plural: str
     sharing: str
     loss: str
@@ -69,7 +69,7 @@ class EntryShelf:
         st.session_state[self.state("chosen")], st.session_state[self.state("problem")] = None, ""
 
 
-def may_change(context: PageContext, entry: SavedEntry) -> bool:
+def may_change(context: RequestContext, entry: SavedEntry) -> bool:
     """Whether the person may rename, update and delete this entry."""
     return entry.is_mine or context.person.role == "admin"
 
@@ -120,7 +120,7 @@ def row(
             widgets.icon_button(plain(label), symbol, key, act, plain(label))
 
 
-def changes(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> Iterator[Action]:
+def changes(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> Iterator[Action]:
     """Edit and delete, for who may."""
     if may_change(context, entry):
         yield "edit", "edit", f"Edit {entry.name}", partial(shelf.show, entry, "edit")
@@ -147,7 +147,7 @@ def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> N
         st.form_submit_button(plain(f"Save {shelf.singular}"), type="primary", on_click=add)
 
 
-def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
+def edit(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the form that renames and shares an entry."""
     name_key, share_key = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
 
@@ -161,7 +161,7 @@ def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
         st.form_submit_button("Save changes", on_click=change)
 
 
-def deletion(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
+def deletion(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the question before a deletion: the icon asks, a second click deletes."""
 
     def delete() -> None:

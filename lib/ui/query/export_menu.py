@@ -12,14 +12,16 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lib.figures import numbers
+from lib.figures.board.split_table import FileColumn
+from lib.figures.query import filters, precision
+from lib.figures.query.focus import Focus
 from lib.reporting import links
 from lib.reporting.answers import LEVEL, Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, Slicer
-from lib.ui.charts import numbers, theme
+from lib.ui.charts import theme
 from lib.ui.kit import downloads, screens
-from lib.ui.query import filters, precision
-from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
 SCALE = 2
@@ -51,8 +53,6 @@ export default function ({ parentElement, data }) {
 """,
 )
 MEDIA_TYPE = "text/csv"
-FileColumn = tuple[str, Sequence[float | None], float | None]
-"""A further column of a file: its title, its values by row, and that of the total."""
 
 
 def answer_csv_text(

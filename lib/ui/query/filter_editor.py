@@ -13,15 +13,17 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from lib.figures import rows
+from lib.figures.numbers import NOT_SET, NOTHING, Numbers, title
+from lib.figures.query import ask, clicks, filters, focus, precision, values
+from lib.figures.rows import CardHeader, Cell, Column, Row, Table
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField
-from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers, title
-from lib.ui.kit import problems, reader, rows, widgets
+from lib.ui.kit import problems, reader, rows_mount, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import CardHeader, Cell, Column, Row, Table
-from lib.ui.query import ask, clicks, filters, focus, history, precision, values
+from lib.ui.query import current_focus, history, page_clicks
 from lib.wire.filters import MATCHES, RULES, Filter, Match
 
 LIMIT, MOST_VALUES = 100, 100
@@ -42,8 +44,8 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         table = _table(
             context, history.current(context).query, name, st.session_state.get(_found_by(key, name), "")
         )
-        rows.draw(key, [table], history.receipt(key), partial(catch_up, context, key, name))
-        ask.refine(key)
+        rows_mount.draw(key, [table], history.receipt(key), partial(catch_up, context, key, name))
+        current_focus.refine(key)
 
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
@@ -55,7 +57,7 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
                 st.session_state[_found_by(key, name)] = text
     if acts:
         if choices := [act for act in acts if clicks.is_filtering(act)]:
-            clicks.take(context, choices, {key: latest})
+            page_clicks.take(context, choices, {key: latest})
         history.receive({key: latest})
 
 

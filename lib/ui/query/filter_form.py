@@ -5,11 +5,12 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures.query import filters, values
 from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import filters, history, values
+from lib.ui.query import history
 from lib.wire.errors import TrancheError
 from lib.wire.filters import MATCHES, RULES, Filter
 

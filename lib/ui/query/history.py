@@ -10,12 +10,12 @@ from typing import Literal, NoReturn
 
 import streamlit as st
 
+from lib.figures.context import RequestContext
+from lib.figures.query import state
+from lib.figures.query.state import PageState
+from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.reporting import links
 from lib.ui import streamlit_compat
-from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query import state
-from lib.ui.query.state import PageState
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
@@ -96,7 +96,7 @@ def arrive(screen: str) -> None:
         st.session_state[PAGE_STATE] = replace(_entry(), screen=None)
 
 
-def current(context: PageContext) -> PageState:
+def current(context: RequestContext) -> PageState:
     """The current state, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
@@ -147,7 +147,7 @@ def change(
     st.rerun()
 
 
-def change_view(context: PageContext, **changes: object) -> NoReturn:
+def change_view(context: RequestContext, **changes: object) -> NoReturn:
     """Change these fields of the view, and draw the whole page."""
     change(current(context).with_view(**changes))
 
@@ -162,7 +162,7 @@ def steps() -> Steps:
     return _entry().steps
 
 
-def is_default(context: PageContext) -> bool:
+def is_default(context: RequestContext) -> bool:
     """Whether the state is the slicer's default one."""
     about = context.slicer, context.project, context.slicer_name
     return current(context).params == state.from_params({}, *about, context.own_zone).params

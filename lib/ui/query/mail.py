@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from lib.figures import numbers
+from lib.figures.context import RequestContext
 from lib.serving import connect
 from lib.settings import Settings
-from lib.share import letters, tell
+from lib.share import tell
 from lib.slicers import zones
-from lib.ui.charts import numbers
 from lib.ui.kit import reader
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import EntryShelf
 from lib.views import Board, Note, Pace, SavedView, Schedule, Subscription, mentions
@@ -31,7 +31,7 @@ def is_possible() -> bool:
     return bool(Settings.current().mail.smtp_host)
 
 
-def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> None:
+def send_mentions(context: RequestContext, note: Note, noun: str, before: str) -> None:
     """Mail those whom a note mentions and did not mention `before`; they may all see it."""
     if not is_possible():
         return
@@ -40,12 +40,12 @@ def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> N
     people = access.people.everyone()
     earlier = mentions(before, people)
     about = {"project": note.project, "slicer": note.slicer}
-    link = letters.Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
+    link = "Open on the desk", f"audience?{urlencode(about)}"
     for person in context.clients.view_store.notes.mentioned_people(note, people):
         if person not in earlier:
             subject = f"{context.person.name} mentions you in a {noun}"
             pair = note.project, note.slicer
-            tell(access.store.engine, settings, person, subject, note.text, link, about=pair)
+            tell(access.store.engine, settings, person, subject, note.text, link=link, about=pair)
 
 
 def next_text(subscription: Subscription) -> str:
@@ -56,7 +56,7 @@ def next_text(subscription: Subscription) -> str:
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
 
-def draw(context: PageContext, shelf: EntryShelf, view: SavedView | Board) -> None:
+def draw(context: RequestContext, shelf: EntryShelf, view: SavedView | Board) -> None:
     """The person's mail of a view or board, with a button that stops it, and the form."""
     st.caption(f"Mail me this {shelf.singular}")
     problem = st.session_state.get(shelf.state("problem"))
@@ -79,7 +79,7 @@ def is_about(subscription: Subscription, view: SavedView | Board) -> bool:
     return number == view.id
 
 
-def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Subscription) -> None:
+def _draw_subscription(context: RequestContext, shelf: EntryShelf, subscription: Subscription) -> None:
     to = subscription.recipient or context.person.email or ""
     st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
     if subscription.next_time is not None:
@@ -94,7 +94,7 @@ def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Su
 
 
 def _form(
-    context: PageContext, shelf: EntryShelf, view: SavedView | Board, current: Subscription | None
+    context: RequestContext, shelf: EntryShelf, view: SavedView | Board, current: Subscription | None
 ) -> None:
     keys = {
         name: f"view_mail_{shelf.key}{name}_{view.id}"
@@ -126,7 +126,7 @@ def _form(
 
 
 def _add(
-    context: PageContext, shelf: EntryShelf, view: SavedView | Board, keys: dict[str, str], zone: str
+    context: RequestContext, shelf: EntryShelf, view: SavedView | Board, keys: dict[str, str], zone: str
 ) -> None:
     """Have the view or board mailed as the form says. A callback."""
     is_board = isinstance(view, Board)

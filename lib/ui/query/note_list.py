@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from lib.ui.charts import numbers
+from lib.figures import numbers
+from lib.figures.context import RequestContext
 from lib.ui.kit import problems, widgets
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import mail
 from lib.views import LONGEST_NOTE, Note
@@ -66,7 +66,7 @@ def changes() -> int:
     return count
 
 
-def draw(context: PageContext, place: NotePlace, notes: Sequence[Note], empty: str) -> None:
+def draw(context: RequestContext, place: NotePlace, notes: Sequence[Note], empty: str) -> None:
     """Draw the notes and a form for a new one, or the form of the one that is edited."""
     if problem := st.session_state.get(place.state("problem")):
         st.error(plain(problem), icon=":material/error:")
@@ -81,7 +81,7 @@ def draw(context: PageContext, place: NotePlace, notes: Sequence[Note], empty: s
     _form(context, place, open_note)
 
 
-def _row(context: PageContext, place: NotePlace, note: Note) -> None:
+def _row(context: RequestContext, place: NotePlace, note: Note) -> None:
     if st.session_state.get(place.state("deleted")) == note.id:
         _deletion(context, place, note)
         return
@@ -98,13 +98,13 @@ def _row(context: PageContext, place: NotePlace, note: Note) -> None:
 def _about(place: NotePlace, note: Note) -> str:
     """The day, if it is about one, who wrote it and when, and whether it mentions the reader."""
     day = note.created.date()
-    parts = [] if place.day is None else [numbers.days(note.day, note.day)]
+    parts = [] if place.day is None else [numbers.day(note.day)]
     parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
-    parts.append(f"{numbers.days(day, day)}, {note.created:%H:%M} UTC")
+    parts.append(f"{numbers.day(day)}, {note.created:%H:%M} UTC")
     return " · ".join([*parts, "**mentions you**"] if note.is_for_me else parts)
 
 
-def _deletion(context: PageContext, place: NotePlace, note: Note) -> None:
+def _deletion(context: RequestContext, place: NotePlace, note: Note) -> None:
     """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
     st.warning(f"Delete this {place.noun} for everybody? {plain(note.text)}", icon=":material/delete:")
     with st.container(horizontal=True):
@@ -115,7 +115,7 @@ def _deletion(context: PageContext, place: NotePlace, note: Note) -> None:
         st.button("Keep", key=f"{place.key}_delete_not", on_click=place.choose, args=("deleted", None))
 
 
-def _form(context: PageContext, place: NotePlace, note: Note | None) -> None:
+def _form(context: RequestContext, place: NotePlace, note: Note | None) -> None:
     """Draw the form of a note, or of a new one. The input is kept on an error."""
     number = 0 if note is None else note.id
     text_key, keys = f"{place.key}_note_text_{number}", []
@@ -137,7 +137,7 @@ def _form(context: PageContext, place: NotePlace, note: Note | None) -> None:
     st.caption(f"{place.readers} A name behind @, such as @{context.person.username}, mentions that person.")
 
 
-def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: str, *keys: str) -> None:
+def _write(context: RequestContext, place: NotePlace, note: Note | None, text_key: str, *keys: str) -> None:
     text, notes = str(st.session_state[text_key]), context.clients.view_store.notes
     today = datetime.now(UTC).date()
     day: date = st.session_state[keys[0]] if keys else today if note is None else note.day
@@ -152,7 +152,7 @@ def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: 
     st.rerun()  # the whole page: the chart has a mark for each note, and this form stands in a fragment
 
 
-def _delete(context: PageContext, place: NotePlace, note: Note) -> None:
+def _delete(context: RequestContext, place: NotePlace, note: Note) -> None:
     place.attempt(lambda: context.clients.view_store.notes.delete(note.id))
     st.session_state[place.state("deleted")] = None
     st.rerun()

@@ -5,11 +5,12 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures.query import periods
 from lib.reporting import links
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import alert_form, board_addition, entries, history, mail, note_list, periods, share
+from lib.ui.query import alert_form, board_addition, entries, history, mail, note_list, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send

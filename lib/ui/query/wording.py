@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 
+from lib.figures import numbers
+from lib.figures.query import periods
+from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
 from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity
 from lib.slicers.models import Slicer
-from lib.ui.charts import numbers
-from lib.ui.query import periods
-from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.wire.filters import Filter
 
 Match = tuple[str, str, str]

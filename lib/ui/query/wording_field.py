@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import streamlit as st
 
+from lib.figures.query import ask, card, filters, values
+from lib.figures.query.state import MOST_ROWS, PageState
 from lib.reporting.models import AudienceQuery
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.ui.kit import amounts, page_scripts, problems
+from lib.ui.kit import amount_field, page_scripts, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, card, filters, history, values, wording
-from lib.ui.query.state import MOST_ROWS, PageState
+from lib.ui.query import history, wording
 from lib.ui.query.wording import Find, Match, Reading, Readings
 
 POPOVER, TEXT, READING = "filter_add", "wording_text", "wording_reading"
@@ -27,7 +28,7 @@ def draw(context: PageContext) -> None:
         with st.container(gap=None):
             text = st.text_input(
                 "A question in words", key=TEXT, max_chars=300,
-                placeholder="spend by country last week vs prior, only mobile", live=amounts.PAUSE,
+                placeholder="spend by country last week vs prior, only mobile", live=amount_field.PAUSE,
             )  # fmt: skip
             # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
             page_scripts.press_by_keys(f"{READING}_0", TEXT)

@@ -11,13 +11,7 @@ from needs import draws
 
 from conformance.reporting.caller import Answer, Caller, figures
 from conformance.reporting.files import read
-from conformance.reporting.others import (
-    DAILY_FIRST,
-    DAILY_LAST,
-    MIXED_DAYS,
-    MIXED_FIRST,
-    mixed_frame,
-)
+from conformance.reporting.others import DAILY_FIRST, DAILY_LAST, MIXED_DAYS, MIXED_FIRST, mixed_frame
 from lib.reporting.answers import as_arrow, as_json
 
 ARROW = {"Content-Type": "application/json", "Accept": as_arrow.MEDIA_TYPE}

@@ -11,10 +11,10 @@ import pytest
 from peopled import ENDS, signed_in
 from starlette.responses import PlainTextResponse
 
+from lib.figures.board.board_answers import BoardAnswers
 from lib.serving import connect
 from lib.serving.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
 from lib.settings import Settings
-from lib.ui.audience.board import BoardAnswers
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
 from lib.wire.transport import InProcess

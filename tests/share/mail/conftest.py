@@ -10,7 +10,6 @@ from mail_server import Mailbox, mail_server
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share.mail.post import Post
-from lib.ui.audience.digest import Digest
 
 NAMES = ("viewer", "manager", "admin")
 
@@ -52,4 +51,4 @@ def kept(desk: Settings) -> Keeper:
 @pytest.fixture
 def post(desk: Settings) -> Post:
     """Makes and sends mails when told to."""
-    return Post(desk, Digest(desk))
+    return Post(desk)

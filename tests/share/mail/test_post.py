@@ -17,6 +17,7 @@ from mail_server import SENDER, Mailbox, page, plain, sending
 from serving import free_port
 from watched import IMPS, SLICER, imported, set_up
 
+from lib.figures import numbers
 from lib.people import Grant
 from lib.serving import connect
 from lib.serving.mail_server import MailServer
@@ -25,8 +26,6 @@ from lib.share import tell
 from lib.share.alerts.watch import Watch
 from lib.share.mail.letter import FigureRow, FigureTable
 from lib.share.mail.post import Post
-from lib.ui.audience.digest import Digest
-from lib.ui.charts import numbers
 from lib.views import BoardCell, Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
 
@@ -246,9 +245,9 @@ def test_a_server_that_is_not_there(desk: Settings, kept: Keeper, mailbox: Mailb
     away = changed(desk, **sending(free_port()))
     for number in range(2):
         due = subscribed(kept("viewer"), name=f"View {number}").due
-    Post(away, Digest(away)).look(due)
+    Post(away).look(due)
     assert all("can't be reached" in one.problem for one in kept("viewer").mails.mine()[:1])
-    Post(desk, Digest(desk)).look(due + timedelta(minutes=2))
+    Post(desk).look(due + timedelta(minutes=2))
     assert [mail["Subject"][:6] for mail in mailbox.mails] == ["View 0", "View 1"]
 
 
@@ -256,10 +255,10 @@ def test_a_question_that_fails(desk: Settings, kept: Keeper, mailbox: Mailbox) -
     """Where the figures can't be computed there is no mail; it is tried again, and the list says why."""
     due = subscribed(kept("viewer")).due
     hurried = desk.model_copy(update={"deadline_seconds": 1e-9, "answer_seconds": 1e-9})
-    Post(hurried, Digest(hurried)).look(due)
+    Post(hurried).look(due)
     assert only(kept("viewer")).problem and not mailbox.mails
     assert only(kept("viewer")).failures == 1
-    Post(desk, Digest(desk)).look(due + timedelta(minutes=1))
+    Post(desk).look(due + timedelta(minutes=1))
     assert len(mailbox.mails) == 1
 
 
@@ -267,7 +266,7 @@ def test_two_desks_send_once(shared_desk: Settings, mailbox: Mailbox) -> None:
     """Two desks over one database that look at the same moment make and send each mail once."""
     for number in range(4):
         due = subscribed(keeper(shared_desk)("viewer"), name=f"View {number}").due
-    posts, barrier = [Post(shared_desk, Digest(shared_desk)) for _ in range(2)], Barrier(2)
+    posts, barrier = [Post(shared_desk) for _ in range(2)], Barrier(2)
 
     def looked(one: Post) -> None:
         barrier.wait()
@@ -292,8 +291,8 @@ def test_a_desk_that_dies_amid_sending(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(MailServer, "send", die)
-        Post(shared_desk, Digest(shared_desk)).look(due)
-    other = Post(shared_desk, Digest(shared_desk))
+        Post(shared_desk).look(due)
+    other = Post(shared_desk)
     other.look(due + timedelta(minutes=4))
     assert mailbox.mails == []
     other.look(due + timedelta(minutes=5))
@@ -398,7 +397,7 @@ def test_no_secret_is_in_the_log(
     due = subscribed(kept("viewer")).due
     mailbox.to_mail = ["451 Later"]
     with caplog.at_level(logging.DEBUG, "lib"):
-        Post(desk, Digest(desk)).look(due)
+        Post(desk).look(due)
     assert "tried again later" in caplog.text
     assert "reader.example" not in caplog.text and "token=" not in caplog.text
 

@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest.mock import Mock
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -20,17 +22,18 @@ from pypdfium2 import PdfDocument, raw
 from test_one_desk import CLI, run
 
 from lib.cli import main
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.numbers import Numbers, days
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
+from lib.share.documents.documents import Documents
+from lib.share.documents.question import number_of
 from lib.share.snapshot import models, render
 from lib.share.snapshot.page import html
-from lib.ui.audience.boards.blocks import BoardSnapshots
-from lib.ui.audience.snapshots import Snapshots, number_of
-from lib.ui.charts.numbers import Numbers, days
 from lib.views import BoardCell
-from lib.views.board_copies import BoardItem
-from lib.wire.errors import AccessError
+from lib.views.board_copies import BoardCopy, BoardItem
+from lib.wire.errors import AccessError, BadRequest
 
 MANAGER = PEOPLE[1]
 ABOUT = ("demo", "delivery")
@@ -76,15 +79,15 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def snapshots(settings: Settings) -> Snapshots:
+def snapshots(settings: Settings) -> Documents:
     """The snapshots of the small demo."""
-    return Snapshots(settings)
+    return Documents(settings)
 
 
 @pytest.fixture(scope="module")
-def week(snapshots: Snapshots) -> models.Snapshot:
+def week(snapshots: Documents) -> models.Snapshot:
     """The usual question: the last seven complete days, compared with those before."""
-    return snapshots.take(MANAGER, ABOUT, {})
+    return snapshots.question(MANAGER, ABOUT, {})
 
 
 def totals(column: str) -> pd.Series:
@@ -123,36 +126,36 @@ def test_leaderboards_have_the_sums_of_their_values(week: models.Snapshot) -> No
     assert [cell.order for cell in cells] == sums.tolist()
 
 
-def test_a_split_has_the_sums_of_its_rows(snapshots: Snapshots) -> None:
+def test_a_split_has_the_sums_of_its_rows(snapshots: Documents) -> None:
     """The split is there where its tab is in sight, as a table whatever its chart is."""
     params = {"split": "campaign_id", "lower": "split", "chart": "bars", "start": "-7d", "end": "yesterday"}
-    split = snapshots.take(MANAGER, ABOUT, params).tables[0]
+    split = snapshots.question(MANAGER, ABOUT, params).tables[0]
     sums = rows_by_week("geo.country").query("week == 0").groupby("campaign_id")["imps"].sum()
     texts = {row.cells[split.columns.index("Campaign")].text: row for row in split.rows if row.kind == "row"}
     column = next(place for place, title in enumerate(split.columns) if title.startswith("Impressions"))
     assert {name: row.cells[column].order for name, row in texts.items()} == sums.to_dict()
 
 
-def test_what_moved_is_there_where_its_tab_is(snapshots: Snapshots) -> None:
+def test_what_moved_is_there_where_its_tab_is(snapshots: Documents) -> None:
     """The tab in sight decides: what moved, with the sentence on the total."""
-    table = snapshots.take(MANAGER, ABOUT, {"lower": "moved"}).tables[-1]
+    table = snapshots.question(MANAGER, ABOUT, {"lower": "moved"}).tables[-1]
     assert table.title == "What moved"
     assert table.message.startswith("Impressions ")
 
 
-def test_a_filter_narrows_all_figures_and_is_named(snapshots: Snapshots) -> None:
+def test_a_filter_narrows_all_figures_and_is_named(snapshots: Documents) -> None:
     """The filters of the link hold, and the facts on top name them."""
-    filtered = snapshots.take(MANAGER, ABOUT, {"is.geo.country": "DE"})
+    filtered = snapshots.question(MANAGER, ABOUT, {"is.geo.country": "DE"})
     rows = rows_by_week("geo.country").query("week == 0 and `geo.country` == 'DE'")
     assert filtered.figures[0].text == f"{rows['imps'].sum():,.0f}"
     assert dict(filtered.facts)["Filters"].startswith("Country is ")
 
 
-def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
+def test_a_named_zone_holds_in_all_figures(snapshots: Documents) -> None:
     """Days of a link in a named zone are those of its clocks, in all figures, and it is said."""
     first, last = LAST_DAY - dt.timedelta(days=7), LAST_DAY - dt.timedelta(days=1)
     params = {"start": str(first), "end": str(last), "tz": "America/New_York"}
-    there = snapshots.take(MANAGER, ABOUT, params)
+    there = snapshots.question(MANAGER, ABOUT, params)
     rows = rows_by_week("geo.country")
     days = pd.to_datetime(rows["time"], utc=True).dt.tz_convert("America/New_York").dt.date
     sums = rows[days.between(first, last)].groupby(days)["imps"].sum()
@@ -164,14 +167,14 @@ def test_a_named_zone_holds_in_all_figures(snapshots: Snapshots) -> None:
     assert dict(there.facts)["Time zone"] == "America/New_York"
 
 
-def test_days_of_23_and_25_hours_are_marked(snapshots: Snapshots) -> None:
+def test_days_of_23_and_25_hours_are_marked(snapshots: Documents) -> None:
     """The chart of a file marks them, on paper too, and its table says it."""
     days = [LAST_DAY - dt.timedelta(days=number) for number in range(230, -1, -1)]
     midnights = [dt.datetime.combine(day, dt.time(), ZoneInfo("Europe/Berlin")).timestamp() for day in days]
     lengths = zip(days, midnights, midnights[1:], strict=False)
     odd = [day for day, begin, end in lengths if end - begin != 86_400]
     params = {"start": str(days[0]), "end": str(LAST_DAY), "tz": "Europe/Berlin", "grain": "day"}
-    there = snapshots.take(MANAGER, ABOUT, params)
+    there = snapshots.question(MANAGER, ABOUT, params)
     assert there.chart is not None
     assert [there.chart.starts[place][:10] for place in there.chart.marks] == [str(day) for day in odd]
     names = [row[0] for row in Page(html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
@@ -189,7 +192,7 @@ def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
     settings = Settings(home=own_home, demo=True)
     notes = connect.connect(MANAGER, settings).view_store.notes
     notes.add(*ABOUT, LAST_DAY - dt.timedelta(days=1), "The exchange was down")
-    taken = Snapshots(settings).take(MANAGER, ABOUT, {})
+    taken = Documents(settings).question(MANAGER, ABOUT, {})
     assert taken.chart is not None
     assert not taken.chart.marks
     assert "exchange was down" not in html(taken)
@@ -206,14 +209,24 @@ def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
     ids=["zone", "filter", "any of", "comparison"],
 )
 def test_what_a_figure_is_about_is_said_everywhere(
-    snapshots: Snapshots, own_home: Path, params: dict[str, str], sentence: str
+    snapshots: Documents, own_home: Path, params: dict[str, str], sentence: str
 ) -> None:
     """A snapshot and a cell of a board say the clock, the days compared with and all filters."""
     item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params=params)
-    cell = BoardSnapshots(Settings(home=own_home, demo=True)).block(MANAGER, item, {})
+    cell = Documents(Settings(home=own_home, demo=True)).block(MANAGER, item, {})
     assert sentence in cell.about
-    facts = snapshots.take(MANAGER, ABOUT, params).facts
+    facts = snapshots.question(MANAGER, ABOUT, params).facts
     assert any(sentence in text for _, text in facts)
+
+
+def test_an_error_in_a_cell_is_plain_text(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that fails says why in the error's own characters: a file is no Markdown."""
+    reason = "No field 'won_*'; did you mean 'won_[1]'?"
+    monkeypatch.setattr(BoardAnswers, "finish", Mock(side_effect=BadRequest(reason)))
+    item = BoardItem("headline", 4, project=ABOUT[0], slicer=ABOUT[1], name="A view", params={})
+    copy = BoardCopy((item,), {})
+    board = Documents(Settings(home=own_home, demo=True)).board(MANAGER, copy, "A board")
+    assert reason in unescape(html(board))
 
 
 def test_the_file_has_the_figures(week: models.Snapshot) -> None:
@@ -359,20 +372,20 @@ def test_the_chart_alone_is_a_picture(week: models.Snapshot) -> None:
     assert str(render.picture(week.chart))[2:9] == "\\x89PNG"
 
 
-def test_a_question_without_records_says_why(snapshots: Snapshots) -> None:
+def test_a_question_without_records_says_why(snapshots: Documents) -> None:
     """Days without data give a sentence in place of the figures, in each kind of file."""
-    empty = snapshots.take(MANAGER, ABOUT, {"start": "2020-01-01", "end": "2020-01-02"})
+    empty = snapshots.question(MANAGER, ABOUT, {"start": "2020-01-01", "end": "2020-01-02"})
     assert empty.nothing in html(empty).replace("&#39;", "'")
     assert not empty.figures
     assert render.file(empty, "pdf").startswith(b"%PDF")
 
 
-def test_nobody_takes_what_they_may_not_see(snapshots: Snapshots) -> None:
+def test_nobody_takes_what_they_may_not_see(snapshots: Documents) -> None:
     """A person without a grant gets nothing, by the same error as for a slicer that is not there."""
     stranger = Person("stranger", "Sam", None, "viewer")
     for about in (ABOUT, ("demo", "nothing")):
         with pytest.raises(AccessError):
-            snapshots.take(stranger, about, {})
+            snapshots.question(stranger, about, {})
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from dealing import SOLD, Visit, clean
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Reference, Seat, SupplyPackage
 from lib.deals.negotiation import Negotiation, OfferTerms, Round
+from lib.figures.deals.field_text import USUAL
 from lib.insight.deal_report import DealReport
 from lib.insight.overlap import SharedInventory, two_prices
 from lib.ui.deals.buyers import hand_over
@@ -22,7 +23,6 @@ from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_deals
-from lib.ui.deals.field_text import USUAL
 from lib.ui.deals.forms import draft_text
 from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_package

@@ -10,9 +10,10 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.ui.deals.changes.undo import undo_plan
-from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import SHAPE, CsvCheck
 from lib.ui.kit import text_file
+from lib.wire import csv_text
 from lib.wire.errors import Conflict, ResponseTimeout
 
 FEES = {1: "percent of spend", 3: "CPM", 4: "none"}

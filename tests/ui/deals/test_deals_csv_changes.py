@@ -12,9 +12,9 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChangeSource, csv_plan
 from lib.ui.deals.csv.csv_dialog import CsvUpload
+from lib.wire import csv_text
 
 UTC1 = START.tzinfo
 Plan = ChangePlan[CsvChangeSource]

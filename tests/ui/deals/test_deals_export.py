@@ -8,7 +8,7 @@ import pytest
 from dealing import Visit, clean
 
 from lib.deals.client import Deals
-from lib.ui.deals.field_text import Prices
+from lib.figures.deals.field_text import Prices
 from lib.ui.deals.list import export_csv
 from lib.ui.deals.list.export_csv import CsvExport
 from lib.ui.deals.list.list_state import ListSearch

@@ -12,9 +12,10 @@ from dealing import clients
 from lib.deals.client import Abilities
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
+from lib.figures.deals import field_text
+from lib.figures.numbers import Numbers
 from lib.settings import Settings
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, field_text
+from lib.ui.deals import catalog
 from lib.ui.deals.drawer import history
 from lib.ui.deals.list import deal_rows
 from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_deal, of_package

@@ -17,8 +17,8 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage
+from lib.figures.deals import field_text
 from lib.people import Grant
-from lib.ui.deals import field_text
 from lib.ui.deals.changes import pause_dialog
 from lib.ui.deals.changes.plan import ChangeSource
 from lib.ui.deals.drawer import clone

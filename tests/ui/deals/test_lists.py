@@ -5,8 +5,9 @@ from dealing import Visit, clean, listed
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
+from lib.figures.deals.list_kinds import KINDS
 from lib.ui.deals.inventory import lists
-from lib.ui.deals.inventory.lists import KINDS, read
+from lib.ui.deals.inventory.lists import read
 from lib.wire.errors import Conflict, TrancheError, Unreachable
 
 

@@ -7,21 +7,13 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from lib.deals.models import (
-    DemandDeal,
-    Dsp,
-    GeoTarget,
-    Seat,
-    SupplyPackage,
-    Targeting,
-    ValueTarget,
-)
+from lib.deals.models import DemandDeal, Dsp, GeoTarget, Seat, SupplyPackage, Targeting, ValueTarget
+from lib.figures.deals.field_text import Prices, amount, offset
 from lib.reporting.answers import Audience, Total
 from lib.slicers import dates
 from lib.slicers.models import AudienceSource, DataField, Slicer
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import clone
-from lib.ui.deals.field_text import Prices, amount, offset
 from lib.ui.deals.forms.draft import Draft, Terms, dump_draft, fault_labels, load_draft
 from lib.ui.deals.forms.draft_text import sentences
 from lib.ui.deals.new_package import screen

@@ -10,9 +10,10 @@ from dealing import SOLD, Visit, clean, create_from_csv, creation, finish, uploa
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
-from lib.ui.deals.csv import csv_packages, csv_text
+from lib.ui.deals.csv import csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_packages import SHAPE, DealCells
+from lib.wire import csv_text
 from lib.wire.errors import Conflict
 
 GOOD = """Name;Media type;Start;End;Time zone;Active;Dynamic bidding;Country;Device;Size;Domain list;App list

@@ -17,6 +17,7 @@ from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.models import Seat
+from lib.figures.numbers import Numbers
 from lib.insight import seat_prices
 from lib.insight.deal_report import DealReport
 from lib.insight.price_scales import win_scales
@@ -27,7 +28,6 @@ from lib.settings import Settings
 from lib.slicers import dates
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.slicers.warehouse import Warehouse
-from lib.ui.charts.numbers import Numbers
 
 ADA = Person("ada", "Ada", None, "manager", (Grant("demo"),), deals=DealsGrant("write", frozenset({1})))
 KEYS = ("supply_package", "deal", "seat", "site_domain", "country")

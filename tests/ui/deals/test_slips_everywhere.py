@@ -28,11 +28,12 @@ from lib.settings import Settings
 from lib.ui.deals.changes import price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
-from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages, csv_text
+from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.list.deal_rows import DealRow
+from lib.wire import csv_text
 
 DEAL = 4
 TODAY = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)

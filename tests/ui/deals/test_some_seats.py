@@ -11,12 +11,12 @@ from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.deal_health import DealHealth
+from lib.figures.numbers import Numbers
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import AudienceQuery
 from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
 from lib.slicers.models import DataField
-from lib.ui.charts.numbers import Numbers
 
 SEAT, OWN, HIDDEN, SHARED, OTHERS, MISSING = 2, 2, 1, 1, 2, 987_654
 ADA = Person("ada", "Ada", None, "manager", (Grant("demo"),), deals=DealsGrant("write", frozenset({SEAT})))

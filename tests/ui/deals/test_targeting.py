@@ -9,10 +9,10 @@ from dealing import SOLD, clients, sold_rows
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.deals.targeting.filters import entries, report_filters
 from lib.deals.targeting.kinds import KINDS, elements, key_field
+from lib.figures.deals import targeting_text
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.settings import Settings
 from lib.slicers.models import KeyField, Slicer
-from lib.ui.deals.targeting import targeting_text
 from lib.wire.filters import Filter
 
 NAMES = ("country", "region", "city", "zip", "device_type", "browser", "operating_system", "size",

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.kit import amounts, times
-from lib.ui.query.state import DATA_FILTER_LIMITS
+from lib.figures import amounts
+from lib.figures.query.state import DATA_FILTER_LIMITS
+from lib.ui.kit import times
 
 
 @pytest.mark.parametrize(
@@ -35,10 +36,11 @@ def test_a_number_is_sent_while_it_is_typed() -> None:
 def _draw_price() -> None:
     import streamlit
 
-    from lib.ui.kit import amounts
+    from lib.figures import amounts
+    from lib.ui.kit import amount_field
     from lib.ui.kit.field_problems import beside
 
-    amounts.field("Price", "price")
+    amount_field.field("Price", "price")
     beside(filter(None, [amounts.fault(streamlit.session_state.price)]))
 
 

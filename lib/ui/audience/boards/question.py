@@ -8,16 +8,16 @@ from typing import Any
 
 import streamlit as st
 
+from lib.figures.query import board_params, filters, periods
+from lib.figures.query.board_params import OWN_PARAM
 from lib.reporting import links, named_days
 from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import KeyField, Slicer
-from lib.ui.audience.boards import blocks
-from lib.ui.audience.boards.blocks import OWN_PARAM
 from lib.ui.kit import slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import dates_picker, filter_form, filters, periods
+from lib.ui.query import dates_picker, filter_form
 from lib.views import Board
 from lib.wire.filters import BY_CODE, Filter
 
@@ -32,7 +32,7 @@ def of_board(board: Board) -> dict[str, str]:
     """The parameters of a board on screen: chosen in this tab, else of its link, else stored with it."""
     before: dict[int, dict[str, str]] = st.session_state.get(PARAMS, {})
     if board.id not in before:
-        before = before | {board.id: blocks.params_of_link(board, st.query_params.to_dict())}
+        before = before | {board.id: board_params.params_of_link(board, st.query_params.to_dict())}
         st.session_state[PARAMS] = before
     return before[board.id]
 
@@ -52,8 +52,10 @@ def change(board: Board, params: Params) -> None:
 
 def write_address(board: Board, params: Params) -> None:
     """Put a board and its parameters into the address of the page, in one step."""
-    new = blocks.link_params(board, params)
-    old = [name for name in st.query_params if blocks.is_shared_param(name) or name in (OWN_PARAM, "board")]
+    new = board_params.link_params(board, params)
+    old = [
+        name for name in st.query_params if board_params.is_shared_param(name) or name in (OWN_PARAM, "board")
+    ]
     if any(st.query_params.get(name) != text for name, text in new.items()) or {*old} - new.keys():
         st.query_params.update({name: new.get(name, ()) for name in {**dict.fromkeys(old), **new}})
 
@@ -121,8 +123,8 @@ def _draw_days(context: PageContext, board: Board, params: Params) -> None:
 
 def _ask_days(context: PageContext, board: Board, key: str, presets: Mapping[str, periods.Preset]) -> None:
     label, params = st.session_state[key], dict(of_board(board))
-    days = {name: text for name, text in params.items() if name in blocks.DAYS}
-    others = {name: text for name, text in params.items() if name not in blocks.DAYS}
+    days = {name: text for name, text in params.items() if name in board_params.DAYS}
+    others = {name: text for name, text in params.items() if name not in board_params.DAYS}
     if label in presets:
         days = {"start": presets[label].start, "end": presets[label].end}
     elif label == OWN:

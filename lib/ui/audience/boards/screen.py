@@ -6,15 +6,15 @@ from pathlib import Path
 
 import streamlit as st
 
+from lib.figures.caches import SessionCache
+from lib.figures.query import ask
+from lib.figures.query.board_params import under
 from lib.settings import Settings
-from lib.share import page, snapshots
-from lib.ui.audience.boards import arrange, blocks, board_list, question, send
-from lib.ui.audience.boards.blocks import BoardSnapshots
+from lib.share import Documents, page, snapshots
+from lib.ui.audience.boards import arrange, board_list, question, send
 from lib.ui.kit import problems, reader, screens, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask
 from lib.views import COLUMNS, Board
 from lib.views.board_copies import BoardCopy, BoardItem, copy_board
 
@@ -103,10 +103,10 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"
         ):
-            if block.title == blocks.UNAVAILABLE:
+            if block.title == snapshots.UNAVAILABLE:
                 st.markdown(f"**{plain(block.title)}**", width="content")
             else:
-                params = blocks.under(item.params, board_params)
+                params = under(item.params, board_params)
                 st.page_link(
                     screens.AUDIENCE, label=f"**{plain(block.title)}**",
                     query_params={"project": item.project, "slicer": item.slicer, **params},
@@ -123,16 +123,16 @@ def _block(context: PageContext, item: BoardItem, board_params: question.Params)
     cache = session_cache.of(BLOCKS, partial(SessionCache[snapshots.Block], SECONDS, MOST))
     key = (
         person.username,
-        board_snapshots(settings).version(person, item),
+        documents(settings).version(person, item),
         repr(item),
         repr(dict(board_params)),
     )
     language = reader.locale() or ""
-    take = partial(board_snapshots(settings).block, person, item, board_params, language)
+    take = partial(documents(settings).block, person, item, board_params, language)
     return cache.get(key, take)
 
 
 @lru_cache(maxsize=4)
-def board_snapshots(settings: Settings) -> BoardSnapshots:
-    """What takes the figures of boards; one per installation, as it keeps descriptions of slicers."""
-    return BoardSnapshots(settings)
+def documents(settings: Settings) -> Documents:
+    """What takes the figures; one per installation, as it keeps descriptions of slicers."""
+    return Documents(settings)

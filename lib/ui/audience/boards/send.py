@@ -6,12 +6,11 @@ from functools import partial
 
 import streamlit as st
 
+from lib.figures.query import board_params
 from lib.reporting import links
 from lib.settings import Settings
-from lib.share import snapshots
+from lib.share import Documents, snapshots
 from lib.ui.audience import sharing
-from lib.ui.audience.boards import blocks
-from lib.ui.audience.boards.blocks import BoardSnapshots
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import share
 from lib.views import Board
@@ -27,7 +26,7 @@ def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
     popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun", type="tertiary")
     if not popover.open:
         return
-    params = blocks.link_params(board, copy.params)
+    params = board_params.link_params(board, copy.params)
     with popover, st.container(width=share.WIDTH):
         st.caption(READERS if board.is_shared else NO_READERS)
         st.code(share.address("boards", params), language=None, wrap_lines=True)
@@ -49,7 +48,7 @@ def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str,
 
 def _take(board: Board, copy: BoardCopy, context: PageContext) -> snapshots.Board:
     settings = Settings.current()
-    address = f"{settings.address}/{links.href('boards', blocks.link_params(board, copy.params))}"
-    return BoardSnapshots(settings).take(
+    address = f"{settings.address}/{links.href('boards', board_params.link_params(board, copy.params))}"
+    return Documents(settings).board(
         context.person, copy, board.name, address if settings.address else "", context.locale or ""
     )

@@ -10,13 +10,14 @@ import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_word
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text, negotiation_text
+from lib.ui.deals import catalog
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange, of_package, own_zone
 from lib.ui.deals.list.deal_rows import Key
-from lib.ui.kit import amounts, notes, times
+from lib.ui.kit import amount_field, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -82,7 +83,7 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
     if not negotiation.rounds:
         return
     st.markdown("**The buyer's answer**")
-    sentence = plain(answers.sentence(negotiation, money, is_buyer=False))
+    sentence = plain(negotiation_text.sentence(negotiation, money, is_buyer=False))
     if negotiation.waits_for_house:
         st.warning(sentence, icon=":material/reply:")
     else:
@@ -92,7 +93,9 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
         word = f": “{answer.word}”" if answer.word else ""
         who = f"{answer.who} ({'buyer' if answer.side == 'buyer' else 'us'})"
         when = field_text.moment(answer.at.astimezone(zone)) if answer.at else ""
-        lines.append(f"- {plain(f'{who} {answers.act_text(answer, money)}{word}')}  \n  {plain(when)}")
+        lines.append(
+            f"- {plain(f'{who} {negotiation_text.act_text(answer, money)}{word}')}  \n  {plain(when)}"
+        )
     with st.expander(f"Rounds ({len(lines)})"):
         st.markdown("\n".join(lines))
     if not catalog.abilities(context).why_not(deal.entity, "change"):
@@ -157,9 +160,9 @@ def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation,
     offer = negotiation.offer
     money = field_text.prices_of(context).of(offer.currency)
     st.caption("The buyer reads this on the page of the link. The deal stays as it is until both agree.")
-    amounts.field(money.title, f"{prefix}{PRICE}", placeholder=field_text.amount(offer.price))
+    amount_field.field(money.title, f"{prefix}{PRICE}", placeholder=field_text.amount(offer.price))
     if deal.deal_type == GUARANTEED:
-        amounts.field("Guaranteed impressions", f"{prefix}{UNITS}", placeholder=f"{offer.units or 0:,}")
+        amount_field.field("Guaranteed impressions", f"{prefix}{UNITS}", placeholder=f"{offer.units or 0:,}")
     if negotiation.terms.first_day is not None:
         for name, title in ((FIRST, "First day"), (LAST, "Last day")):
             st.date_input(title, None, key=f"{prefix}{name}", format="YYYY-MM-DD")
@@ -178,8 +181,10 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     state.pop(f"{prefix}fault", None)
     try:
         terms = OfferTerms(
-            answers.read_price(state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""),
-            answers.read_units(state.get(f"{prefix}{UNITS}") or ""),
+            negotiation_text.read_price(
+                state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""
+            ),
+            negotiation_text.read_units(state.get(f"{prefix}{UNITS}") or ""),
             state.get(f"{prefix}{FIRST}"),
             state.get(f"{prefix}{LAST}"),
         )

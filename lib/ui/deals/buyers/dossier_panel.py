@@ -11,22 +11,23 @@ import streamlit as st
 from lib.deals.buyer_counts import NOUNS
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text
+from lib.figures.numbers import Numbers
+from lib.figures.query import ask
+from lib.figures.series import ChartLine, Series
 from lib.insight import Dossier
 from lib.serving.front.shared_route import PREFIX
 from lib.settings import Settings
-from lib.share import snapshots
-from lib.ui.charts import numbers, theme, time_chart
-from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import ChartLine, Series
-from lib.ui.deals import field_text
-from lib.ui.deals.buyers import dossier
+from lib.share import dossiers, snapshots
+from lib.ui.charts import theme, time_chart
 from lib.ui.deals.counts import count_label
 from lib.ui.deals.insight import report
 from lib.ui.kit import notes, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import draw_problem
-from lib.ui.query import ask, share
+from lib.ui.query import share
 from lib.views.share_links import SharedDeal
 from lib.wire.errors import TrancheError
 
@@ -77,7 +78,7 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     counts = context.clients.buyer_counts.of(deal)
     if counts.at is None:
         return
-    asking = report.insight(deals_context)
+    asking = deal_report.insight(deals_context)
     asking = replace(asking, ask=partial(ask.audience, deals_context))
     both = asking.dossier(deal, counts, Settings.current().dossier_tolerance)
     st.markdown("**Counts of the buyer**")
@@ -87,9 +88,9 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     if rest:
         st.markdown(plain(" ".join(rest)))
     _draw_chart(context, both)
-    _draw_table(dossier.funnel(both, "Buyer"))
+    _draw_table(dossiers.funnel(both, "Buyer"))
     with st.expander("By day"):
-        _draw_table(dossier.by_day(both, "buyer", both.comparison is not None))
+        _draw_table(dossiers.by_day(both, "buyer", both.comparison is not None))
     when = counts.at.astimezone(times.zone())
     days = count_label("day", len(counts.days))
     st.caption(
@@ -110,9 +111,9 @@ def _draw_links(context: PageContext, deal: DemandDeal) -> None:
     lines = []
     for link in links:
         recipient = f", for {plain(link.recipient)}" if link.recipient else ""
-        at = link.opened and times.day(link.opened.astimezone(times.zone()).date())
+        at = link.opened and numbers.day(link.opened.astimezone(times.zone()).date())
         visit = f"opened last on {at}" if at else "never opened"
-        until = times.day(link.expires.date())
+        until = numbers.day(link.expires.date())
         note = ", **closed by wrong codes**" if link.is_closed else ""
         lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{note}")
     if lines:
@@ -157,7 +158,7 @@ def _draw_chart(context: PageContext, both: Dossier) -> None:
     step = both.step
     if step not in both.ours:
         return
-    names = tuple(numbers.days(day, day) for day in both.days)
+    names = tuple(numbers.day(day) for day in both.days)
     starts = tuple(datetime.combine(day, time()) for day in both.days)
     lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
     if np.isfinite(both.their_figures(step)).any():

@@ -6,18 +6,18 @@ Prices and names of one buyer are nobody else's business. The sheet of all seats
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
 
 from lib.deals import fields, moments
-from lib.deals.models import AppList, DemandDeal, DomainList, PackageOrDeal, SupplyPackage
-from lib.ui.deals import catalog, field_text
-from lib.ui.deals.field_text import Prices, amount
-from lib.ui.deals.inventory.lists import KINDS
-from lib.ui.deals.list.deal_rows import ATTRIBUTES, DealRow, of_deal
-from lib.ui.deals.targeting import targeting_text
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.figures.deals import field_text
+from lib.figures.deals.buyer_terms import describe_targeting, package_terms, plain_values, terms_of
+from lib.figures.deals.deal_names import deal_number, seat_label
+from lib.figures.deals.field_text import Prices, amount
+from lib.ui.deals import catalog
+from lib.ui.deals.list.deal_rows import DealRow, of_deal
 from lib.ui.kit import downloads, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -45,7 +45,11 @@ class Buyer:
     def label(self) -> str:
         """`Bluebird (Alder Bidder)`."""
         first = self.deals[0]
-        return seat_words(first) if self.key.startswith(SEAT) else f"Unknown seat: {first.name}"
+        return (
+            seat_label(first.seats, first.dsps)
+            if self.key.startswith(SEAT)
+            else f"Unknown seat: {first.name}"
+        )
 
 
 def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
@@ -68,13 +72,7 @@ def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
 def buyer_row(deal: DemandDeal) -> DealRow:
     """What a buyer is told of a deal; `more` are the fields for buyers that have no attribute."""
     deal_view = fields.redact(deal, "buyer")
-    return replace(of_deal(deal_view, {}), more=_more(deal_view))
-
-
-def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
-    """The values of the plain fields that have no place of their own in text, CSV and page."""
-    names = (field.name for field in fields.of(entity.entity) if field.name not in ATTRIBUTES)
-    return tuple((name, getattr(entity, name, None)) for name in names)
+    return replace(of_deal(deal_view, {}), more=plain_values(deal_view))
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class HandOver:
             {
                 "Seat": "; ".join(deal.seats),
                 "DSP": "; ".join(deal.dsps),
-                "Deal id": deal_number(deal),
+                "Deal id": deal_number(deal.deal_id, deal.id),
                 "Deal": deal.name,
                 **dict.fromkeys(prices or [self.prices.title], ""),
                 **{
@@ -144,7 +142,7 @@ class HandOver:
         prices = [
             f", {amount(price)} {self.prices.of(currency).terms}".rstrip() for currency, price in deal.prices
         ]
-        yield "".join([f"{seat_words(deal)}: {deal_number(deal)}", *prices])
+        yield "".join([f"{seat_label(deal.seats, deal.dsps)}: {deal_number(deal.deal_id, deal.id)}", *prices])
         for title, text in terms_of(deal.more).items():
             yield f"  {title}: {text}"
 
@@ -212,55 +210,3 @@ def _download(
         "text/csv", "hand_over_internal" if is_internal else "hand_over_csv",
         kind="tertiary" if is_internal else "secondary",
     )  # fmt: skip
-
-
-def terms_of(more: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """What is agreed beside price and fee, as far as it is set, by title."""
-    return {
-        fields.BY_NAME[name].title: field_text.value(name, value) for name, value in more if value is not None
-    }
-
-
-def package_terms(package: SupplyPackage, targeting: str = "") -> dict[str, str]:
-    """The further fields of a package that are for buyers, by title, and its targeting in words."""
-    terms = terms_of(_more(fields.redact(package, "buyer")))
-    return {**terms, "Targeting": targeting} if targeting else terms
-
-
-def seat_words(deal: DealRow) -> str:
-    """`Bluebird (Alder Bidder)`."""
-    dsp = f" ({deal.dsps[0]})" if deal.dsps else ""
-    return f"{', '.join(deal.seats)}{dsp}"
-
-
-def deal_number(deal: DealRow) -> str:
-    """The deal id; where the service returns none, the number of the deal."""
-    return deal.deal_id or str(deal.id)
-
-
-def describe_targeting(
-    context: PageContext, package: SupplyPackage, lists: Iterable[DomainList | AppList]
-) -> str:
-    """`United States · smartphone · not 1,200 domains`, all values of it.
-
-    Names of lists are the house's own: a buyer reads how many entries a list has, where it is among `lists`.
-    """
-    sizes = {
-        (entry_list.entity, entry_list.id): len(KINDS[entry_list.entity].entries(entry_list))
-        for entry_list in lists
-    }
-    nameless = {
-        kind.targeting: tuple(
-            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), kind.word)})
-            for element in getattr(package, kind.targeting)
-        )
-        for entity, kind in KINDS.items()
-    }
-    descriptions = targeting_text.describe(context, catalog.usual_days(context), package)
-    return targeting_text.sentence(package.model_copy(update=nameless), None, descriptions)
-
-
-def _count_label(count: int | None, noun: str) -> str:
-    if count is None:
-        return f"a list of {noun}"
-    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun}"

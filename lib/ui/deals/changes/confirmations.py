@@ -22,21 +22,21 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.proposals.models import Proposal
 from lib.deals.targeting.kinds import KINDS
-from lib.ui.deals import catalog, field_text
+from lib.figures import amounts
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.deal_names import seat_name
+from lib.figures.deals.targeting_text import Marks
+from lib.figures.query import ask
+from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.price_guard import PriceGuard
-from lib.ui.deals.forms.draft import NewDeals, seat_name
+from lib.ui.deals.forms.draft import NewDeals
 from lib.ui.deals.forms.inputs import FormValues
-from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import Key
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import Marks
-from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
@@ -141,7 +141,7 @@ def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPa
         return []
     daily = None
     try:
-        insight = replace(report.insight(context), ask=partial(ask.audience, context))
+        insight = replace(deal_report.insight(context), ask=partial(ask.audience, context))
         lists = catalog.list_entries(context)
         daily = insight.daily_impressions(package, lists, package.media_type)
     except TrancheError as error:  # a question less keeps nobody from saving
@@ -184,7 +184,7 @@ def _of_new_targets(
             Targeting.model_validate({name: side[name] for name in names if name in side})
             for side in (before, fields)
         )
-        marks = targeting_text.marks(context, catalog.usual_days(context), [new], with_gaps=True)
+        marks = targeting_text.marks(context, deal_report.usual_days(context), [new], with_gaps=True)
         was_there = {*_of_targets(old, marks)}
         yield from (sentence for sentence in _of_targets(new, marks) if sentence not in was_there)
 
@@ -288,7 +288,7 @@ def _ask_of_creations(
     """The questions about the lines of a file; what the deals of a package promise, at its last."""
     package_of_line = {creation.line: creation.new_package for creation in creations if creation.is_package}
     targetings = [targeting_of(package) for package in package_of_line.values()]
-    days = catalog.usual_days(context)
+    days = deal_report.usual_days(context)
     marks = targeting_text.marks(context, days, targetings, with_gaps=True) if targetings else {}
     deals_of_package: dict[int, list[PlannedCreation]] = {}
     for creation in creations:

@@ -26,10 +26,11 @@ from lib.deals.models import (
     SupplyPackage,
     generated_name,
 )
+from lib.figures.deals.deal_names import seat_name
+from lib.figures.error_text import is_open
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange, WholeSource, with_full_stop
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import PER_SEAT, Draft, seat_name
-from lib.ui.kit.problems import is_open
+from lib.ui.deals.forms.draft import PER_SEAT, Draft
 from lib.wire.errors import Invalid, NotFound, TrancheError
 
 log = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from typing import Any
 
 import streamlit as st
 
+from lib.figures.error_text import is_open
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan, FormSource, PlannedCreation
 from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
 INPUT_NOTE = "What you entered is kept."

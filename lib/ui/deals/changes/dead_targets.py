@@ -9,9 +9,10 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, elements
+from lib.figures.deals.deal_names import title_of
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import TargetingEdit
-from lib.ui.deals.list.deal_rows import Key, title_of
+from lib.ui.deals.list.deal_rows import Key
 
 
 @dataclass(frozen=True)

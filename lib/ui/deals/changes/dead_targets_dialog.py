@@ -7,10 +7,13 @@ from functools import partial
 import streamlit as st
 
 from lib.deals.fields import SUPPLY
+from lib.figures import numbers
+from lib.figures.deals import deal_report, targeting_text
+from lib.figures.deals.targeting_text import Descriptions
+from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.insight import DeadSearch
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField
-from lib.ui.charts import numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.dead_targets import DeadRow, DeadTargetSource, removal_plan, targeting_of
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
@@ -18,14 +21,11 @@ from lib.ui.deals.changes.plan_steps import Columns, PlanSteps, step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.list_state import ListSearch
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import Descriptions
-from lib.ui.kit import listing, times
+from lib.ui.kit import listing
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, new_acts
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.wire.errors import TrancheError
 
 OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
@@ -109,7 +109,7 @@ def _content(context: PageContext, view: DeadView) -> None:
 
 
 def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTargetSource]) -> None:
-    query = catalog.usual_days(context)
+    query = deal_report.usual_days(context)
 
     def columns(changes: Sequence[PlannedChange]) -> Columns:
         packages = [plan.source.after.get(change.key) for change in changes]
@@ -134,7 +134,7 @@ def _draw_removal(context: PageContext, view: DeadView, plan: ChangePlan[DeadTar
 
 def _draw_search(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
     """Draw what is found; how far the search is until then."""
-    asking = report.insight(context)
+    asking = deal_report.insight(context)
     query, span = asking.query(days, data_fields=(field.name,)), asking.period(days)
     scope_key = (context.viewer, query, span, context.slicer.first_date)
     if view.search is None or view.scope_key != scope_key:
@@ -177,7 +177,7 @@ def _draw_result(
     why_not = catalog.abilities(context).why_not(SUPPLY, "change")
     targeting = targeting_of(rows)
     _draw_list(
-        rows, targeting_text.describe(context, catalog.usual_days(context), targeting), ticks=not why_not
+        rows, targeting_text.describe(context, deal_report.usual_days(context), targeting), ticks=not why_not
     )
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
@@ -226,7 +226,7 @@ def _last_day(row: DeadRow) -> str:
     """`14 Oct 2026`; `or later` where it is of a sample."""
     if row.last is None:
         return "none" if row.is_exact else "none in a sample"
-    return times.day(row.last) + ("" if row.is_exact else " or later")
+    return numbers.day(row.last) + ("" if row.is_exact else " or later")
 
 
 def current_choice() -> DeadSelection:
@@ -257,7 +257,7 @@ def _draw_notes(context: PageContext, search: DeadSearch, span: Days, field: Dat
     has = "has" if len(result.packages) == 1 else "have"
     package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
     exact = "Exact" if result.bids.is_exact else "From a sample"
-    last = f" Last days are looked for from {times.day(result.first)}." if result.first else ""
+    last = f" Last days are looked for from {numbers.day(result.first)}." if result.first else ""
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "

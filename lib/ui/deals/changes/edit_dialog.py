@@ -13,21 +13,24 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import Targeting
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.values import Limits
-from lib.ui.deals import catalog, counts, field_text
+from lib.figures import amounts
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.field_text import OFFSETS, Prices, offset
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.plan_steps import PlanSteps
 from lib.ui.deals.changes.shared_change import END, START, Mode, SharedChange, SharedSource, TargetingEdit
-from lib.ui.deals.field_text import OFFSETS, Prices, offset
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import KINDS, DealRow, as_text
+from lib.ui.deals.list.deal_rows import DealRow, as_text
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker
-from lib.ui.kit import amounts, times
+from lib.ui.kit import amount_field, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -171,7 +174,7 @@ def _draw_price(money: Prices) -> None:
         persist_state="session",
     )  # fmt: skip
     how = st.session_state.get(HOW) or SET
-    amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder=KEEP)
+    amount_field.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder=KEEP)
     text = st.session_state.get(AMOUNT) or ""
     beside(filter(None, [amounts.fault(text, limits=LIMITS[how])]))
     if how == PERCENT:

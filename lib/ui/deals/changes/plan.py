@@ -15,9 +15,10 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals.list.deal_rows import KINDS, Key
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.error_text import is_open
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.job import STEP_SECONDS, Job
-from lib.ui.kit.problems import is_open
 from lib.wire.errors import NotFound, TrancheError
 
 log = logging.getLogger(__name__)

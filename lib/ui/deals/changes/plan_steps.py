@@ -9,12 +9,14 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.field_text import Prices
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.field_text import Prices
-from lib.ui.deals.list.deal_rows import KINDS, Key
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten

@@ -10,11 +10,12 @@ from functools import cached_property, partial
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.doubts import PriceScale, WinScales, price_slip
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import catalog, field_text
+from lib.figures.caches import SessionCache
+from lib.figures.deals import deal_report, field_text
+from lib.ui.deals import catalog
 from lib.ui.deals.insight import report
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 SCALES = "deals_win_scales"
@@ -84,7 +85,7 @@ def _ask_for_scales(context: PageContext) -> WinScales:
         report_context = report.of_deals(context)
         if report_context is None:
             return WinScales({})
-        return report.insight(report_context).win_scales([*catalog.seats(context).values()])
+        return deal_report.insight(report_context).win_scales([*catalog.seats(context).values()])
     except TrancheError:
         return WinScales({})  # a report that can't answer raises no question, and keeps nobody from saving
 

@@ -11,10 +11,10 @@ from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
+from lib.figures.deals import deal_report
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, Terms, common_terms
-from lib.ui.deals.insight import report
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -77,7 +77,7 @@ def estimate(
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         lists = catalog.list_entries(context)
-        return report.insight(context).expected(targeting, lists, media_type, booking)
+        return deal_report.insight(context).expected(targeting, lists, media_type, booking)
     except TrancheError:
         return None
 

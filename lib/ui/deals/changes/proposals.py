@@ -8,17 +8,18 @@ import streamlit as st
 
 from lib.deals.proposals.models import STATES, Drift, Proposal
 from lib.deals.proposals.writers import ClientWriter
+from lib.figures import numbers
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
-from lib.ui.charts import numbers
-from lib.ui.deals import catalog, counts, field_text
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
 from lib.ui.deals.drawer import history
 from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.forms import draft_text
-from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.kit import address, listing, notes, screens

@@ -16,11 +16,12 @@ from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, T
 from lib.deals.targeting.kinds import KINDS, elements
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
-from lib.ui.deals import field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import title_of
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.confirmations import COMPARED, PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
-from lib.ui.deals.list.deal_rows import DealRow, Key, title_of
+from lib.ui.deals.list.deal_rows import DealRow, Key
 
 START, END, ACTIVE, CENTS = "start_date", "end_date", "is_active", 2
 NO_PACKAGE = "It belongs to no package, and dates and targeting are those of a package."

@@ -12,14 +12,16 @@ from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS, title_of
+from lib.figures.deals.field_text import Prices
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, step_container
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.field_text import Prices
 from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError

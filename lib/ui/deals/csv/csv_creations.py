@@ -11,7 +11,10 @@ from lib.deals.fields import BY_NAME, DealField
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.kinds import KINDS as TARGETS
 from lib.deals.targeting.kinds import TargetingKind
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.deal_names import KINDS, seat_name
+from lib.figures.deals.targeting_text import Marks, value_label
+from lib.ui.deals import catalog
 from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
@@ -20,14 +23,10 @@ from lib.ui.deals.csv import csv_deals, csv_dialog, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.csv.csv_packages import DealCells
-from lib.ui.deals.csv.csv_text import CsvFault, CsvRow
-from lib.ui.deals.forms.draft import seat_name
-from lib.ui.deals.list.deal_rows import KINDS
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import Marks, value_label
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
+from lib.wire.csv_text import CsvFault, CsvRow
 from lib.wire.errors import TrancheError
 
 OPTIONAL = [title for title in csv_deals.OPTIONAL if title != "Name"]
@@ -117,7 +116,7 @@ def _id(entity: PackageOrDeal | None) -> str:
 def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
     """What is created, a row each: every column that the file has, with what it becomes."""
     packages = [targeting_of(creation.new_package) for creation in creations if creation.is_package]
-    marks = targeting_text.marks(context, catalog.usual_days(context), packages) if packages else {}
+    marks = targeting_text.marks(context, deal_report.usual_days(context), packages) if packages else {}
     columns: Columns = {"Line": [creation.line for creation in creations]}
     if 0 < len(packages) < len(creations):
         columns["Kind"] = [KINDS[creation.key[0]] for creation in creations]

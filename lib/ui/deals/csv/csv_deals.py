@@ -15,14 +15,14 @@ from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.deals.validation import FEE_TYPE
+from lib.figures import amounts
+from lib.figures.deals.deal_names import seat_name
 from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.shared_change import terms_faults
-from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import seat_name
-from lib.ui.kit import amounts
+from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
 
 MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))

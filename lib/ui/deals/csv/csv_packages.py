@@ -15,11 +15,11 @@ from lib.deals.targeting.kinds import KINDS, TargetingKind
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import CsvCheck, SeatIndex
-from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import ids_of_name
 from lib.wire import text as texts
+from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
 
 ListNames = Mapping[str, Mapping[str, str]]
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))

@@ -9,12 +9,13 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import Abilities
 from lib.deals.models import PackageOrDeal, SupplyPackage
+from lib.figures.deals.deal_names import seat_name
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import CreationPlan, deal_creations
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.counts import count_label
-from lib.ui.deals.forms.draft import NEW, NewDeals, fault_labels, seat_name
+from lib.ui.deals.forms.draft import NEW, NewDeals, fault_labels
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside

@@ -9,13 +9,15 @@ import streamlit as st
 from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.field_text import Prices
+from lib.figures.error_text import is_open
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.drawer import change_form, kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
-from lib.ui.deals.field_text import Prices
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
@@ -23,7 +25,6 @@ from lib.ui.kit import notes, page_scripts
 from lib.ui.kit.field_problems import Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 

@@ -12,7 +12,8 @@ from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations, merge
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft

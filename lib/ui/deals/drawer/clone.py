@@ -20,18 +20,19 @@ from lib.deals.models import (
     shorten,
 )
 from lib.deals.validation import FEE_TYPE
-from lib.ui.deals import catalog, field_text
+from lib.figures import amounts
+from lib.figures.deals import field_text, targeting_text
+from lib.figures.deals.deal_names import seat_name, title_of
+from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, Terms, common_terms, seat_name
+from lib.ui.deals.forms.draft import Draft, Terms, common_terms
 from lib.ui.deals.forms.id_picker import draw_seat
-from lib.ui.deals.list.deal_rows import title_of
 from lib.ui.deals.list.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state as new_package
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.kit import address, amounts, screens
+from lib.ui.kit import address, amount_field, screens
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -137,7 +138,7 @@ def _draw_deal(context: PageContext, deal: DemandDeal) -> None:
     beside(["Choose the seat."] if is_missing else form.problems.at("seat"))
     # Not as the widget's `value`: that would be another widget, and empty, once the deal's price changes.
     state.setdefault(price_key, amounts.money_to_text(deal.price))
-    amounts.field(field_text.prices_of(context).of(deal.currency).title, price_key)
+    amount_field.field(field_text.prices_of(context).of(deal.currency).title, price_key)
     wrong = amounts.fault(state[price_key], "Type a price.")
     beside([wrong] if wrong else form.problems.at("price"))
     form.confirm(confirmations.of_creations(context, [_creation(context, deal, seats)]), "created")

@@ -3,12 +3,15 @@
 import streamlit as st
 
 from lib.deals.models import DemandDeal, PackageOrDeal
+from lib.figures import numbers, series
+from lib.figures.deals import deal_report
+from lib.figures.query import ask, focus, precision
+from lib.figures.series import ChartLine
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.granularities import time_key_field
-from lib.ui.charts import numbers, series, theme, time_chart
-from lib.ui.charts.series import ChartLine
+from lib.ui.charts import theme, time_chart
 from lib.ui.deals import counts
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.insight import report
@@ -18,7 +21,6 @@ from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, focus, precision
 
 DAY, DAYS, NARROWEST = time_key_field("day"), 30, 120
 
@@ -34,7 +36,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             return
         if isinstance(entity, DemandDeal):
             dossier_panel.draw_counts(context, deals_context, entity)
-        insight, names = report.insight(deals_context), focus.usual_metrics(deals_context.slicer)
+        insight, names = deal_report.insight(deals_context), focus.usual_metrics(deals_context.slicer)
         query = insight.query(DAYS, filters=insight.only([entity]), data_fields=names, split_by=(DAY,))
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:

@@ -10,14 +10,15 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import BuyerSeat, DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.deal_names import dsp_of, seat_of
+from lib.figures.deals.field_text import amount
+from lib.ui.deals import catalog
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
-from lib.ui.deals.field_text import amount
 from lib.ui.deals.insight import supply_path
 from lib.ui.deals.list import deal_rows, health
-from lib.ui.deals.list.deal_rows import DealRow, dsp_of, of_deal, of_package, seat_of
+from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package
 from lib.ui.deals.list.list_state import OPEN
-from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import address, listing, notes, screens, times, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -77,7 +78,7 @@ def _facts(texts: dict[str, str]) -> None:
 
 def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
-    query = catalog.usual_days(context)
+    query = deal_report.usual_days(context)
     descriptions = targeting_text.describe(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {

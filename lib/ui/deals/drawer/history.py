@@ -8,19 +8,21 @@ import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import EntityChange
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.field_text import USUAL, Prices
+from lib.figures.numbers import Numbers
+from lib.figures.query import focus, precision
 from lib.insight import Evidence
 from lib.slicers.dates import day_of
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, field_text
-from lib.ui.deals.field_text import USUAL, Prices
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
-from lib.ui.deals.list.deal_rows import KINDS, Key
+from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import focus, precision
 
 PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
 ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
@@ -115,13 +117,13 @@ def draw_evidence(
         subject = next(change for change in changes if change.id == selection)
         if (deals_context := report.of_deals_or_note(context)) is None:
             return
-        slicer, insight = deals_context.slicer, report.insight(deals_context)
+        slicer, insight = deals_context.slicer, deal_report.insight(deals_context)
         around = insight.evidence_days(subject.at)
         if around is None:
             ready = day_of(subject.at, slicer.timezone) + timedelta(days=Evidence.FEWEST + 1)
             st.info(
                 f"There is evidence once the report has {Evidence.FEWEST} complete days after the change, "
-                f"from {numbers.days(ready, ready)} on.",
+                f"from {numbers.day(ready)} on.",
                 icon=":material/hourglass_empty:",
             )
             return

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from lib.deals.client import model_of, to_json
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.ui.deals import field_text
+from lib.figures.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.forms import entity_form

@@ -20,6 +20,7 @@ from lib.deals.models import (
     Targeting,
 )
 from lib.deals.validation import FEE, FEE_TYPE
+from lib.figures.deals.deal_names import seat_name
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import Faults, FormValues
 from lib.ui.kit.field_problems import Path
@@ -244,11 +245,6 @@ def common_terms(deals: Mapping[int, DealTerms]) -> tuple[FormValues, dict[int, 
         seat: {name: terms[name] for name in PER_SEAT if name in apart} for seat, terms in whole.items()
     }
     return common, own
-
-
-def seat_name(seat: Seat | None, seat_id: int) -> str:
-    """A seat by name, or by its id where it is not known."""
-    return (seat and seat.name) or f"Seat {seat_id}"
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:

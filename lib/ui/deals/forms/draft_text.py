@@ -7,13 +7,13 @@ from lib.deals import fields, moments
 from lib.deals.fields import SUPPLY, TERMS
 from lib.deals.models import NO_FEE, Seat, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.ui.deals import field_text
-from lib.ui.deals.field_text import USUAL, Prices
+from lib.figures.deals import field_text, targeting_text
+from lib.figures.deals.deal_names import seat_name
+from lib.figures.deals.field_text import USUAL, Prices
+from lib.figures.deals.targeting_text import EVERYTHING, Descriptions, Marks
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, NewDeals, Terms, seat_name
+from lib.ui.deals.forms.draft import Draft, NewDeals, Terms
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.markdown import plain
 
 

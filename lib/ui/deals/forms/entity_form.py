@@ -17,8 +17,9 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount, price_type_of
 from lib.deals.targeting.kinds import elements
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.ui.deals import catalog, field_text
-from lib.ui.deals.field_text import OFFSETS, offset
+from lib.figures.deals import field_text
+from lib.figures.deals.field_text import OFFSETS, offset
+from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
 from lib.ui.deals.targeting import pending, picker

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lib.deals.models import Seat
-from lib.ui.deals.forms.draft import seat_name
+from lib.figures.deals.deal_names import seat_name
 from lib.ui.kit import notes
 
 NOT_A_NUMBER = "An id is a number; others were left out"

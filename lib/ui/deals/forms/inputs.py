@@ -14,7 +14,8 @@ from lib.deals import fields
 from lib.deals.fields import DealField, FieldKind
 from lib.deals.models import LONGEST_NAME, has_amount
 from lib.deals.validation import CONTACT, FEE, FEE_TYPE, TERM_RULES, broken_rules
-from lib.ui.kit import amounts, times
+from lib.figures import amounts
+from lib.ui.kit import amount_field, times
 from lib.ui.kit.field_problems import Path, beside
 from lib.ui.kit.markdown import plain
 from lib.wire import text as texts
@@ -248,13 +249,13 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         hint = f"{times.FORM_HINT}{f' – {look.placeholder}' if look.placeholder else ''}" if is_time else ""
         st.text_input(
             **common,
-            **(_callback(look) or {"on_change": amounts.note_edit, "args": (key,)}),
+            **(_callback(look) or {"on_change": amount_field.note_edit, "args": (key,)}),
             placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
             type="email" if is_email else "default",
             validate="" if is_email else None,
             max_chars=LONGEST_NAME if row.kind is fields.NAME else None,
             autocomplete=None if row.kind in fields.TEXTS else "off",
-            live=amounts.PAUSE,
+            live=amount_field.PAUSE,
         )
 
 

@@ -14,13 +14,15 @@ from lib.deals import fields
 from lib.deals.fields import DEALS, TERMS
 from lib.deals.models import FEE_TYPES, has_amount
 from lib.deals.validation import FEE, FEE_TYPE
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import seat_name
+from lib.ui.deals import catalog
 from lib.ui.deals.forms import draft_text, id_picker, inputs
-from lib.ui.deals.forms.draft import BLANK, NEW, OPTIONS, NewDeals, Terms, seat_name
+from lib.ui.deals.forms.draft import BLANK, NEW, OPTIONS, NewDeals, Terms
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.forms.id_picker import dsp_name, seat_label
 from lib.ui.deals.forms.inputs import EACH, EMAIL, Look
-from lib.ui.kit import amounts, widgets
+from lib.ui.kit import amount_field, widgets
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -82,9 +84,10 @@ class SeatRows:
             (*OPTIONS, index, name)
             for index, seat in enumerate(self.seats)
             for name in ("price", *self.columns)
-            if not st.session_state.get(self._cell(name, seat)) and amounts.was_typed(self._cell(name, seat))
+            if not st.session_state.get(self._cell(name, seat))
+            and amount_field.was_typed(self._cell(name, seat))
         }
-        return places | ({(NEW, FEE)} if amounts.was_typed(self.prefix + FEE) else set())
+        return places | ({(NEW, FEE)} if amount_field.was_typed(self.prefix + FEE) else set())
 
     def draw(
         self,

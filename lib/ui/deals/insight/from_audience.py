@@ -9,20 +9,20 @@ import streamlit as st
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.targeting.from_filters import FromFilters, NewList, from_filters
+from lib.figures.deals import list_kinds, targeting_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.list_kinds import ListKind
+from lib.figures.query import filters
 from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.slicers.roles import DEAL, PACKAGE, tells_deals
 from lib.ui.deals import catalog
-from lib.ui.deals.inventory import lists
-from lib.ui.deals.inventory.lists import ListKind
-from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.new_package import state
-from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import filters, history
+from lib.ui.query import history
 from lib.ui.query.bar import MenuPart
 from lib.wire.errors import TrancheError
 
@@ -175,4 +175,4 @@ def _list(context: PageContext, entry_list: NewList, name: str) -> int:
 
 
 def _kind(new_list: NewList) -> ListKind:
-    return lists.KINDS[f"{new_list.kind.name}s"]
+    return list_kinds.KINDS[f"{new_list.kind.name}s"]

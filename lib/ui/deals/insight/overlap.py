@@ -6,12 +6,13 @@ import streamlit as st
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.deals.targeting.filters import Translation, report_filters
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text
+from lib.figures.numbers import Numbers
 from lib.insight import Insight, SharedInventory
 from lib.reporting.answers import Estimate
 from lib.slicers.models import DataField
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, field_text
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
 from lib.ui.deals.list import list_state
@@ -77,7 +78,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
     translations = [
         report_filters(package, context.slicer, lists, package.media_type) for package in packages
     ]
-    asking = report.insight(context)
+    asking = deal_report.insight(context)
     lookup = asking.overlap([translation.filters for translation in translations], field.name)
     answers = report.answers(context, PLACE, lookup.queries, "the overlap")
     if answers is None:

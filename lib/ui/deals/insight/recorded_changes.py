@@ -9,16 +9,16 @@ from typing import NamedTuple
 import streamlit as st
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Resource, Seat, SupplyPackage
+from lib.figures import numbers
+from lib.figures.deals import field_text
+from lib.figures.query.focus import Focus
 from lib.slicers.dates import Days, day_of
 from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT, tells_deals
-from lib.ui.charts import numbers
-from lib.ui.deals import field_text
 from lib.ui.deals.drawer import history as deal_history
 from lib.ui.kit import problems, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, history
-from lib.ui.query.focus import Focus
+from lib.ui.query import current_focus, history
 from lib.wire.errors import Forbidden, NotFound
 
 MOST_ENTITIES, MOST_CHANGES = 3, 6
@@ -37,7 +37,7 @@ def draw(context: PageContext) -> None:
     """Draw the changes, while What moved is open on a question about single deals, packages or seats."""
     if history.current(context).view.tab != "moved" or not tells_deals(context.slicer):
         return
-    page_focus = focus.current(context)
+    page_focus = current_focus.current(context)
     entities = named_entities(page_focus)
     if page_focus.comparison is None or not entities or not context.now().deals.reads:
         return

@@ -6,13 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from lib.insight import DeadSearch, Insight
+from lib.figures.deals.deal_report import insight
+from lib.insight import DeadSearch
 from lib.reporting import named_days
 from lib.reporting.answers import Audience
-from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.query_batch import QueryBatch
-from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of, tells_deals
@@ -60,16 +59,6 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         raise
     except (AccessError, BadRequest, InternalError):
         return None
-
-
-def insight(context: PageContext, reporting: Reporting | None = None) -> Insight:
-    """The slicer that is looked at, asked through this client, else that of the person as they are now."""
-    audience = partial((reporting or context.reporting).audience, slicer=context.slicer)
-    today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
-    return Insight(
-        context.project, context.slicer_name, context.slicer, today, audience, seats is None,
-        context.clients.currency,
-    )  # fmt: skip
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:

@@ -14,15 +14,16 @@ import streamlit as st
 from lib.deals.fields import TERMS
 from lib.deals.models import DemandDeal, Seat, price_type_of
 from lib.deals.targeting.filters import Translation
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text
+from lib.figures.deals.field_text import BY_CPM, Prices
+from lib.figures.numbers import Numbers
 from lib.insight import SeatPrices
 from lib.reporting.models import AudienceQuery
 from lib.reporting.query_batch import QueryBatch
 from lib.slicers.models import DataField
 from lib.slicers.roles import tells_seats
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, field_text
-from lib.ui.deals.field_text import BY_CPM, Prices
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.insight import report
 from lib.ui.kit.frame import PageContext
@@ -111,7 +112,7 @@ def of(
     `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
     Wins of the deal `without` are left out.
     """
-    asking = report.insight(context)
+    asking = deal_report.insight(context)
     fields = asking.win_fields
     if not price_of or fields is None:
         report.forget(place)

@@ -13,10 +13,12 @@ from lib.deals.fields import DEALS
 from lib.deals.models import SupplyPackage, Targeting
 from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.deals.targeting.filters import Lists, report_filters
+from lib.figures import numbers
+from lib.figures.caches import SessionCache
+from lib.figures.deals import deal_report
+from lib.figures.numbers import Numbers
 from lib.insight import SupplyPath
 from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, PACKAGE, field_of
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.list_state import Filters
@@ -24,7 +26,6 @@ from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.session_cache import SessionCache
 from lib.wire.filters import Filter
 
 INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
@@ -51,7 +52,7 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
             return
         lists = catalog.list_entries(context)
         if (deals_context := report.of_deals(context)) is not None:
-            own = report.insight(deals_context).only([package])
+            own = deal_report.insight(deals_context).only([package])
             draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
         else:
             filters = report_filters(package, context.slicer, lists, package.media_type).filters
@@ -75,7 +76,7 @@ def draw(
             return
         if title:
             st.header(title, anchor=False)
-        asking = report.insight(context)
+        asking = deal_report.insight(context)
         lookup = asking.supply_path(
             supply_index, targeting, lists, filters, "" if field is None else field.name
         )
@@ -98,7 +99,7 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
         if not (supply_index := index(context)).systems:
             return
         lists = catalog.list_entries(context)
-        path = report.insight(context).supply_path(supply_index, targeting, lists).read([])
+        path = deal_report.insight(context).supply_path(supply_index, targeting, lists).read([])
         if wrong := path.of("unauthorized"):
             share = f"{len(wrong):,} of {len(path.rows):,} in these lists"
             st.warning(
@@ -164,7 +165,9 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
     if deals_context is None or field is None:
         return "None of the slicers that you can see has bids by deal."
     by = DEAL if entity == DEALS else PACKAGE
-    shares = report.insight(deals_context).unauthorized_shares(index(context), by, field.name, PERIODS[0])
+    shares = deal_report.insight(deals_context).unauthorized_shares(
+        index(context), by, field.name, PERIODS[0]
+    )
     if shares is None:
         return "The report is too large to read every record of it."
     return [state for state, share in shares.items() if share >= LEAST]

@@ -10,18 +10,19 @@ import streamlit as st
 from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS, Element
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.targeting_text import Descriptions
+from lib.figures.numbers import Numbers
 from lib.insight import Forecast, TargetCost
 from lib.reporting.answers import Audience, DayFigure, Estimate
 from lib.slicers.granularities import time_key_field
 from lib.slicers.models import DataField
 from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
-from lib.ui.charts import bars, numbers, theme
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, field_text
+from lib.ui.charts import bars, theme
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.seat_guide import SeatPrice
-from lib.ui.deals.targeting import targeting_text
-from lib.ui.deals.targeting.targeting_text import Descriptions
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -59,7 +60,7 @@ def draw_days(
         prices = {seat: price for seat, price in prices.items() if not price.currency}
         prices = {seat: price for seat, price in prices.items() if seat in seats}
         is_told = 0 < len(prices) <= MOST_SEATS and tells_seats(context.slicer)
-        asking, names = report.insight(context), tuple(field.name for field in fields)
+        asking, names = deal_report.insight(context), tuple(field.name for field in fields)
         query = asking.query(HISTORY, filters=filters, data_fields=names, split_by=(DAY,))
         wins = asking.win_fields if is_told else None
         amounts = [(seats[seat], price.amount) for seat, price in prices.items()]
@@ -210,7 +211,7 @@ def draw_costs(
     if (field := report.volume_field(context)) is None:
         return
     with report_errors("The cost of each target", effect="What you entered is kept."):
-        lookup = report.insight(context).target_costs(targeting, lists, media_type, field.name)
+        lookup = deal_report.insight(context).target_costs(targeting, lists, media_type, field.name)
         answers = report.answers(context, place, lookup.queries, "the cost of each target")
         if answers is None:
             return

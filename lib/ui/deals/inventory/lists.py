@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,15 +12,16 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
-from lib.deals.supply.formats import app, domain
 from lib.deals.supply.store import ImportedFile
+from lib.figures.deals.list_kinds import KINDS, ListKind
+from lib.figures.error_text import is_open
 from lib.ui.deals import catalog
 from lib.ui.deals.counts import number
 from lib.ui.deals.inventory import supply_files
 from lib.ui.kit import address, downloads, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
-from lib.ui.kit.problems import attempt_write, draw_problem, is_open, report_errors, show
+from lib.ui.kit.problems import attempt_write, draw_problem, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, NEW = "lists_kind", "lists_find", "lists_list", "lists_new"
@@ -35,28 +36,6 @@ COLUMNS = (
     listing.ListColumn("id", "Id", 5.0, is_right=True),
 )
 SEPARATORS = re.compile(r"[,;\t]")
-
-
-@dataclass(frozen=True)
-class ListKind:
-    """A kind of list: its title, its model, the field of its entries, which is their word too, how one of
-    them is written, and the field of a package that targets lists of this kind."""
-
-    title: str
-    model: type[DomainList] | type[AppList]
-    word: str
-    normalize: Callable[[str], str]
-    targeting: str
-
-    def entries(self, entry_list: DomainList | AppList) -> tuple[str, ...]:
-        texts: tuple[str, ...] = getattr(entry_list, self.word)
-        return texts
-
-
-KINDS = {
-    "domain_lists": ListKind("Domain lists", DomainList, "domains", domain, "domain_list_targetings"),
-    "app_lists": ListKind("App lists", AppList, "apps", app, "app_list_targetings"),
-}
 
 
 @dataclass(frozen=True)

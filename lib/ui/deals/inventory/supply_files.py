@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
-from lib.ui.deals import field_text
+from lib.figures.deals import field_text
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import supply_path
 from lib.ui.kit import notes, text_file, times

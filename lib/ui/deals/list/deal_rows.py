@@ -10,18 +10,15 @@ from lib.deals import fields, moments
 from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind
 from lib.deals.fields import BOTH, DEALS, FIELDS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.figures.deals import field_text, targeting_text
+from lib.figures.deals.deal_names import ATTRIBUTES, KINDS, dsp_of, seat_of, title_of
+from lib.figures.deals.field_text import Prices, amount
+from lib.figures.numbers import Numbers
 from lib.slicers.models import Direction
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import field_text
-from lib.ui.deals.field_text import Prices, amount
-from lib.ui.deals.forms.draft import seat_name
-from lib.ui.deals.targeting import targeting_text
 from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
 from lib.wire.text import csv_text
 
-KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
-ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price", "currency")
 MORE_FIELDS = [field for field in FIELDS if field.width is not None and field.name not in ATTRIBUTES]
 Key = tuple[str, int]
 PRICE = "Price"
@@ -56,28 +53,6 @@ BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
 }
-
-
-def seat_of(deal: DemandDeal) -> str:
-    """The seat that may buy it, by name or id; empty where the service does not tell it."""
-    return "" if deal.seat is None or deal.seat.id is None else seat_name(deal.seat, deal.seat.id)
-
-
-def dsp_of(deal: DemandDeal) -> str:
-    """The name of its DSP; empty where it is not known."""
-    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
-    return (dsp and dsp.name) or ""
-
-
-def deal_label(deal: DemandDeal) -> str:
-    """`Morning News - Bluebird · Alder Bidder · 17`: to be found by name, seat, DSP or id."""
-    seat, name = seat_of(deal), title_of(deal)
-    return " · ".join(filter(None, (name, "" if seat in name else seat, dsp_of(deal), str(deal.id))))
-
-
-def title_of(entity: PackageOrDeal) -> str:
-    """What a package or a deal is called: `Deal 17` without a name."""
-    return entity.name or f"{KINDS[entity.entity]} {entity.id}"
 
 
 @dataclass(frozen=True)

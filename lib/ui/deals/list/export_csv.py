@@ -8,12 +8,14 @@ from functools import partial
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS
+from lib.figures.deals.field_text import Prices
+from lib.ui.deals import catalog
 from lib.ui.deals.changes.plan_steps import step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
-from lib.ui.deals.field_text import Prices
-from lib.ui.deals.list.deal_rows import KINDS, csv
+from lib.ui.deals.list.deal_rows import csv
 from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
 from lib.ui.kit import downloads, job, sign_in
 from lib.ui.kit.frame import PageContext

@@ -21,9 +21,12 @@ from lib.deals.delivery import PERIODS
 from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.figures import numbers
+from lib.figures.caches import SessionCache
+from lib.figures.deals import deal_report
+from lib.figures.numbers import Numbers
 from lib.insight import Assessor
 from lib.settings import Settings
-from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report, supply_path
 from lib.ui.deals.list.deal_rows import BY_NAME, DealRow, delivery_texts
@@ -31,7 +34,6 @@ from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.session_cache import SessionCache
 from lib.ui.kit.tables import with_figures
 from lib.wire.errors import TrancheError
 
@@ -133,7 +135,7 @@ def _check(context: PageContext) -> Check:
 def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     report_context = report.of_deals(context)
-    asking = None if report_context is None else report.insight(report_context)
+    asking = None if report_context is None else deal_report.insight(report_context)
     usual = context.clients.usual_terms.get("price_type", "floor")
     index, counts = context.clients.supply_files.index(), context.clients.buyer_counts
     return Assessor(asking, usual, index, counts, Settings.current().dossier_tolerance)
@@ -248,9 +250,9 @@ class StoredHealths:
         if report.checked_at is None:
             return ""
         at = report.checked_at.astimezone(times.zone())
-        data = f" · report to {times.day(date.fromisoformat(report.last_day))}" if report.last_day else ""
+        data = f" · report to {numbers.day(date.fromisoformat(report.last_day))}" if report.last_day else ""
         late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
-        return f"Health as of {times.day(at.date())}, {at:%H:%M}{data}{late}"
+        return f"Health as of {numbers.day(at.date())}, {at:%H:%M}{data}{late}"
 
 
 def source(context: PageContext) -> StoredHealths | SessionHealth:

@@ -8,8 +8,10 @@ import streamlit as st
 
 from lib.deals.fields import DEALS
 from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS
 from lib.slicers.models import Direction
-from lib.ui.deals import catalog, counts, field_text
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
@@ -17,7 +19,6 @@ from lib.ui.deals.drawer import details
 from lib.ui.deals.forms.id_picker import read_number
 from lib.ui.deals.insight import overlap, supply_path
 from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists
-from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import (
     COLUMNS,
     CSV_MENU,

@@ -8,7 +8,9 @@ import streamlit as st
 from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.targeting.kinds import KINDS
-from lib.ui.deals import catalog, field_text
+from lib.figures.deals import field_text
+from lib.figures.deals.targeting_text import Descriptions, Marks
+from lib.ui.deals import catalog
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, plan_steps, proposal_form
 from lib.ui.deals.changes.creation import package_creation
@@ -19,7 +21,6 @@ from lib.ui.deals.forms.draft import PLAIN, Draft, fault_labels
 from lib.ui.deals.forms.inputs import Faults
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import pending
-from lib.ui.deals.targeting.targeting_text import Descriptions, Marks
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext

@@ -13,12 +13,14 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.deals.targeting.filters import Translation, report_filters
+from lib.figures import numbers
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.numbers import Numbers
+from lib.figures.query import ask, precision
 from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.slicers.models import Slicer
-from lib.ui.charts import numbers
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, counts, field_text
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.changes import proposal_form
 from lib.ui.deals.forms.draft import PLAIN, Draft
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -26,14 +28,12 @@ from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, supply_path, targeting_figures
 from lib.ui.deals.new_package import review, state, templates
 from lib.ui.deals.new_package.review import CreatedPackage
-from lib.ui.deals.targeting import targeting_text
 from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import page_scripts, times, waiting
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
-from lib.ui.query import ask, precision
 
 GUIDES = "form_prices"
 LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
@@ -90,7 +90,7 @@ def _draw(context: PageContext) -> None:
     with right_side, st.container(key="np_beside"):
         draw_panel(context, translation)
         draw_price_guide(context, state.question())
-        query = catalog.usual_days(context)
+        query = deal_report.usual_days(context)
         descriptions = targeting_text.describe(context, query, draft.targeting)
         marks = targeting_text.marks(context, query, [draft.targeting], with_gaps=True)
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
@@ -210,7 +210,7 @@ def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> 
     if question is None:
         return
     st.header("Win CPM of the question", anchor=False)
-    asking = report.insight(context)
+    asking = deal_report.insight(context)
     fields = asking.win_fields
     if (question.project, question.slicer) != (context.project, context.slicer_name):
         st.caption(

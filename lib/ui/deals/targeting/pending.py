@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 import streamlit as st
 
 from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
+from lib.figures.query import values
 from lib.reporting.models import AudienceQuery
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import values
 from lib.wire import text
 
 SAME = (

@@ -8,16 +8,17 @@ import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
+from lib.figures.deals import deal_report, targeting_text
+from lib.figures.deals.targeting_text import value_label
+from lib.figures.query import filters, values
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import catalog, counts
-from lib.ui.deals.targeting import pending, targeting_text
+from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.pending import SIDES
-from lib.ui.deals.targeting.targeting_text import value_label
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import filters, values
 
 NARROWEST, WIDTH = 150, 340
 
@@ -45,7 +46,7 @@ class TargetingPicker:
     @cached_property
     def query(self) -> AudienceQuery:
         """The days whose values are offered."""
-        return catalog.usual_days(self.context)
+        return deal_report.usual_days(self.context)
 
     @cached_property
     def lists(self) -> Mapping[str, Mapping[str, str]]:

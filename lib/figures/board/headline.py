@@ -1,0 +1,186 @@
+"""What the figures of the Audience page say, as texts and values: for the page, and for answers beside it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any, TypeVar
+
+from lib.figures import numbers, series
+from lib.figures.query import ask, compared_answers, filters, periods, precision, values
+from lib.figures.query.compared_answers import Change, ComparedAnswers
+from lib.figures.query.focus import Focus
+from lib.figures.series import Series
+from lib.reporting.answers import Audience
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
+from lib.slicers import dates
+from lib.slicers.models import DataField
+from lib.wire.filters import Filter
+from lib.wire.text import straight
+
+MOST_FILTERS = 6
+Clause = tuple[Filter, ...]
+Item = TypeVar("Item")
+
+
+def figure(
+    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Series] = ()
+) -> dict[str, Any]:
+    """The total of the focus's data field, with its change, its range, and its sparkline in words.
+
+    As lib/serving/front/board_route.py describes it. `lines` are the field's values over time, and those
+    compared.
+    """
+    field = focus.field
+    value = now.total.values.get(field.name)
+    changes = [Change(None) if answers is None else answers.total(field) for answers in comparisons]
+    change, sides = changes[0], [line.without_parts.values for line in lines[:2]]
+    is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
+    style = compared_answers.style(field, change, is_noise)
+    about = [_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]
+    course, spark = lines[0].without_parts if lines else None, ""
+    if course is not None and series.has_course(course):
+        spark = series.text(course, field, focus.period, focus.numbers)
+    return {
+        "name": field.name,
+        "title": straight(numbers.title(field)),
+        "text": focus.numbers.short(value, field),
+        "delta": compared_answers.delta(focus, field, change),
+        "color": style.color,
+        "arrow": style.arrow,
+        "range": compared_answers.range_text(focus, field, now),
+        "is_noise": is_noise or not change.is_certain,
+        "help": straight(" · ".join(about)),
+        "spark": straight(spark),
+    }
+
+
+def _help(focus: Focus, field: DataField, value: float | None, change: Change, is_noise: bool) -> str:
+    """The full figure, the field's description, and notes on the change."""
+    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
+    if not change.is_certain:
+        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
+    elif is_noise and change.ratio is not None:
+        parts.append("The change is within what single days differ by")
+    if change.low is not None and change.high is not None and math.isfinite(change.high - change.low):
+        low, high = (focus.numbers.full(side, field) for side in (change.low, change.high))
+        parts.append(f"95 % range of the change: {low} to {high}")
+    return " · ".join(part for part in parts if part)
+
+
+def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:
+    """The changes against the days compared beside the first."""
+    for side, change in zip(focus.comparisons[1:], changes, strict=True):
+        if side.comparison is not None:
+            text = compared_answers.delta(focus, field, change)
+            yield f"Against {numbers.days(*side.comparison.before)}: {text}"
+
+
+def is_there(audience: Audience) -> bool:
+    """Whether the answer has any records."""
+    return audience.total.records_found > 0 and len(audience) > 0
+
+
+def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
+    """Why the question has no results: the days, or the filter that leaves out the largest volume.
+
+    A sentence, and the label and query of a button that leads on (empty and None without one).
+    """
+    days = numbers.days(*focus.period)
+    first, last = focus.slicer.first_date, focus.slicer.last_date
+    has_data = (
+        first is None
+        or last is None
+        or (focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first)
+    )
+    if not (focus.query.filters or focus.query.any_of) or not has_data:
+        span = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
+        coverage = f" The data covers {span}." if span else ""
+        start, end = dates.default_days(focus.slicer, ask.today(focus.context, focus.query))
+        query = focus.query.model_copy(update={"start_date": start, "end_date": end})
+        return f"There is no data for {days}.{coverage}", "Show the last days with data", query
+    text = f"Nothing matches these filters for {days}."
+    obstacle, rest, most = _most_in_the_way(focus)
+    if rest is None:
+        return f"{text} Remove filters, or choose other days.", "", None
+    words = _words(focus, obstacle)
+    return f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest
+
+
+def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
+    """What filters without which the volume is largest, the question without it, and that volume."""
+    by = values.frequent(focus.slicer)
+    if by is None:
+        return (), None, ""
+    volumes = [(_volume(focus, query, by), clause, query) for clause, query in _without_each(focus.query)]
+    most, clause, query = max(volumes, key=lambda volume: volume[0])
+    field = focus.slicer.data_field(by)
+    text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
+    return (clause, query, text) if most > 0 else ((), None, "")
+
+
+def _without_each(query: AudienceQuery) -> list[tuple[Clause, AudienceQuery]]:
+    """Each filter, and each group of which any holds, with the question without it; a few of them."""
+    single = [
+        ((filter_,), query.model_copy(update={"filters": _without(query.filters, index)}))
+        for index, filter_ in enumerate(query.filters)
+    ]
+    groups = [
+        (group, query.model_copy(update={"any_of": _without(query.any_of, index)}))
+        for index, group in enumerate(query.any_of)
+    ]
+    return [*single, *groups][:MOST_FILTERS]
+
+
+def _without(items: tuple[Item, ...], index: int) -> tuple[Item, ...]:
+    return (*items[:index], *items[index + 1 :])
+
+
+def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
+    changes = {"split_by": (), "data_fields": (by,), "order_by": ()}
+    return ask.audience(focus.context, query.model_copy(update=changes)).total.values.get(by) or 0.0
+
+
+def _words(focus: Focus, clause: Clause) -> str:
+    descriptions = {
+        filter_.name: values.descriptions(focus.context, focus.query, filter_.name, filter_.value)
+        for filter_ in clause
+    }
+    if clause in focus.query.any_of:
+        return filters.group_sentence(clause, focus.slicer, descriptions)
+    return filters.sentence(clause[0], focus.slicer, descriptions[clause[0].name])
+
+
+def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> Iterator[str]:
+    """Notes on days without data, the comparison, and fields that are not computed."""
+    days, with_data = periods.length(focus.period), len(now.total.dates)
+    if 0 < with_data < days:
+        yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
+    for side, answers in zip(focus.comparisons, comparisons, strict=True):
+        yield from compared_answers.notes(side, answers)
+    yield from precision.optional_field_note(focus.slicer, focus.field)
+    unread = now.precision.unread if now.precision else ()
+    if unread:
+        titles = (numbers.title(focus.slicer.data_field(name)) for name in unread)
+        yield f"Not computed in time: {', '.join(titles)}."
+
+
+def fields_in_sight(focus: Focus) -> list[DataField]:
+    """The data fields shown: those of the chart and of the headline."""
+    return [focus.slicer.data_field(name) for name in focus.fields]
+
+
+def other_precision(focus: Focus, answer: Audience) -> dict[str, Any] | None:
+    """The other precision that a click gives: all records, or the usual sample; None without another.
+
+    `limit` is how many records to read for it, `help` what that means. All records are not offered where the
+    period has more than one query may read (specification, Limits), nor to somebody who sees some rows only:
+    their figures are exact.
+    """
+    limit, read = focus.query.audience_rows_limit, answer.precision
+    if limit == ROWS_LIMITS[1]:
+        return {"limit": API_ROWS_LIMIT, "help": "Go back to quick estimates"}
+    if read is None or focus.slicer.restrictions or not limit < read.records_in_range <= ROWS_LIMITS[1]:
+        return None
+    expected, records = read.exact_milliseconds, focus.numbers.number(read.records_in_range)
+    takes = "" if expected is None else f"; about {max(1, round(expected / 1000))} s"
+    return {"limit": ROWS_LIMITS[1], "help": straight(f"Make it exact: reads all {records} records{takes}")}

@@ -1,0 +1,177 @@
+"""What moved: the values of all key fields that explain a difference between periods, ranked."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from lib.figures import numbers
+from lib.figures.numbers import NOT_SET, NOTHING
+from lib.figures.query import filters
+from lib.figures.query.focus import Focus
+from lib.figures.rows import Cell, Column, Row, Table
+from lib.reporting.moved import explain
+from lib.reporting.moved.explain import MOST_FIELDS, Moved
+from lib.reporting.moved.movers import Mover
+from lib.reporting.moved.quantity import Formula, Own, Ratio
+from lib.reporting.query_batch import Ask
+from lib.slicers.granularities import TIME_KEY_FIELDS
+
+FEW_WEEKS = 5
+AT_ONCE = 6
+Bar = tuple[float, float, float]
+NamedMover = tuple[str, Mover]
+
+
+def total_sentence(focus: Focus, movers: Moved) -> str:
+    """The change of the total, and what was found."""
+    if focus.comparison is None:
+        return ""
+    now, before = (numbers.days(*days) for days in focus.comparison)
+    title = numbers.title(focus.field)
+    relative = focus.numbers.change(movers.difference / abs(movers.before) if movers.before else None)
+    total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
+    if movers.moves or movers.alike:
+        return total
+    value_count = f"{focus.numbers.number(movers.value_count)} values of its key fields"
+    return f"{total} Nothing stands out of noise among {value_count}; smaller causes may be hidden in it."
+
+
+def alike(focus: Focus, movers: Moved) -> list[str]:
+    """A sentence that in some key fields all values changed alike, which names none of them; or nothing."""
+    ranges = [moves.alike for moves in movers.alike if moves.alike is not None]
+    if not ranges:
+        return []
+    names = ", ".join(filters.field(moves.name, focus.slicer) for moves in movers.alike)
+    ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
+    verb = "rose" if movers.difference > 0 else "fell"
+    return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(focus.numbers.change, ends)))})"]
+
+
+def notes(focus: Focus, movers: Moved) -> str:
+    """Notes on the computation that a reader needs."""
+    sentences = [_held_against(movers)]
+    if isinstance(movers.kind, Ratio):
+        sentences.append("Mix: the value's share changed; rate: its own figure did; they add up.")
+    if isinstance(movers.kind, Formula):
+        sentences.append("A value contributes what leaving it out would change; these do not add up.")
+    if isinstance(movers.kind, Own):
+        sentences.append(f"{numbers.title(focus.field)} do not add up: each value's own change is shown.")
+    if any(moves.is_overlapping for moves in movers.moves):
+        sentences.append("Fields with several values per record come last: their values overlap.")
+    if len(focus.slicer.key_fields) > MOST_FIELDS:
+        sentences.append(f"Only the first {MOST_FIELDS} key fields were analyzed.")
+    return " ".join(sentences)
+
+
+def change_text(focus: Focus, value: float) -> str:
+    """A signed difference in the field's unit; for percentages, in points."""
+    return focus.numbers.signed(value, focus.field)
+
+
+def mover_name(mover: Mover) -> str:
+    """The label of a value."""
+    return mover.words or mover.code or NOT_SET
+
+
+def _held_against(movers: Moved) -> str:
+    if isinstance(movers.kind, Own) or not movers.weeks:
+        return (
+            "Not compared with usual movement: there is no data for earlier periods like these. "
+            "Changes smaller than the sample's uncertainty are left out."
+        )
+    earlier = (
+        "the same difference once before" if movers.weeks == 1 else f"{movers.weeks} earlier ones like it"
+    )
+    few = " With so few of them only large changes stand out." if movers.weeks < FEW_WEEKS else ""
+    return f"Compared with {earlier}: values that usually vary this much are hidden.{few}"
+
+
+def compute(focus: Focus, audience: Ask | None = None) -> Moved:
+    """The same, uncached, by answers of `audience`; ValueError where no days are compared."""
+    if focus.comparison is None:
+        raise ValueError("no days are compared")
+    names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
+    days = (focus.comparison.before, focus.comparison.now)
+    ask_one = audience or partial(focus.context.reporting.audience, slicer=focus.slicer)
+    with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
+        return explain.explain(
+            lambda queries: list(pool.map(ask_one, queries)),
+            focus.query,
+            focus.slicer,
+            focus.field,
+            days,
+            names,
+        )
+
+
+def rank(movers: Moved) -> list[NamedMover]:
+    """The values with their key fields, the largest contribution first; those that overlap come last.
+
+    Of equal ones, those of the key field that explains best are first.
+    """
+    values = [(moves.is_overlapping, moves.name, mover) for moves in movers.top for mover in moves.movers]
+    values.sort(key=lambda value: (value[0], -abs(value[2].contribution)))
+    return [(name, mover) for _, name, mover in values]
+
+
+def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
+    """The ranked values: contributions, and their own figures; `has_parts` for rate and mix of ratios."""
+    own = isinstance(movers.kind, Own)
+    unit = f"In the unit of {numbers.title(focus.field, with_unit=True)}"
+    columns = [
+        Column("value", "Value", is_key=True),
+        Column("field", "Key field"),
+        Column("contribution", "Own change" if own else "Contribution", about=unit),
+        *(
+            [Column("share", "Share", about="Of the whole change; over 100 % where others go against it")]
+            if adds_up(movers)
+            else []
+        ),
+        *([Column("rate", "Rate"), Column("mix", "Mix")] if has_parts else []),
+        Column("before", "Before"),
+        Column("now", "Now"),
+    ]
+    rows = [_row(focus, movers, name, mover, has_parts) for name, mover in rank(movers)]
+    return Table("moved", f"What moved {numbers.title(focus.field)}", columns, rows)
+
+
+def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
+    parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
+    cells = [
+        Cell(mover_name(mover), about=filters.both(mover.code, mover.words)),
+        Cell(filters.field(name, focus.slicer)),
+        _move_cell(focus, mover.contribution, _bar(movers, mover)),
+        *(
+            [Cell(focus.numbers.percent(share_of_change(movers, mover)), has_sides=True)]
+            if adds_up(movers)
+            else []
+        ),
+        *parts,
+        *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
+    ]
+    is_kept = mover.code in filters.values(focus.query, name, "equals")
+    return Row(cells, ((name, mover.code),), (is_kept,))
+
+
+def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
+    return Cell(NOTHING if value is None else change_text(focus, value), bar=bar, has_sides=True)
+
+
+def adds_up(movers: Moved) -> bool:
+    """Whether contributions are parts of the change."""
+    return not isinstance(movers.kind, (Own, Formula)) and bool(movers.difference)
+
+
+def share_of_change(movers: Moved, mover: Mover) -> float:
+    """The share of the whole change that a value explains, in percent."""
+    return 100 * mover.contribution / movers.difference
+
+
+def _bar(movers: Moved, mover: Mover) -> Bar | None:
+    """The bar of a contribution, from the middle of its cell: to the left of it where negative.
+
+    Half a cell is the largest contribution.
+    """
+    if not movers.scale:
+        return None
+    share = mover.contribution / movers.scale
+    return share, share, share

@@ -1,0 +1,1 @@
+"""Packages, deals and their targeting in words."""

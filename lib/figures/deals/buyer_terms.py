@@ -1,0 +1,58 @@
+"""What a buyer is told of a package and a deal."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from lib.deals import fields
+from lib.deals.models import AppList, DomainList, PackageOrDeal, SupplyPackage
+from lib.figures.context import RequestContext
+from lib.figures.deals import deal_report, field_text, targeting_text
+from lib.figures.deals.deal_names import ATTRIBUTES
+from lib.figures.deals.list_kinds import KINDS
+
+
+def plain_values(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
+    """The values of the plain fields that have no place of their own in text, CSV and page."""
+    names = (field.name for field in fields.of(entity.entity) if field.name not in ATTRIBUTES)
+    return tuple((name, getattr(entity, name, None)) for name in names)
+
+
+def terms_of(more: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """What is agreed beside price and fee, as far as it is set, by title."""
+    return {
+        fields.BY_NAME[name].title: field_text.value(name, value) for name, value in more if value is not None
+    }
+
+
+def package_terms(package: SupplyPackage, targeting: str = "") -> dict[str, str]:
+    """The further fields of a package that are for buyers, by title, and its targeting in words."""
+    terms = terms_of(plain_values(fields.redact(package, "buyer")))
+    return {**terms, "Targeting": targeting} if targeting else terms
+
+
+def describe_targeting(
+    context: RequestContext, package: SupplyPackage, lists: Iterable[DomainList | AppList]
+) -> str:
+    """`United States · smartphone · not 1,200 domains`, all values of it.
+
+    Names of lists are the house's own: a buyer reads how many entries a list has, where it is among `lists`.
+    """
+    sizes = {
+        (entry_list.entity, entry_list.id): len(KINDS[entry_list.entity].entries(entry_list))
+        for entry_list in lists
+    }
+    nameless = {
+        kind.targeting: tuple(
+            element.model_copy(update={"name": _count_label(sizes.get((entity, element.id)), kind.word)})
+            for element in getattr(package, kind.targeting)
+        )
+        for entity, kind in KINDS.items()
+    }
+    descriptions = targeting_text.describe(context, deal_report.usual_days(context), package)
+    return targeting_text.sentence(package.model_copy(update=nameless), None, descriptions)
+
+
+def _count_label(count: int | None, noun: str) -> str:
+    if count is None:
+        return f"a list of {noun}"
+    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun}"

@@ -1,0 +1,177 @@
+"""Formats numbers and dates by the reader's locale and the field's precision, with units where requested."""
+
+import math
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Literal
+
+from lib.reporting.answers import half_up
+from lib.slicers.models import DURATION, DataField
+
+NOTHING, NOT_SET = "–", "(not set)"
+MINUS, THIN = "\u2212", "\u202f"
+COMMA_POINT, POINT_COMMA, SPACE_COMMA, QUOTE_POINT = (",", "."), (".", ","), (THIN, ","), ("’", ".")
+MARKS = MappingProxyType(
+    dict.fromkeys(("de", "nl", "it", "es", "pt", "da", "tr", "el", "id", "hr", "sl", "ro"), POINT_COMMA)
+    | dict.fromkeys(("fr", "sv", "nb", "no", "fi", "pl", "cs", "sk", "hu", "ru", "uk", "bg"), SPACE_COMMA)
+    | dict.fromkeys(("de-ch", "it-ch", "de-li"), QUOTE_POINT)
+    | dict.fromkeys(("es-mx", "es-us"), COMMA_POINT)
+)
+STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+LONGEST = 1_000_000
+FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
+"""How numbers can be written, by the language that writes them so."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Formats for one reader: the marks between thousands and before decimals."""
+
+    group: str = ","
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, locale: str | None) -> "Numbers":
+        """The marks of a locale like `de-CH`; those of English where it is unknown."""
+        name = (locale or "").lower().replace("_", "-")
+        return cls(*MARKS.get(name, MARKS.get(name.split("-")[0], COMMA_POINT)))
+
+    @property
+    def separators(self) -> str:
+        """The marks as Plotly takes them (layout.separators)."""
+        return self.decimal + self.group
+
+    def number(self, value: float | None, decimals: int = 0) -> str:
+        """A number with so many decimals; a dash where there is none."""
+        if value is None or not math.isfinite(value):
+            return NOTHING
+        text = f"{half_up(abs(value), decimals):,f}"
+        sign = MINUS if value < 0 and text.strip("0.,") else ""
+        return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
+
+    def plain(self, value: float | None, field: DataField) -> str:
+        """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03."""
+        if field.display_pattern == DURATION and value is not None and math.isfinite(value):
+            minutes, seconds = divmod(int(half_up(abs(value), 0)), 60)
+            sign = MINUS if value < 0 else ""
+            return f"{sign}{self.number(minutes // 60)}:{minutes % 60:02}:{seconds:02}"
+        return self.number(value, field.display_precision)
+
+    def brief(self, value: float | None, field: DataField) -> str:
+        """A value without its unit, cut to three figures from a million on."""
+        if value is not None and math.isfinite(value) and abs(value) >= LONGEST:
+            return self.rough(value)
+        return self.plain(value, field)
+
+    def full(self, value: float | None, field: DataField) -> str:
+        """A value with its unit: `$3,874.00`."""
+        return _format_pattern(self.plain(value, field), field)
+
+    def short(self, value: float | None, field: DataField) -> str:
+        """A value with its unit, cut to three figures from a million on: `$12.3 M`."""
+        if field.display_pattern == DURATION:
+            return self.plain(value, field)
+        if value is None or not math.isfinite(value) or abs(value) < LONGEST:
+            decimals = 0 if value is not None and abs(value) >= 1000 else field.display_precision
+            return _format_pattern(self.number(value, decimals), field)
+        return _format_pattern(self.rough(value), field)
+
+    def rough(self, value: float) -> str:
+        """A number to three figures: `1.20 M`, `83.4 k`; whole below a thousand."""
+        for size, letter in STEPS:
+            if abs(value) >= size * 0.9995:
+                amount = value / size
+                decimals = 2 if abs(amount) < 9.995 else 1 if abs(amount) < 99.95 else 0
+                return f"{self.number(amount, decimals)} {letter}"
+        return self.number(value)
+
+    def percent(self, value: float | None, decimals: int = 1) -> str:
+        """A share: `12.3 %`."""
+        text = self.number(value, decimals)
+        return text if text == NOTHING else f"{text} %"
+
+    def signed(self, amount: float, field: DataField) -> str:
+        """A difference in the field's unit: `+1.20 M`; of percentages in points: `+0.31 points`."""
+        if unit(field) == "%":
+            return f"{plus(amount, self.plain(amount, field))} points"
+        return plus(amount, self.short(amount, field))
+
+    def change(self, ratio: float | None) -> str:
+        """A relative change, signed: `+12.3 %`."""
+        if ratio is None or not math.isfinite(ratio):
+            return NOTHING
+        return plus(ratio, self.percent(100 * ratio))
+
+
+def read_language(cookie: str) -> str:
+    """The language in the value of its cookie; empty for what is none of `FORMATS`."""
+    return cookie if cookie in FORMATS else ""
+
+
+def plus(value: float, text: str) -> str:
+    """A difference's text, with its sign where it is above zero, as it is written too."""
+    return f"+{text}" if value > 0 and text.strip("0.,$ %") else text
+
+
+def is_rate(field: DataField) -> bool:
+    """Whether a reader may take a relative change of the field for a difference in points, or the reverse."""
+    is_ratio = field.formula is not None and "/" in field.formula
+    return unit(field) == "%" or (is_ratio and not unit(field))
+
+
+def change_title(field: DataField, against: str = "") -> str:
+    """The title of a column of relative changes, `against` these days."""
+    return f"{'Relative change' if is_rate(field) else 'Change'}{against and f' vs {against}'}, %"
+
+
+def amount_title(field: DataField) -> str:
+    """The title of a column of differences."""
+    return "Change, points" if unit(field) == "%" else "Change"
+
+
+def compared_title(name: Literal["previous", "amount"], field: DataField) -> str:
+    """The title of a column of the figures of before, or of differences beside relative changes."""
+    if name == "previous":
+        return "Previous"
+    return "Change, points" if unit(field) == "%" else "Change, absolute"
+
+
+def unit(field: DataField) -> str:
+    """The unit in a field's display pattern (`$#`); empty without one."""
+    pattern = field.display_pattern or ""
+    return pattern.replace("#", "").strip() if pattern.count("#") == 1 else ""
+
+
+def title(field: DataField, with_unit: bool = False) -> str:
+    """A data field's label, with its unit for the header of a column."""
+    name = field.description or field.name
+    return f"{name}, {unit(field)}" if with_unit and unit(field) else name
+
+
+def day(moment: date) -> str:
+    """A day in words: `20 Nov 2026`."""
+    return f"{moment.day} {moment:%b %Y}"
+
+
+def days(first: date, last: date) -> str:
+    """A range of days in words: `14–20 Nov 2026`."""
+    if first == last:
+        return day(first)
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{last.day} {last:%b %Y}"
+    start = f"{first.day} {first:%b}" if first.year == last.year else f"{first.day} {first:%b %Y}"
+    return f"{start} – {last.day} {last:%b %Y}"
+
+
+def span(first: date, last: date, year: int | None = None) -> str:
+    """A range of days in short, for a label: `14–20 Nov`; with the year if it is not `year`."""
+    return days(first, last).removesuffix(f" {year or last.year}")
+
+
+def _format_pattern(text: str, field: DataField) -> str:
+    pattern = field.display_pattern or ""
+    if text == NOTHING or pattern.count("#") != 1:
+        return text
+    whole = pattern.replace("#%", "# %").replace("#", text.removeprefix(MINUS))
+    return MINUS + whole if text.startswith(MINUS) else whole

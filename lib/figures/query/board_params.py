@@ -1,0 +1,59 @@
+"""The parameters of a board's link: its days, comparison and filters, in place of those of its views."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from lib.reporting import links
+from lib.views.boards import Board
+
+Params = Mapping[str, str]
+DAYS, COMPARISON = ("start", "end"), ("compare", "also")
+OWN_PARAM = "own"  # marks a link that asks for the views' own days, comparison and filters
+
+
+def params_of_link(board: Board, params: Params) -> dict[str, str]:
+    """The board's parameters that a link to it asks for; without any those that are stored with it."""
+    own = {name: text for name, text in params.items() if is_shared_param(name)}
+    return own if own or OWN_PARAM in params else dict(board.params)
+
+
+def link_params(board: Board, params: Params) -> dict[str, str]:
+    """The parameters of a link to a board under these parameters; without those that are stored with it."""
+    number = {"board": str(board.id)}
+    if dict(params) == dict(board.params):
+        return number
+    return number | (dict(params) or {OWN_PARAM: "1"})
+
+
+def is_shared_param(name: str) -> bool:
+    """Whether a URL parameter of this name is one of a board: days, comparison, or a filter."""
+    return name in (*DAYS, "compare") or links.FILTER.fullmatch(name) is not None
+
+
+def under(params: Params, board_params: Params) -> dict[str, str]:
+    """A view's parameters with the days, the comparison and the filters of a board in place of its own.
+
+    A filter stands in place of all that the view has on the same field; those on others stay.
+    """
+    stale_names = {*DAYS, "zoom"} if board_params.keys() & {*DAYS} else set()
+    stale_names |= {*COMPARISON} if "compare" in board_params else set()
+    names = {*filter_fields(board_params)}
+    own = {
+        name: text
+        for name, text in params.items()
+        if name not in stale_names and not ((match := links.FILTER.fullmatch(name)) and _is_of(match, names))
+    }
+    return own | dict(board_params)
+
+
+def _is_of(match: re.Match[str], names: set[str]) -> bool:
+    """Whether a filter's parameter is about one of these fields, and no alternative among several."""
+    group, *_, field = match.groups()
+    return group is None and field in names
+
+
+def filter_fields(params: Params) -> Iterator[str]:
+    """The key fields that filters among these parameters are about."""
+    for name in params:
+        if match := links.FILTER.fullmatch(name):
+            yield match.groups()[-1]

@@ -1,0 +1,115 @@
+"""The figures of a board: each cell is a part of its view's answer, under the board's days and filters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from lib.figures import numbers
+from lib.figures.query import filters, state
+from lib.figures.query.board_params import filter_fields
+from lib.figures.query.focus import Focus
+from lib.reporting.links import join_texts, split_texts
+from lib.serving.front.board_route import BoardRequest
+from lib.share.documents.question import Params, snapshot_chart, snapshot_figure, snapshot_table
+from lib.share.snapshot import models as snapshots
+from lib.slicers import zones
+from lib.views.board_copies import BoardItem
+from lib.views.boards import BoardPart
+from lib.wire.text import straight
+
+MISSING = "It was deleted, or you may not see it. Its cell is kept."
+PARTS: Mapping[BoardPart, str] = {
+    "headline": "head",
+    "chart": "head",
+    "leaderboard": "cards",
+    "table": "split",
+}
+
+
+def request(params: Params, item: BoardItem, language: str) -> BoardRequest:
+    """The board's request for a cell: its view under these parameters, with what its part alone needs."""
+    own = _params_of_part(params, item)
+    parts = [PARTS[item.part]]
+    return BoardRequest(project=item.project, slicer=item.slicer, params=own, parts=parts, locale=language)
+
+
+def empty_block(item: BoardItem) -> snapshots.Block:
+    """The cell of a view that is gone, or that the reader may not see."""
+    return snapshots.Block(snapshots.UNAVAILABLE, "", item.width, message=MISSING)
+
+
+def block(
+    item: BoardItem, board_params: Params, focus: Focus, parts: Mapping[str, Any], address: str
+) -> snapshots.Block:
+    """A cell from the answer to its request."""
+    frame = snapshots.Block(
+        straight(item.name),
+        straight(" · ".join(_about(focus))),
+        item.width,
+        address,
+        notes=tuple(_left_out(focus, item, board_params)),
+    )
+    return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
+
+
+def _params_of_part(params: Params, item: BoardItem) -> dict[str, str]:
+    """The view's parameters with what its part alone needs: one leaderboard, and a split that is a table."""
+    own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
+    if item.part == "leaderboard" and (texts := split_texts(own.get("cards", "") or item.card))[0]:
+        names = {text.partition("!")[0]: text for text in texts}
+        own["cards"] = join_texts([names.get(item.card, item.card) if item.card else texts[0]])
+    if item.part == "table" and own.get("chart") != "pivot":
+        own.pop("chart", None)
+    return own
+
+
+def _about(focus: Focus) -> Iterator[str]:
+    """Which days, of which clock, compared with which, and which rows."""
+    yield numbers.days(*focus.period)
+    if focus.query.timezone is not None:
+        yield zones.title(focus.query.timezone)
+    against = [numbers.days(*other.comparison.before) for other in focus.comparisons if other.comparison]
+    if against:
+        yield f"vs {' and '.join(against)}"
+    yield from filters.sentences(focus.query, focus.slicer, filters.MOST_NAMES)
+    if focus.slicer.restrictions:
+        yield f"only rows where {filters.restrictions(focus.slicer)}"
+
+
+def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[str]:
+    """What of the view and of the board's filters does not fit the slicer."""
+    fields = {field.name for field in focus.slicer.key_fields}
+    for name in dict.fromkeys(filter_fields(board_params)):
+        if name not in fields:
+            yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
+    _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
+    yield from map(straight, left_out)
+
+
+def _headline(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
+    if head["nothing"]:
+        return replace(block, message=head["nothing"]["sentence"])
+    return replace(block, figures=tuple(map(snapshot_figure, head["figures"])))
+
+
+def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
+    if head["nothing"]:
+        return replace(block, message=head["nothing"]["sentence"])
+    field = head["fields"][head["field"]]
+    if not field["now"]:
+        return replace(block, message="This slicer has no time: there is nothing to draw over it.")
+    return replace(block, chart=snapshot_chart(head, field))
+
+
+def _leaderboard(block: snapshots.Block, focus: Focus, cards: Any) -> snapshots.Block:
+    return replace(block, table=snapshot_table(cards[0], focus.numbers))
+
+
+def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
+    if split:
+        return replace(block, table=snapshot_table(split[0], focus.numbers))
+    reason = "No data for these filters and days." if focus.query.split_by else "This view has no split."
+    return replace(block, message=reason)
+
+
+_DRAWN = {"headline": _headline, "chart": _chart, "leaderboard": _leaderboard, "table": _table}

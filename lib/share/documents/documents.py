@@ -1,0 +1,83 @@
+"""Takes documents from the services of an installation, in the name of a person."""
+
+from datetime import UTC, datetime
+
+from lib.figures import error_text
+from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.query import state
+from lib.figures.query.board_params import under
+from lib.people import Person
+from lib.serving.front.board_route import BoardRequest
+from lib.settings import Settings
+from lib.share.documents import board, question
+from lib.share.documents.question import About, Params, live_address
+from lib.share.snapshot import models as snapshots
+from lib.views.board_copies import BoardCopy, BoardItem
+from lib.wire.deadline import Deadline
+from lib.wire.errors import AccessError, Refused, TrancheError
+from lib.wire.text import straight
+
+
+class Documents:
+    """The figures of questions and boards as plain values, exact where they can be."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._answers = settings, BoardAnswers(settings)
+
+    def question(
+        self, person: Person, about: About, params: Params, title: str = "", language: str = ""
+    ) -> snapshots.Snapshot:
+        """The question of a link about `about`, project and slicer.
+
+        `title` is that of a saved view, `language` the reader's. AccessError if the person may not see the
+        slicer; raises the errors of the service.
+        """
+        own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
+        lower = state.tab(own)
+        plain = {name: text for name, text in own.items() if name != "chart"} | {"lower": lower}
+        request = BoardRequest(
+            project=about[0],
+            slicer=about[1],
+            params=plain,
+            parts=["head", "cards", *(["split"] if lower == "split" else [])],
+            locale=language,
+        )
+        focus, parts = self._answers.finish(request, person, Deadline(self._settings.deadline_seconds))
+        address = live_address(self._settings.address, about, params)
+        return question.snapshot(focus, parts, title, address, lower == "moved")
+
+    def board(
+        self, person: Person, copy: BoardCopy, title: str, address: str = "", language: str = ""
+    ) -> snapshots.Board:
+        """The board with all of its cells. A cell whose view is missing or fails says so in its place."""
+        blocks = [self.block(person, item, copy.params, language) for item in copy.items]
+        facts = [("Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC")]
+        return snapshots.Board(straight(title), facts, address, blocks)
+
+    def block(
+        self, person: Person, item: BoardItem, board_params: Params, language: str = ""
+    ) -> snapshots.Block:
+        """A cell of a board."""
+        if item.is_missing:
+            return board.empty_block(item)
+        params = under(item.params, board_params)
+        try:
+            deadline = Deadline(self._settings.deadline_seconds)
+            focus, parts = self._answers.finish(board.request(params, item, language), person, deadline)
+        except TrancheError as error:
+            # Refused: the desk's own credentials at a remote service, not the person's rights
+            if isinstance(error, AccessError) and not isinstance(error, Refused):
+                return board.empty_block(item)
+            message = straight(error_text.sentence(error))
+            return snapshots.Block(straight(item.name), "", item.width, message=message)
+        address = live_address(self._settings.address, (item.project, item.slicer), params)
+        return board.block(item, board_params, focus, parts, address)
+
+    def version(self, person: Person, item: BoardItem) -> str:
+        """A text that differs once a cell's data do; empty where there are none."""
+        if item.is_missing or not person.may_see(item.project, item.slicer):
+            return ""
+        try:
+            return self._answers.version(person, item.project, item.slicer)
+        except TrancheError:
+            return ""

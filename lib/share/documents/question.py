@@ -1,0 +1,177 @@
+"""A question as a document: the figures of the board, in the end."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from lib.figures import numbers, rows
+from lib.figures.board import moved
+from lib.figures.board.answer import Json
+from lib.figures.numbers import MINUS, STEPS, Numbers
+from lib.figures.query import filters
+from lib.figures.query.focus import Focus
+from lib.reporting import links
+from lib.share.snapshot import models as snapshots
+from lib.slicers import zones
+from lib.wire.text import straight
+
+SIZES = {letter: size for size, letter in STEPS}
+Params = Mapping[str, str]
+About = tuple[str, str]
+
+
+def live_address(desk: str, about: About, params: Params) -> str:
+    """The address of a question on the desk; empty where the desk's own is not known."""
+    if not desk:
+        return ""
+    project, slicer = about
+    return f"{desk}/{links.href('audience', {'project': project, 'slicer': slicer, **params})}"
+
+
+def snapshot(
+    focus: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool
+) -> snapshots.Snapshot:
+    """The figures of a question from the parts of the board; with the values that moved, if wanted."""
+    head: Json = parts["head"]
+    field: Json = head["fields"].get(head["field"], {})
+    usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
+    tables = [snapshot_table(table, focus.numbers) for table in parts.get("split", ())]
+    return snapshots.Snapshot(
+        title=straight(title or usual),
+        facts=tuple(_facts(focus, head, field)),
+        address=address,
+        figures=tuple(map(snapshot_figure, head["figures"])),
+        chart=snapshot_chart(head, field) if field and field["now"] else None,
+        notes=tuple(field.get("notes", ())),
+        cards=tuple(snapshot_table(table, focus.numbers) for table in parts["cards"]),
+        tables=(*tables, *(_movers(focus) if has_movers and not head["nothing"] else ())),
+        nothing=head["nothing"]["sentence"] if head["nothing"] else "",
+    )
+
+
+def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
+    """What the figures are about, of which days, how exact, and of when."""
+    yield "Slicer", straight(f"{focus.context.project}/{focus.context.slicer_name}")
+    yield "Days", numbers.days(*focus.period)
+    if (zone := focus.query.timezone) is not None:
+        yield "Time zone", zones.title(zone)
+    against = [numbers.days(*side.comparison.before) for side in focus.comparisons if side.comparison]
+    if against:
+        yield "Compared with", "; ".join(against)
+    yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer))) or "None"
+    if focus.slicer.restrictions:
+        yield "Limited to", straight(filters.restrictions(focus.slicer))
+    if field:
+        yield "Precision", field["precision"]
+    yield "Freshness", focus.context.freshness
+    if head["engine"]:
+        yield "Source", head["engine"]
+    yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def snapshot_figure(figure: Json) -> snapshots.Figure:
+    """A figure of the headline, as the board's route returns it."""
+    parts = ("title", "text", "delta", "color", "range", "help", "is_noise")
+    return snapshots.Figure(*(figure[part] for part in parts))
+
+
+def snapshot_chart(head: Json, field: Json) -> snapshots.Chart:
+    """The lines as the board draws them: of values, or of the period and those compared."""
+    sides, buckets = field["drawn"] or field, head["buckets"]
+    if head["values"]:
+        values = head["values"]
+        lines = [_line(value["label"], value["now"], value["color"]) for value in values]
+        lines += [
+            _line(f"{value['label']}, before", value["before"], value["color"], is_before=True)
+            for value in values
+            if value["before"]
+        ]
+    else:
+        lines = [_line(head["period"]["label"], sides["now"])]
+        before = zip(head["before"], sides["before"], head["buckets_before"], strict=False)
+        lines += [
+            _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(earlier["names"]))
+            for days, line, earlier in before
+        ]
+    if (second := head["second"]) is not None:
+        lines.append(_line(second["label"], second, second["color"], is_beside=True))
+    return snapshots.Chart(
+        title=field["title"],
+        alt=field["alt"],
+        grain=head["grain"],
+        names=buckets["names"],
+        starts=buckets["starts"],
+        parts=buckets["parts"],
+        lines=lines,
+        ticks=buckets["ticks"],
+        has_zero=field["has_zero"],
+        # notes of colleagues are not for whoever gets the file
+        marks={
+            mark["place"]: mark["text"]
+            for mark in head["date_notes"]
+            if not mark["owner"] and mark["place"] >= 0
+        },
+    )
+
+
+def _line(label: str, line: Json, color: str = "", **more: Any) -> snapshots.Line:
+    return snapshots.Line(
+        label, line["values"], line["texts"], color, low=line["low"], high=line["high"], **more
+    )
+
+
+def _movers(focus: Focus) -> Iterator[snapshots.Table]:
+    if focus.comparison is None:
+        return
+    movers = moved.compute(focus)
+    has_parts = any(mover.mix is not None for _, mover in moved.rank(movers))
+    table = snapshot_table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
+    sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
+    yield snapshots.Table("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
+
+
+def snapshot_table(table: Json, reader: Numbers) -> snapshots.Table:
+    """A table of the desk; its cells sort by the numbers that they say."""
+    card = table["card"] or {"title": "Split", "about": "", "message": ""}
+    keys = sum(column["is_key"] for column in table["columns"])
+    return snapshots.Table(
+        title=card["title"],
+        about=card["about"],
+        columns=[column["title"] for column in table["columns"]],
+        keys=keys,
+        rows=[_row(row, keys, reader) for row in table["rows"]],
+        message=card["message"],
+    )
+
+
+def _row(row: Json, keys: int, reader: Numbers) -> snapshots.Row:
+    cells = [
+        snapshots.Cell(
+            cell["text"],
+            None if index < keys else number_of(cell, reader),
+            cell["is_faint"],
+            cell["bar"],
+            cell["has_sides"],
+            cell["about"],
+        )
+        for index, cell in enumerate(row["cells"])
+    ]
+    return snapshots.Row(cells, row["kind"], row["level"])
+
+
+def number_of(cell: Json, reader: Numbers) -> float | None:
+    """The number that a cell says, the whole one where its text is cut to three figures; None without one."""
+    texts = [cell["about"].split(" · ")[0], cell["text"]] if cell["text"][-2:-1] == " " else [cell["text"]]
+    readings = (_read(text, reader) for text in texts)
+    return next((number for number in readings if number is not None), None)
+
+
+def _read(text: str, reader: Numbers) -> float | None:
+    digits = re.search(rf"\d[\d{re.escape(reader.group + reader.decimal)}]*", text)
+    if digits is None:
+        return None
+    number = float(digits[0].replace(reader.group, "").replace(reader.decimal, ".").rstrip("."))
+    size = re.match(r"\s([kMBT])\b", text[digits.end() :])
+    sign = -1 if MINUS in text[: digits.start()] else 1
+    return sign * number * (SIZES[size[1]] if size else 1)

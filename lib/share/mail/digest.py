@@ -1,0 +1,174 @@
+"""What a mail about a saved view or about alerts says: its figures, as the desk shows them to that person."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from lib.figures import alert_text, numbers
+from lib.figures.numbers import NOTHING, Numbers
+from lib.figures.query import state
+from lib.figures.query.board_params import COMPARISON, DAYS, under
+from lib.people import Person
+from lib.reporting import links
+from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.settings import Settings
+from lib.share.documents.documents import Documents
+from lib.share.documents.question import Params, live_address
+from lib.share.mail import letter as letters
+from lib.share.snapshot import models as snapshots
+from lib.share.snapshot import page, render
+from lib.slicers.models import Slicer
+from lib.views import Alert, Board, SavedView
+from lib.views.board_copies import copy_board
+
+TONES: dict[str, letters.Tone] = {"green": "good", "red": "bad", "gray": "plain"}
+MOST_MOVERS, MOST_ROWS = 5, 10
+
+
+class Digest:
+    """Writes the mails of an installation, with the figures that a person may see."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._documents = settings, Documents(settings)
+
+    def questions(
+        self, views: Iterable[SavedView], board_params: Params, clients: connect.Clients, at: datetime
+    ) -> dict[str, dict[str, str]]:
+        """The questions of views, under a board's parameters, on the days that their dates mean at this time:
+        URL parameters by the view's number. Raises the errors of the service."""
+        questions = {}
+        for view in views:
+            slicer, params = _slicer(view, clients), under(view.params, board_params)
+            questions[str(view.id)] = state.fixed_days(params, slicer, view.project, view.slicer, at)
+        return questions
+
+    def of_view(
+        self, view: SavedView, params: Params, person: Person, clients: connect.Clients, with_snapshot: bool
+    ) -> letters.Letter:
+        """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
+        about, params = (view.project, view.slicer), {**params, "lower": "moved"}
+        left_out = state.read(view.params, _slicer(view, clients), view.project, view.slicer)[1]
+        snapshot = self._documents.question(person, about, params, view.name)
+        snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
+        facts = dict(snapshot.facts)
+        parts: list[letters.Part] = [
+            letters.FigureTable((), view.name),
+            letters.Remark(" · ".join(_facts(facts))),
+        ]
+        if snapshot.nothing:
+            parts.append(snapshot.nothing)
+        else:
+            parts.append(letters.FigureTable([*map(_row, snapshot.figures)]))
+        if snapshot.chart is not None:
+            png = render.picture(snapshot.chart)
+            parts.append(letters.Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
+        parts += _movers(snapshot)
+        parts += [letters.Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
+        parts.append(letters.Link("Open on the desk", snapshot.address))
+        file = letters.Attachment(f"{view.name}.html", "text/html", page.html(snapshot).encode())
+        return letters.Letter(f"{view.name}: {facts['Days']}", parts, [file] if with_snapshot else [])
+
+    def of_board(
+        self,
+        board: Board,
+        views: Iterable[SavedView],
+        questions: Mapping[str, Params],
+        person: Person,
+        with_snapshot: bool,
+    ) -> letters.Letter:
+        """A board: each cell's figures or first rows, under its view's name, and the link."""
+        own = {view.id: replace(view, params=questions.get(str(view.id), view.params)) for view in views}
+        filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
+        copy = copy_board(board, own, filters)
+        address = f"{self._settings.address}/{links.href('boards', {'board': str(board.id)})}"
+        snapshot = self._documents.board(person, copy, board.name, address)
+        parts: list[letters.Part] = []
+        for block in snapshot.blocks:
+            parts.append(letters.FigureTable([_row(figure) for figure in block.figures], block.title))
+            parts += [letters.Remark(text) for text in (block.about, *block.notes, block.message) if text]
+            if block.chart is not None:
+                png = render.picture(block.chart)
+                parts.append(letters.Picture(png, f"{block.chart.title}, {block.about}"))
+            if block.table is not None:
+                parts.append(letters.FigureTable([*_table_rows(block.table)]))
+        parts.append(letters.Link("Open on the desk", address))
+        file = letters.Attachment(f"{board.name}.html", "text/html", page.html(snapshot).encode())
+        today = numbers.day(datetime.now(UTC).date())
+        return letters.Letter(f"{board.name}: {today}", parts, [file] if with_snapshot else [])
+
+    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
+        """Alerts that fire now, and those that ceased to, together."""
+        count = f"{len(starts)} alert{'' if len(starts) == 1 else 's'}"
+        subject = f"{count} fired" if starts else f"{len(ends)} alert{'' if len(ends) == 1 else 's'} cleared"
+        if len(starts) + len(ends) == 1:
+            (alert,) = (*starts, *ends)
+            subject = f"Alert {'fired' if starts else 'cleared'}: {_name(alert)}"
+        parts: list[letters.Part] = []
+        for title, alerts in (("Fired", starts), ("Cleared", ends)):
+            if alerts:
+                parts.append(letters.FigureTable((), title))
+            for alert in alerts:
+                parts += self._alert(alert)
+        return letters.Letter(subject, parts)
+
+    def _alert(self, alert: Alert) -> Iterator[letters.Part]:
+        if not alert.view_name:
+            yield f"{_name(alert)}: you can't see this view any more."
+            return
+        numbers = Numbers()
+        yield f"{alert.view_name}: {alert_text.condition_text(alert, numbers)}"
+        yield letters.Remark(f"{alert_text.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
+        about = alert.project, alert.slicer
+        yield letters.Link("Open the view", live_address(self._settings.address, about, alert.params))
+
+
+def _name(alert: Alert) -> str:
+    return alert.view_name or f"A view of {alert.project}/{alert.slicer}"
+
+
+def _slicer(view: SavedView, clients: connect.Clients) -> Slicer:
+    """The slicer of a view, with its reader's own metrics."""
+    slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
+    return clients.with_own(slicer, view.project, view.slicer)
+
+
+def _facts(facts: Mapping[str, str]) -> Iterator[str]:
+    """What the figures are about, of which days, and how exact."""
+    yield facts["Slicer"]
+    yield facts["Days"]
+    if "Time zone" in facts:
+        yield facts["Time zone"]
+    if "Compared with" in facts:
+        yield f"compared with {facts['Compared with']}"
+    if facts["Filters"] != "None":
+        yield facts["Filters"]
+    yield from filter(None, (facts.get("Precision", ""), facts["Freshness"]))
+
+
+def _row(figure: snapshots.Figure) -> letters.FigureRow:
+    value = " ".join(filter(None, (figure.text, figure.range)))
+    change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
+    if change and figure.is_noise:
+        return letters.FigureRow(figure.title, value, f"{change}, within noise", "quiet")
+    return letters.FigureRow(figure.title, value, change, TONES[figure.color])
+
+
+def _table_rows(table: snapshots.Table) -> Iterator[letters.FigureRow]:
+    """The first rows of a table: names, the first figure, and its change where the table has one."""
+    changes = [index for index, title in enumerate(table.columns) if title.endswith("hange, %")]
+    for row in table.rows[:MOST_ROWS]:
+        texts = [cell.text for cell in row.cells]
+        name = " · ".join(filter(None, texts[: table.keys]))
+        change = f"{texts[changes[0]]} %" if changes and texts[changes[0]] not in (NOTHING, "") else ""
+        yield letters.FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
+
+
+def _movers(snapshot: snapshots.Snapshot) -> Iterator[letters.Part]:
+    """The values of key fields that moved the figure shown by more than noise."""
+    for table in snapshot.tables:
+        rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
+        yield letters.FigureTable(
+            [letters.FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
+        )
+        yield letters.Remark(table.message)

@@ -1,0 +1,118 @@
+"""The tab "What moved": the values of all key fields that explain a difference between periods, ranked."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from lib.figures import numbers, waits
+from lib.figures.board.moved import (
+    adds_up,
+    alike,
+    compute,
+    notes,
+    rank,
+    share_of_change,
+    table,
+    total_sentence,
+)
+from lib.figures.caches import SessionCache
+from lib.figures.query import ask, filters
+from lib.figures.query.focus import Focus
+from lib.reporting.moved.explain import Moved
+from lib.reporting.moved.quantity import Own
+from lib.reporting.query_batch import Ask
+from lib.ui.audience import board_controls
+from lib.ui.kit import problems, rows_mount, session_cache, waiting
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query import current_focus, export_menu, history, page_clicks
+from lib.wire.text import csv_text
+
+PARTS, BLOCK, HEIGHT = "moved_parts", "moved", 320
+MOVERS_KEY, MOST = "moved_found", 4
+
+
+def find_movers(focus: Focus) -> Moved:
+    """The values that moved the field shown between the two periods. Raises the service's errors.
+
+    Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
+    """
+    cache: SessionCache[Moved] = session_cache.of(MOVERS_KEY, partial(SessionCache, ask.SECONDS, MOST))
+    key = (*focus.context.viewer, focus.query, focus.comparison, focus.field.name)
+    audience: Ask = partial(focus.context.reporting.audience, slicer=focus.slicer)
+    return waits.cached(cache, key, partial(compute, focus, waits.track(audience)))
+
+
+def movers_csv(focus: Focus, movers: Moved) -> str:
+    """A row per value, with the total difference last. Numbers are not rounded."""
+    contribution = "Own change" if isinstance(movers.kind, Own) else "Contribution"
+    unit = numbers.title(focus.field, with_unit=True)
+    parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
+    shares = ["Share of the change, %"] if adds_up(movers) else []
+    rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
+    rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares])
+    for name, mover in rank(movers):
+        figures = [mover.contribution, mover.rate, mover.mix, mover.before, mover.now]
+        figures += [share_of_change(movers, mover)] if shares else []
+        texts = export_menu.cells([float("nan") if figure is None else figure for figure in figures])
+        rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
+    whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
+    return csv_text([*rows, ["Total", "", "", *whole, *(["100"] if shares else [])]])
+
+
+def _labels(focus: Focus, movers: Moved) -> list[str]:
+    days = numbers.days(*focus.comparison.before) if focus.comparison else ""
+    return [
+        f"Question: {export_menu.question(focus, ())}, compared with {days}",
+        f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}",
+        f"Precision: {notes(focus, movers)}",
+    ]
+
+
+@st.fragment(parallel=True)
+def draw(context: PageContext) -> None:
+    """Draw the tab if it is in sight; only then its many queries are sent."""
+    page_clicks.catch_up(context)
+    if not context.slicer.data_fields or history.current(context).view.tab != "moved":
+        return
+    page_focus = current_focus.current(context)
+    with st.container(key=BLOCK, gap="xsmall"):
+        if page_focus.comparison is None:
+            st.caption("Pick a comparison period, beside the dates.")
+            return
+        with problems.report_errors("What moved"):
+            view = page_focus.comparison, page_focus.field.name
+            with waiting.speaking("What moved", page_focus.query, context.slicer, view, HEIGHT):
+                movers = find_movers(page_focus)
+            _draw(page_focus, movers)
+
+
+def _draw(focus: Focus, movers: Moved) -> None:
+    values = rank(movers)
+    can_part = any(mover.mix is not None for _, mover in values)
+    with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
+        st.markdown(plain(" ".join([total_sentence(focus, movers), *alike(focus, movers)])), width="stretch")
+        if can_part:
+            st.toggle("Rate and mix", key=PARTS)
+        if values:
+            _download(focus, movers)
+    if values:
+        mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
+        rows_mount.draw(
+            page_clicks.MOVERS,
+            [mover_table],
+            history.receipt(page_clicks.MOVERS),
+            partial(page_clicks.catch_up, focus.context),
+        )
+    st.caption(plain(notes(focus, movers)))
+
+
+def _download(focus: Focus, movers: Moved) -> None:
+    menu = export_menu.open_menu(BLOCK)
+    if menu is not None:
+        with menu:
+            text = partial(movers_csv, focus, movers)
+            export_menu.download(focus, BLOCK, text, "Download these values as CSV")
+            board_controls.draw_chart_files(focus)
+            export_menu.way_on()
