@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
+import sqlite_rows
 from psycopg import sql
 
 from lib.engines.connected.backends import open_backend
@@ -31,6 +32,12 @@ def connected(definition: Definition, table: str) -> Definition:
     return definition.model_copy(update={"source": RowSource(connection=CONNECTION, table=table)})
 
 
+def without_lists(definition: Definition) -> Definition:
+    """The same slicer for a database without lists: segmented key fields are left out."""
+    fields = tuple(field for field in definition.key_fields if not field.segmented)
+    return definition.model_copy(update={"key_fields": fields})
+
+
 def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> None:
     """Put rows, typed as `definition.schema()`, into a table under the names that the definition reads."""
     columns = columns_of(stored, definition)
@@ -40,6 +47,8 @@ def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> N
         pq.write_table(columns, Path(dict(parse_qsl(urlsplit(url).query))["folder"]) / f"{table}.parquet")
     elif url.startswith("clickhouse://"):
         _into_clickhouse(columns, url, table)
+    elif url.startswith("sqlite://"):
+        sqlite_rows.publish(columns, url, table)
     else:
         _into_postgresql(columns, url, table)
 

@@ -29,7 +29,7 @@ NAMES = {
 }
 PARAMETERS = {
     "browser": set[str](),
-    "database": {"postgresql", "clickhouse", "duckdb"},
+    "database": {"postgresql", "clickhouse", "duckdb", "sqlite"},
     "process": {"socket", "remote", "standin"},
     "spark": {"spark"},
 }

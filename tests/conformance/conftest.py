@@ -33,8 +33,11 @@ DATABASES = {
     "duckdb": "rows_folder",
     "clickhouse": "clickhouse_database",
     "spark": "spark_folder",
+    "sqlite": "sqlite_file",
 }
 """Engines that ask a database, and the fixture with its URL; every run asks the first, NIGHTLY all."""
+WITHOUT_LISTS = {"sqlite"}
+"""Engines without lists, of columns or of parts of a text: tests that need one are skipped for them."""
 MISSING = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
 OTHERS = tuple(engine for engine in DATABASES if not MISSING.get(engine))[: None if NIGHTLY else 1]
 WAYS = [
@@ -55,8 +58,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
+    engine = next((engine for engine in OTHERS if f"embedded-{engine}" in name), None)
+    if engine is None:
+        return ()
     marks = ("sampling", "service") if NIGHTLY else ("sampling", "service", "costly")
-    return marks if any(f"embedded-{engine}" in name for engine in OTHERS) else ()
+    return (*marks, "lists") if engine in WITHOUT_LISTS else marks
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

@@ -8,18 +8,21 @@ from pathlib import Path
 import httpx
 import pyarrow as pa
 import pytest
-from connected import CONNECTION, connected, publish
+import sqlite_rows
+from connected import CONNECTION, connected, publish, without_lists
 from peopled import people_in
 
-from conformance.conftest import DATABASES, Reach, Way
+from conformance.conftest import DATABASES, WITHOUT_LISTS, Reach, Way
 from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
 from lib.engines import ENGINES, VARIABLE
+from lib.engines.connected.backends import OPENERS, TITLES
 from lib.people import DealsGrant, Grant, Person
 from lib.serving import connect
 from lib.serving.connect.opening import ConnectionChecks
 from lib.settings import Settings
+from lib.settings.local import Connection
 from lib.slicers.definition import Definition
 from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline
@@ -36,6 +39,9 @@ SLICERS = {
     "growing": (others.DAILY, {}, others.daily),
     "secret": (others.DAILY, {}, others.daily),
 }
+SEGMENTED = frozenset(
+    field.name for definition, _, _ in SLICERS.values() for field in definition.key_fields if field.segmented
+)
 CHECKED = ("duckdb", "postgresql")
 Token = Callable[..., str]
 House = Callable[[str | None, str], Path]
@@ -53,7 +59,9 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
         home = tmp_path_factory.mktemp("conformance")
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
-            _add(warehouse, name, definition, mappings, table(), url)
+            definition = without_lists(definition) if engine in WITHOUT_LISTS else definition
+            names = {field.mapping for field in definition.key_fields} & mappings.keys()
+            _add(warehouse, name, definition, {key: mappings[key] for key in names}, table(), url)
         add_people(home)
         return home
 
@@ -90,6 +98,21 @@ def rows_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
+def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a file of SQLite, which can be opened meanwhile."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setitem(OPENERS, sqlite_rows.SCHEME, sqlite_rows.open_sqlite)
+        monkeypatch.setitem(TITLES, sqlite_rows.SCHEME, sqlite_rows.TITLE)
+        yield f"sqlite://{tmp_path_factory.mktemp('rows')}/rows.sqlite"
+
+
+@pytest.fixture(scope="session")
+def left_out(way: Way) -> frozenset[str]:
+    """The key fields that the slicers of this engine are without."""
+    return SEGMENTED if way.engine in WITHOUT_LISTS else frozenset()
+
+
+@pytest.fixture(scope="session")
 def url(way: Way, request: pytest.FixtureRequest) -> str | None:
     """Where the rows lie, of engines that ask a database."""
     return str(request.getfixturevalue(DATABASES[way.engine])) if way.engine in DATABASES else None
@@ -104,7 +127,8 @@ def house(houses: House, url: str | None, way: Way) -> Path:
 @pytest.fixture(scope="session")
 def installation(house: Path, way: Way, url: str | None) -> connect.Installation:
     """What a process opens over that directory."""
-    connections = {} if url is None else {CONNECTION: {"url": url}}
+    # settings take the URLs of databases that the product opens
+    connections = {} if url is None else {CONNECTION: Connection.model_construct(url=url)}
     settings = Settings(home=house, throttle_questions=10**6, deadline_seconds=300, connections=connections)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv(VARIABLE, way.engine if way.engine in ENGINES else "")
@@ -141,9 +165,9 @@ def http(way: Way, reach: Reach, installation: connect.Installation) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def hourly(http: httpx.Client, issued: Token) -> Caller:
+def hourly(http: httpx.Client, issued: Token, left_out: frozenset[str]) -> Caller:
     """Asks about the slicer with every kind of field."""
-    return Caller(http, issued(), "hourly")
+    return Caller(http, issued(), "hourly", left_out=left_out)
 
 
 @pytest.fixture(scope="session")

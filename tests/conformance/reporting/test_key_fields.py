@@ -51,6 +51,7 @@ def test_name(hourly: Caller) -> None:
         assert hourly.audience(split_by=[name], filters=wanted)["rows"]
 
 
+@pytest.mark.lists
 def test_description(hourly: Caller) -> None:
     """description is a label for people; without one of its own a field is called by its name."""
     fields = described(hourly)
@@ -78,6 +79,7 @@ def test_is_segmented(hourly: Caller) -> None:
     assert flags == {name: int(name in ("categories", "segments")) for name in flags}
 
 
+@pytest.mark.lists
 def test_mapping(hourly: Caller) -> None:
     """mapping names the mapping that turns values into descriptions; null where there is none."""
     mappings = {name: field["mapping"] for name, field in described(hourly).items() if field["mapping"]}

@@ -54,6 +54,7 @@ def by_key(rows: Cells) -> Cells:
     return sorted(rows, key=lambda row: [str(cell) for cell in row if not isinstance(cell, float)])
 
 
+@pytest.mark.lists
 def test_all_fields_of_the_records_that_count(hourly: Caller) -> None:
     """Without columns there are time, key fields and data fields that records have, and no others."""
     day = str(LAST - dt.timedelta(days=30))

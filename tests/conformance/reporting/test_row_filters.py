@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from conformance.reporting import oracle
-from conformance.reporting.caller import Caller, agree, figures, rows, same, success
+from conformance.reporting.caller import Caller, agree, figures, rows, same, skip_for, success
 from conformance.reporting.conftest import PROJECT
 from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, LAST, ROWS, ZONE
@@ -68,7 +68,7 @@ def _holds(filter_: Filter, text: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def limited(installation: connect.Installation, http: httpx.Client) -> Limited:
+def limited(installation: connect.Installation, http: httpx.Client, left_out: frozenset[str]) -> Limited:
     """A caller whose grant of a slicer has these filters; `token_limit` are those of the token alone."""
     names: dict[str, str] = {}
 
@@ -77,6 +77,7 @@ def limited(installation: connect.Installation, http: httpx.Client) -> Limited:
         token_limit: tuple[dict[str, Any], ...] = (),
         slicer: str = "hourly",
     ) -> Caller:
+        skip_for(left_out, [limit, token_limit])
         grants = [
             Grant(PROJECT, slicer, tuple(map(Filter.model_validate, one))) for one in (limit, token_limit)
         ]
@@ -85,7 +86,8 @@ def limited(installation: connect.Installation, http: httpx.Client) -> Limited:
             installation.access.add(Person(name, name, None, "viewer"), "a password", "a test")
         installation.access.change(name, "a test", grants=grants[:1])
         own = (grants[1],) if token_limit else ()
-        return Caller(http, installation.access.issue(name, "reporting", "a test", None, own), slicer)
+        token = installation.access.issue(name, "reporting", "a test", None, own)
+        return Caller(http, token, slicer, left_out=left_out)
 
     return caller
 
