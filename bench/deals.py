@@ -24,8 +24,7 @@ from typing import Any
 from sqlalchemy import Connection, insert
 
 from lib import database
-from lib.deals.client import Deals
-from lib.deals.doubts import price_slip
+from lib.deals.client import Deals, Write
 from lib.deals.models import Seat, SupplyPackage
 from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store import tables as t
@@ -36,7 +35,7 @@ from lib.serving import connect
 from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.creation import CreationPlan
+from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_creations import CsvCreationSource
 from lib.ui.deals.list.deal_rows import csv
@@ -198,11 +197,16 @@ def csv_import(url: str) -> None:
         _timed("CSV, lines checked", lambda: _check(plan, client))
         _timed(
             "CSV, questions",
-            lambda: sum(bool(price_slip(creation.deal.price)) for creation in source.check.creations),
+            lambda: len(client.warnings_of([_write_of(creation) for creation in source.check.creations])),
         )
         plan.start()
         _timed("CSV, deals created", lambda: _run(plan, client))
         print(plan.phase, plan.problem)
+
+
+def _write_of(creation: PlannedCreation) -> Write:
+    """What is sent for a line."""
+    return Write(creation.key[0], creation.request.body())
 
 
 def _check(plan: CreationPlan, client: Deals) -> int:

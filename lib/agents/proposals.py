@@ -1,8 +1,6 @@
 """Verbs that propose: a new package, or a change. Nothing is changed until a person approves it."""
 
 import datetime as dt
-from collections.abc import Iterator
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -13,14 +11,14 @@ from lib.agents.deals import link, report_of_deals, require
 from lib.agents.inventory import lists_of
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
-from lib.deals import doubts, moments
-from lib.deals.doubts import PriceScale, WinScales, currency_slip, price_slip
+from lib.deals import moments
+from lib.deals.client import Write
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, entries
 from lib.deals.targeting.from_filters import FromFilters, from_filters
 from lib.insight import Insight
 from lib.reporting import links
-from lib.wire.errors import AccessError, BadRequest
+from lib.wire.errors import BadRequest
 from lib.wire.filters import Filter
 
 ENTITIES: dict[str, Any] = {"deals": DemandDeal, "packages": SupplyPackage}
@@ -85,26 +83,18 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     ]
     more = {
         "not_targeted": [*map(text, left_out)],
-        "warnings": _price_warnings(desk, report, arguments, media_type),
+        "warnings": _warnings(desk, Write(SupplyPackage.entity, fields)),
     }
     return _describe(desk, desk.deals_api.propose(proposal)) | more
 
 
-def _price_warnings(
-    desk: Desk, report: Insight | None, arguments: PackageToPropose, media_type: str
-) -> list[str]:
-    """Prices that are probably a slip, by what their seats won, else by those beside them."""
-    prices = {terms.seat: terms.price for terms in arguments.seats}
-    win_scales = WinScales({})
-    with suppress(AccessError):
-        if report is not None and prices:
-            seats = [require(desk, Seat, seat) for seat in prices]
-            win_scales = report.win_scales(seats)
-    warnings = []
-    for seat, price in prices.items():
-        others = PriceScale.of_package(other for buyer, other in prices.items() if buyer != seat)
-        if slip := price_slip(price, [win_scales.find(seat, [media_type]), others]):
-            warnings.append(f"Seat {seat}: {slip}.")
+def _warnings(desk: Desk, write: Write) -> list[str]:
+    """What is probably a slip in what is proposed, with the seat of a new deal."""
+    options = (write.fields.get("create_demand_deals") or {}).get("demand_deals_options") or ()
+    [[own, *of_deals]] = desk.deals_api.warnings_of([write])
+    warnings = [warning.sentence for warning in own]
+    for option, several in zip(options, of_deals, strict=False):
+        warnings += [f"Seat {option['seat']['id']}: {warning.sentence}" for warning in several]
     return warnings
 
 
@@ -130,36 +120,9 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "reason": arguments.reason,
     }
     answer = _describe(desk, desk.deals_api.propose(proposal))
-    warnings = [f"{doubt[0].upper()}{doubt[1:]}." for doubt in _change_doubts(desk, entity, arguments.fields)]
-    return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}, "warnings": warnings}
-
-
-def _change_doubts(desk: Desk, entity: DemandDeal | SupplyPackage, fields: dict[str, Any]) -> Iterator[str]:
-    """What is probably a slip in the price and the terms of a deal, or in the end of a package."""
-    after = type(entity).model_validate({**entity.model_dump(), **fields})
-    if isinstance(after, SupplyPackage):
-        if "end_date" in fields and (over := doubts.dates(after.end_date)):
-            yield over
-        return
-    before = entity.model_dump(include={"price", "currency"})
-    is_same_currency = before["currency"] == after.currency
-    if fields.get("price") is not None:
-        scale = PriceScale.before(before["price"] if is_same_currency else None)
-        if slip := price_slip(after.price, [scale]):
-            yield slip
-    elif not is_same_currency:
-        currencies = [currency or "the usual currency" for currency in (before["currency"], after.currency)]
-        yield currency_slip(*currencies)
-    if fields.keys().isdisjoint(("price", "units", "budget")):
-        return
-    yield from doubts.of_terms(dict(after))
-    if "units" in fields and len(after.supply_deals) == 1:
-        package = require(desk, SupplyPackage, after.supply_deals[0].id or 0)
-        daily = None
-        with suppress(AccessError):
-            if (report := report_of_deals(desk)) is not None:
-                daily = report.daily_impressions(package, lists_of(desk, [package]), package.media_type)
-        yield from doubts.of_guarantee(after.units, package.end_date, package.start_date, daily)
+    write = Write(model.entity, arguments.fields, arguments.id, entity.model_dump(exclude_unset=True))
+    of = {"id": arguments.id, "name": text(entity.name or "")}
+    return answer | {"of": of, "warnings": _warnings(desk, write)}
 
 
 def _targets(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:

@@ -12,12 +12,13 @@ from lib.deals.queries import Parameters
 from lib.deals.requests import DemandDealRequest
 from lib.deals.store import history
 from lib.deals.store import tables as t
+from lib.deals.store.cases import cases_of
 from lib.deals.store.entity_stores import DEALS, check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.history import conflict
-from lib.deals.store.request_warnings import deal_warnings
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read
 from lib.deals.values import LARGEST_ID
+from lib.deals.warnings import Case
 from lib.wire.errors import DealsError
 
 MOST = 500
@@ -88,26 +89,22 @@ def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
     return {"id": entity_id, "status": CHANGED}
 
 
-def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
-    """Create the deals of these bodies, all or none; `{"id", "name", "deal_id"}` of each, in their order,
-    and what of it is probably a slip as `warnings`.
+def create(work: Work, body: Any, problems: Problems, cases: list[Case]) -> list[Fields]:
+    """Create the deals of these bodies, all or none; `{"id", "name", "deal_id"}` of each, in their order.
 
-    Invalid says all that is wrong, by the place of each in the list.
+    `cases` gets what rules judge of each. Invalid says all that is wrong, by the place of each in the list.
     """
     bodies = objects(body, problems)
     deals = [read(DemandDealRequest, deal, problems, where=(index,)) for index, deal in enumerate(bodies)]
     _check(work, deals, problems)
+    cases += [case for [case] in cases_of(work, DEALS.entity, [(deal, {}) for deal in deals])]
     problems.check()
     recording = history.Recording(work)
     recording.watch({key for deal in deals for key in DEALS.affected_keys(deal, None)})
-    warnings = deal_warnings(work, [(deal, {}) for deal in deals])
     rows = _write(work, deals)
     recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
-    return [
-        {name: row[name] for name in ("id", "name", "deal_id")} | ({"warnings": notes} if notes else {})
-        for row, notes in zip(rows, warnings, strict=True)
-    ]
+    return [{name: row[name] for name in ("id", "name", "deal_id")} for row in rows]
 
 
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, overload
 from urllib.parse import quote, urlencode
 
@@ -22,6 +22,7 @@ from lib.deals.models import (
     WireModel,
 )
 from lib.deals.reading import OWN, Codec, Page, refusal
+from lib.deals.warnings import RULED, Case, DealWarning, judge
 from lib.wire import call, exact
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, Forbidden, NotFound, Unsupported
@@ -36,6 +37,8 @@ PATIENCE = call.Patience()
 Model = TypeVar("Model", bound=Resource)
 Entity = type[Model] | str
 Changes = list[EntityChange]
+WarningsOfWrites = list[list[list[DealWarning]]]
+"""Of each write the warnings about it, then those about each deal that it creates."""
 Verb = Literal["create", "change", "delete"]
 ALL = frozenset(ENTITIES)
 NONE: frozenset[str] = frozenset()
@@ -101,6 +104,37 @@ PLAIN = Abilities(
     syncs=False,
 )
 """A service with the four calls that the deals specification spells out, and no more."""
+
+
+@dataclass(frozen=True)
+class Write:
+    """A change of an entity, or a new one: the fields that are sent, and what it was as far as is known."""
+
+    entity: str
+    fields: Mapping[str, Any]
+    entity_id: int | None = None
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> list[Case]:
+        """What can be judged of it by itself, with that of each deal that it creates."""
+        fields = model_of(self.entity).model_validate(dict(self.fields)).model_dump(include={*self.fields})
+        kind: Literal["deal", "package"] = "deal" if self.entity == DemandDeal.entity else "package"
+        whole, now = {**self.before, **fields}, datetime.now(UTC)
+        case = Case(kind, whole, frozenset(fields), now, self.before)
+        new_deals = fields.get("create_demand_deals") or {"demand_deals_options": ()}
+        common = {name: value for name, value in new_deals.items() if name != "demand_deals_options"}
+        own = (
+            {name: value for name, value in option.items() if value is not None}
+            for option in new_deals["demand_deals_options"]
+        )
+        return [
+            case,
+            *(
+                Case("deal", common | terms, frozenset(common | terms), now, packages=[whole])
+                for terms in own
+            ),
+        ]
 
 
 class Deals:
@@ -288,6 +322,47 @@ class Deals:
         """Its changes, latest first, even after it was removed; by default the last 500."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
         return [*self._codec.changes(answer).results]
+
+    def warnings_of(self, writes: Sequence[Write]) -> WarningsOfWrites:
+        """What is valid and probably a slip: of each write that about it, then about each deal it creates.
+
+        Nothing is written (`dry_run`, an extension of ours). Of another service: by the rules that need no
+        more than the write itself.
+        """
+        if not self.abilities.is_own:
+            return [[judge(case) for case in write.cases] for write in writes]
+        warnings: dict[int, list[list[DealWarning]]] = {index: [[]] for index in range(len(writes))}
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for index, write in enumerate(writes):
+            if not RULED.isdisjoint(write.fields):
+                groups.setdefault((write.entity, write.entity_id is None), []).append(index)
+        for (entity, is_new), indexes in groups.items():
+            is_batch = not is_new or entity == DemandDeal.entity
+            size = LARGEST_PAGE if is_batch else 1
+            for first in range(0, len(indexes), size):
+                part = indexes[first : first + size]
+                bodies = [
+                    ({} if is_new else {"id": writes[index].entity_id})
+                    | self._codec.write(to_json(writes[index].fields))
+                    for index in part
+                ]
+                for index, several in zip(part, self._dry_run(entity, is_new, bodies), strict=True):
+                    warnings[index] = several
+        return [*warnings.values()]
+
+    def _dry_run(self, entity: str, is_new: bool, bodies: Sequence[Mapping[str, Any]]) -> WarningsOfWrites:
+        """The warnings of several writes of one kind; of a new package of one."""
+        path = f"{PATH}{BATCH}/" if is_new and entity == DemandDeal.entity else _path(entity)
+        body = bodies[0] if is_new and entity != DemandDeal.entity else bodies
+        answer = self._ask("POST" if is_new else "PUT", f"{path}?dry_run=true", body=body)
+        several: WarningsOfWrites = []
+        for result in self._codec.json(answer)["results"]:
+            own = [DealWarning(**warning) for warning in result["warnings"]]
+            if len(result["place"]) > 1:
+                several[-1].append(own)
+            else:
+                several.append([own])
+        return several
 
     def propose(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
         """Propose a new package or a change (an extension of ours); returns the proposal as it is stored.

@@ -9,19 +9,22 @@ ours says beside it what is wrong with the data (no such seat).
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import WithJsonSchema
 
+from lib.deals import queries
 from lib.deals.proposals.store import Proposals
 from lib.deals.queries import ListPage
 from lib.deals.service import DealsRequest, DealsService
 from lib.deals.store.work import DealsScope, Fields
 from lib.deals.sync.service import DealSync
+from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
+from lib.deals.warnings import Availability
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller
 from lib.wire import exact
@@ -35,6 +38,7 @@ BEARER = HTTPBearer(auto_error=False, description="A token for the deals API")
 TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
 NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
+DRY_RUN = "dry_run"
 SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
 NOT_A_DSP = "Only a DSP reports statuses, with a token of its own for its seats: --deals sync:3,7"
 MISSING = "A token is required: Authorization: Bearer <token>"
@@ -92,7 +96,8 @@ class Admission:
 
 @dataclass(frozen=True)
 class DealsApi:
-    """What the routes of the deals API work with. `seconds` is the time limit of a request.
+    """What the routes of the deals API work with. `seconds` is the time limit of a request, `availability`
+    what reports tell a caller.
 
     Work is done on threads of its own: those of the desk are not the API's to use up.
     """
@@ -102,6 +107,7 @@ class DealsApi:
     proposals: Callable[[Caller], Proposals]
     admission: Admission
     seconds: float
+    availability: Callable[[Caller], Availability | None] = lambda caller: None
     # Writers wait for one another's lock; reads have threads of their own, so that they don't wait as well.
     readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(16, "deals-reads"))
     writers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, "deals-writes"))
@@ -147,20 +153,35 @@ class AuthorizedCall(DealsCall):
     ) -> DealsRequest:
         return DealsRequest(self.scope, self.deadline, self.parameters, body, if_match, idempotency_key)
 
+    def write_request(
+        self, body: Any = None, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> DealsRequest:
+        """The same for a write, or a dry run of it, which is compared with what the caller's reports tell."""
+        problems = Problems()
+        others = [pair for pair in self.parameters if pair[0] != DRY_RUN]
+        flags = [queries.flag(text, DRY_RUN, problems) for name, text in self.parameters if name == DRY_RUN]
+        problems.check()
+        return replace(
+            self.request(body, if_match, idempotency_key), parameters=others, is_dry_run=any(flags),
+            availability=self.api.availability(self.caller),
+        )  # fmt: skip
+
 
 async def _call(request: Request) -> DealsCall:
     api: DealsApi = request.app.state.deals
     return DealsCall(api, Deadline(api.seconds), request.query_params.multi_items())
 
 
-def admit(check: Callable[[Admission, str | None], Caller]) -> Any:
-    """A dependency: the request, once `check` has let the caller with this token in."""
+def admit(check: Callable[[Admission, str | None, bool], Caller]) -> Any:
+    """A dependency: the request, once `check` has let the caller with this token in; the third argument is
+    whether nothing is to be written."""
 
     # FastAPI solves dependencies in the order of a handler's parameters: this one stands before the body and
     # the id, so that nobody without a token learns what is wrong with these, or that something exists.
     async def dependency(call: OpenCall, credentials: Credentials) -> AuthorizedCall:
         token = credentials.credentials.strip() if credentials else None
-        caller = await call.read(lambda: check(call.api.admission, token))
+        is_dry = (DRY_RUN, "true") in call.parameters
+        caller = await call.read(lambda: check(call.api.admission, token, is_dry))
         return AuthorizedCall(call.api, call.deadline, call.parameters, caller)
 
     return Depends(dependency)
@@ -180,8 +201,11 @@ async def _body(request: Request, call: "OpenCall") -> Any:
 
 OpenCall = Annotated[DealsCall, Depends(_call)]
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
-ReadCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=False))]
-WriteCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=True))]
+ReadCall = Annotated[AuthorizedCall, admit(lambda admission, token, _: admission.caller(token, writes=False))]
+WriteCall = Annotated[
+    AuthorizedCall,
+    admit(lambda admission, token, is_dry: admission.caller(token, writes=True, may_propose=is_dry)),
+]
 Body = Annotated[Any, Depends(_body)]
 PathId = Annotated[
     str,

@@ -201,6 +201,17 @@ CHANGE_RESULT = _model(
     error=(Annotated[dict[str, Any], Field(description="The body of that refusal")], {}),
     warnings=WARNINGS,
 )
+WARNING = _model(
+    "Warning",
+    "What is valid and probably a slip: the rule, the field, and both values. An extension.",
+    kind=str,
+    field=str,
+    sentence=str,
+    before=Any,
+    after=Any,
+    asks=Annotated[bool, Field(description="Screens have it confirmed; otherwise it is a hint")],
+    compared_with=Annotated[str, Field(description="What `before` is, in words")],
+)
 PAGE = _model(
     "Page",
     "A page.",
@@ -216,6 +227,18 @@ PAGE = _model(
 def page_of(answer: type[BaseModel], base: Any = PAGE) -> Any:
     """A page of a list of these; with another base, a list alone."""
     return _model(f"{answer.__name__}Page", "In their order.", base, results=_list(answer))
+
+
+@cache
+def dry_run(answer: type[BaseModel]) -> Responses:
+    """The documentation of what is answered in place of a write of such an entity."""
+    would = Annotated[dict[str, Any] | None, Field(description=f"As a {answer.__name__}, new ids null")]
+    one = _model(
+        f"DryRunOf{answer.__name__}", "What a write would make.", BaseModel,
+        place=Annotated[list[str | int], Field(description="Where it stands in the request")],
+        would=would, errors=dict[str, Any], warnings=_list(WARNING),
+    )  # fmt: skip
+    return success(200, "Nothing was written: what each would be, with dry_run", page_of(one, BaseModel))
 
 
 def change_of(request: type[Request], *, in_list: bool = False) -> type[Request]:

@@ -73,6 +73,13 @@ CREATED_HEADERS: Schema = {
 CHANGED_MANY = page_of(openapi.CHANGE_RESULT, BaseModel)
 CREATED_MANY = page_of(openapi.CREATED_DEAL, BaseModel)
 BATCH = Field(min_length=1, max_length=batches.MOST)
+DRY_RUN = parameter(
+    "dry_run",
+    FLAG | {
+        "description": "Writes nothing: answers 200 with what each entity would be, what is wrong with it, "
+        "and what is valid and probably a slip. An extension."
+    },
+)  # fmt: skip
 CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
@@ -125,22 +132,25 @@ async def list_entities(request: Request, entity: Entity, call: ReadCall) -> Res
 
 async def create(entity: Entity, call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
     """The answer is the whole entity, as a GET shows it."""
-    request = call.request(body, idempotency_key=key)
+    request = call.write_request(body, idempotency_key=key)
     response = await call.write(lambda: call.api.deals.create(entity, request))
+    if request.is_dry_run:
+        return json_response(response.body)
     return _response(response, 201, {"Location": f"/api/{entity}/{response.body['id']}/"})
 
 
 async def create_many(call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
     """A list of them: all are created, or none. An extension."""
-    request = call.request(body, idempotency_key=key)
+    request = call.write_request(body, idempotency_key=key)
     response = await call.write(lambda: call.api.deals.create_many(request))
-    return json_response(response.body, 201)
+    return json_response(response.body, 200 if request.is_dry_run else 201)
 
 
 async def change_many(entity: Entity, call: WriteCall, body: Body) -> Response:
     """A list of changes, each with its id: one that is refused leaves the others changed. An extension."""
-    results = await call.write(lambda: call.api.deals.change_many(entity, call.request(body)))
-    return json_response({"results": results})
+    request = call.write_request(body)
+    response = await call.write(lambda: call.api.deals.change_many(entity, request))
+    return json_response(response.body)
 
 
 async def get(call: ReadCall, key: Key) -> Response:
@@ -152,8 +162,10 @@ async def change(
     call: WriteCall, body: Body, key: Key, idempotency_key: IdempotencyKey = None, if_match: IfMatch = None
 ) -> Response:
     """Only the fields in the body; the others stay."""
-    request = call.request(body, if_match, idempotency_key)
+    request = call.write_request(body, if_match, idempotency_key)
     response = await call.write(lambda: call.api.deals.change(key, request))
+    if request.is_dry_run:
+        return json_response(response.body)
     warnings = response.body.get("warnings")
     header = {WARNINGS: json.dumps(warnings)} if warnings else {}
     return Response(status_code=204, headers={"ETag": response.etag} | header)
@@ -161,8 +173,9 @@ async def change(
 
 async def remove(call: WriteCall, key: Key, if_match: IfMatch = None) -> Response:
     """Refused with 406 while something depends on it."""
-    await call.write(lambda: call.api.deals.remove(key, call.request(if_match=if_match)))
-    return Response(status_code=204)
+    request = call.write_request(if_match=if_match)
+    response = await call.write(lambda: call.api.deals.remove(key, request))
+    return json_response(response.body) if request.is_dry_run else Response(status_code=204)
 
 
 async def history(request: Request, call: ReadCall, key: Key) -> Response:
@@ -238,15 +251,17 @@ def _add_list(router: APIRouter, entity: str) -> None:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS) | errors(Conflict),
-        openapi_extra=body(store.request, openapi.CREATE[entity]),
+        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS)
+        | openapi.dry_run(answer)
+        | errors(Conflict),
+        openapi_extra={"parameters": [DRY_RUN]} | body(store.request, openapi.CREATE[entity]),
     )(create)
     router.put(
         "/",
         summary=f"Change fields of several {noun}s",
         responses=success(200, "The result of each, in the order of the list", CHANGED_MANY)
         | errors(Conflict),
-        openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC})]}
+        openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC}), DRY_RUN]}
         | body(Annotated[list[change], BATCH, Field(json_schema_extra={"uniqueItems": True})], lists),  # type: ignore[valid-type]
     )(change_many)
 
@@ -257,8 +272,11 @@ def _add_batch(router: APIRouter) -> None:
         "/batch/",
         summary="Create several demand deals",
         status_code=201,
-        responses=success(201, "Each, in the order of the list", CREATED_MANY) | errors(Conflict),
-        openapi_extra=body(
+        responses=success(201, "Each, in the order of the list", CREATED_MANY)
+        | openapi.dry_run(openapi.ANSWERS[fields.DEALS])
+        | errors(Conflict),
+        openapi_extra={"parameters": [DRY_RUN]}
+        | body(
             Annotated[list[DemandDealRequest], BATCH],  # type: ignore[valid-type]
             {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[fields.DEALS].items()},
         ),
@@ -280,14 +298,18 @@ def _add_item(router: APIRouter, entity: str) -> None:
         description=NOTES.get(f"change_{entity}", ""),
         status_code=204,
         responses=success(204, "It is changed", headers=CHANGED_HEADERS)
+        | openapi.dry_run(answer)
         | errors(Conflict, NotFound, InUse, noun=noun),
-        openapi_extra=body(openapi.change_of(request), openapi.CHANGES[entity]),
+        openapi_extra={"parameters": [DRY_RUN]} | body(openapi.change_of(request), openapi.CHANGES[entity]),
     )(change)
     router.delete(
         "/{id:entity}/",
         summary=f"Delete a {noun}",
         status_code=204,
-        responses=success(204, "It is deleted") | errors(Conflict, NotFound, InUse, noun=noun),
+        responses=success(204, "It is deleted")
+        | openapi.dry_run(answer)
+        | errors(Conflict, NotFound, InUse, noun=noun),
+        openapi_extra={"parameters": [DRY_RUN]},
     )(remove)
     router.get(
         "/{id:entity}/history/",

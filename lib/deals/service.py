@@ -4,26 +4,29 @@ Who may call is decided by the routes (Admission), as is what goes over HTTP; wh
 see, by the store's `Work`, which is made for them.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
 from lib import database
-from lib.deals import batches, queries
-from lib.deals.models import DemandDeal
+from lib.deals import batches, dry_run, queries
+from lib.deals.dry_run import DryRun
+from lib.deals.models import DemandDeal, Seat
 from lib.deals.queries import ListPage, Parameters
 from lib.deals.store import history, listing, visibility
-from lib.deals.store.entity_store import EntityStore
+from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.history import conflict
-from lib.deals.store.request_warnings import request_warnings
 from lib.deals.store.work import DealsScope, EntityKey, Fields, IdempotentRequest, Work
-from lib.deals.validation import Problems, read
+from lib.deals.store.writes import EntityChanges, create, remove
+from lib.deals.validation import Problems
+from lib.deals.warnings import Availability, Case, compare, judge
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 
@@ -36,16 +39,23 @@ NEEDS_KEY = (
 
 @dataclass(frozen=True)
 class EntityResponse:
-    """A body, with the ETag of its entity. `is_replay`: a repetition of the first response."""
+    """A body, with the ETag of its entity. `is_replay`: a repetition of the first response.
+
+    `cases` are what rules judge of it, once the transaction has ended.
+    """
 
     body: Fields
     etag: str = ""
     is_replay: bool = False
+    cases: Sequence[Case] = ()
 
 
 @dataclass(frozen=True)
 class DealsRequest:
-    """A request: its caller and what they may see (`scope`), and when it ends at the latest."""
+    """A request: its caller and what they may see (`scope`), and when it ends at the latest.
+
+    `availability` is what a report tells the caller. With `is_dry_run` nothing is written.
+    """
 
     scope: DealsScope
     deadline: Deadline
@@ -53,6 +63,8 @@ class DealsRequest:
     body: Any = None
     if_match: str | None = None
     idempotency_key: str | None = None
+    availability: Availability | None = None
+    is_dry_run: bool = False
 
     def problems(self) -> Problems:
         """The problems of a request that takes no parameters, before its body is read."""
@@ -108,9 +120,14 @@ class DealsService:
     def create(self, entity: str, request: DealsRequest) -> EntityResponse:
         """A new entity from a whole body, and those that come with it."""
         entity_store = ENTITY_STORES[entity]
+        if request.is_dry_run:
+            return self._try(request, partial(dry_run.creation, entity_store, request.body))
 
         def write(work: Work, problems: Problems) -> EntityResponse:
-            return _create(work, entity_store, request.body, problems)
+            cases: list[Case] = []
+            keys, recording = create(work, entity_store, request.body, problems, cases)
+            [answer] = entity_store.show(work, [keys[0][1]])
+            return EntityResponse(answer, recording.etag(keys[0]), cases=cases)
 
         def replay(work: Work, first: EntityResponse) -> EntityResponse:
             if work.scope.is_limited and not work.names(entity_store.table, [first.body["id"]]):
@@ -121,11 +138,15 @@ class DealsService:
 
     def create_many(self, request: DealsRequest) -> EntityResponse:
         """Several new demand deals, all or none; `results` has `{"id", "name", "deal_id"}` of each."""
+        if request.is_dry_run:
+            return self._try(request, partial(dry_run.creations, request.body))
         digest = {"sha256": sha256(exact.dumps(request.body)).hexdigest()}
 
         def write(work: Work, problems: Problems) -> EntityResponse:
             problems.check()
-            return EntityResponse({"results": batches.create(work, request.body, problems)})
+            cases: list[Case] = []
+            results = batches.create(work, request.body, problems, cases)
+            return EntityResponse({"results": results}, cases=cases)
 
         def replay(work: Work, first: EntityResponse) -> EntityResponse:
             results = first.body["results"]
@@ -140,6 +161,9 @@ class DealsService:
         Conflict for a stale If-Match.
         """
         entity, entity_id = key
+        if request.is_dry_run:
+            body = (entity_id, request.body, request.if_match)
+            return self._try(request, partial(dry_run.changes, entity, [body], is_one=True))
 
         def write(work: Work, problems: Problems) -> EntityResponse:
             changes = EntityChanges(work, entity, [entity_id])
@@ -147,7 +171,7 @@ class DealsService:
                 _check_repeatable(request.body, problems)
             changes.apply(entity_id, request.body, request.if_match, problems)
             changes.recording.write()
-            return EntityResponse({"warnings": changes.warnings[entity_id]}, changes.recording.etag(key))
+            return EntityResponse({}, changes.recording.etag(key), cases=changes.cases()[entity_id])
 
         def replay(work: Work, first: EntityResponse) -> EntityResponse:
             EntityChanges(work, entity, [entity_id]).find(entity_id)
@@ -156,7 +180,7 @@ class DealsService:
         content = entity, {"id": entity_id, "body": request.body}
         return self._write_once(write, replay, request, content)
 
-    def change_many(self, entity: str, request: DealsRequest) -> Results:
+    def change_many(self, entity: str, request: DealsRequest) -> EntityResponse:
         """Change several entities independently: a refused change is rolled back, and the others are kept.
 
         The body is a list of `{"id", …fields}`, each at most once; the results are in its order. One with an
@@ -165,44 +189,39 @@ class DealsService:
         problems = Problems()
         is_atomic = batches.is_atomic(request.parameters, problems)
         bodies = batches.bodies(request.body, problems)
+        if request.is_dry_run:
+            writes = [(body["id"], _without_id(body), body.get("etag")) for body in bodies]
+            return self._try(request, partial(dry_run.changes, entity, writes))
 
-        def within(work: Work) -> Results:
+        def within(work: Work) -> tuple[Results, Sequence[Case]]:
             changes = EntityChanges(work, entity, [body["id"] for body in bodies])
 
             def change(body: Mapping[str, Any]) -> None:
                 changes.find(body["id"])
                 problems = Problems()
                 _check_repeatable(body, problems)
-                fields = {name: value for name, value in body.items() if name not in ("id", "etag")}
-                changes.apply(body["id"], fields, body.get("etag"), problems)
+                changes.apply(body["id"], _without_id(body), body.get("etag"), problems)
 
             with batches.batch(work, is_atomic) as results:
                 results += [batches.result(work, body["id"], partial(change, body)) for body in bodies]
                 changes.recording.write()
-            for result in results:
-                if result["status"] == batches.CHANGED and (warnings := changes.warnings[result["id"]]):
-                    result["warnings"] = warnings
-            return results
+            cases_by_id = changes.cases()
+            return results, [
+                replace(case, place=(index, *case.place))
+                for index, result in enumerate(results)
+                if result["status"] == batches.CHANGED
+                for case in cases_by_id[result["id"]]
+            ]
 
-        return self._write(within, request)
+        results, cases = self._write(within, request)
+        return self._with_warnings(EntityResponse({"results": results}, cases=cases), request)
 
-    def remove(self, key: EntityKey, request: DealsRequest) -> None:
+    def remove(self, key: EntityKey, request: DealsRequest) -> EntityResponse:
         """Delete it. InUse names what depends on it; Conflict for a stale If-Match."""
-        entity_store = ENTITY_STORES[key[0]]
-
-        def within(work: Work) -> None:
-            changes = EntityChanges(work, key[0], [key[1]])
-            before = changes.find(key[1])
-            changes.check_etag(key[1], request.if_match)
-            request.problems().check()
-            if entity_store.entity in visibility.MASTER_DATA:
-                visibility.check_change(work, entity_store, {}, before)
-            links: Fields = {name: [] for name in entity_store.links}
-            changes.recording.watch(entity_store.affected_keys(links, before))
-            entity_store.remove(work, key[1])
-            changes.recording.write()
-
-        self._write(within, request)
+        if request.is_dry_run:
+            return self._try(request, partial(dry_run.removal, key, request.if_match))
+        self._write(lambda work: remove(work, key, request.if_match, request.problems()), request)
+        return EntityResponse({})
 
     def _read(self, within: Callable[[Work], Result], request: DealsRequest) -> Result:
         return database.reading(self._engine, self._working(within, request), request.deadline)
@@ -249,22 +268,53 @@ class DealsService:
             return response
 
         # Two requests with one key at the same moment: the loser finds the winner's response the second time.
-        return self._write(within, request, again=idempotent is not None)
+        response = self._write(within, request, again=idempotent is not None)
+        answer = self._with_warnings(response, request)
+        if idempotent is not None and answer.body != response.body:
+            self._write(lambda work: idempotent.amend(work, answer.body), request)
+        return answer
 
+    def _with_warnings(self, response: EntityResponse, request: DealsRequest) -> EntityResponse:
+        """The response with what is probably a slip: of several with the result of each, else for all."""
+        cases = self._compare(response.cases, request)
+        results = response.body.get("results")
+        sentences: defaultdict[int, list[str]] = defaultdict(list)
+        for index, case in enumerate(cases):
+            place = 0 if results is None else case.place[0] if case.place else index
+            sentences[int(place)] += [warning.sentence for warning in judge(case)]
+        if results is None:
+            more = {"warnings": [*dict.fromkeys(sentences[0])]} if sentences.get(0) else {}
+            return replace(response, body=response.body | more)
+        results = [
+            result | ({"warnings": [*dict.fromkeys(sentences[index])]} if sentences.get(index) else {})
+            for index, result in enumerate(results)
+        ]
+        return replace(response, body=response.body | {"results": results})
 
-def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> EntityResponse:
-    fields = read(entity_store.request, body, problems)
-    visibility.check_change(work, entity_store, fields, None)
-    entity_store.check(work, fields, None, problems)
-    problems.check()
-    warnings = request_warnings(work, entity_store.entity, body, fields)
-    recording = history.Recording(work)
-    recording.watch(entity_store.affected_keys(fields, None))
-    keys = entity_store.create(work, fields)
-    recording.note_creation(keys)
-    recording.write()
-    [answer] = entity_store.show(work, [keys[0][1]])
-    return EntityResponse(answer | ({"warnings": warnings} if warnings else {}), recording.etag(keys[0]))
+    def _try(self, request: DealsRequest, run: Callable[[Work], Sequence[DryRun]]) -> EntityResponse:
+        """What writes would make, which are rolled back: `results`, each with its errors and warnings."""
+
+        def within(work: Work) -> Sequence[DryRun]:
+            with work.connection.begin_nested() as savepoint:
+                results = run(work.as_trial())
+                savepoint.rollback()
+            return results
+
+        results = self._write(within, request)
+        cases = iter(self._compare([case for result in results for case in result.cases], request))
+        return EntityResponse(
+            {"results": [result.body([judge(next(cases)) for _ in result.cases]) for result in results]}
+        )
+
+    def _compare(self, cases: Sequence[Case], request: DealsRequest) -> Sequence[Case]:
+        """The cases with what a report tells of them, which is asked once no writer waits."""
+
+        def seats() -> Sequence[Seat]:
+            visible = select(t.seats.c.id).where(*request.scope.visibility(t.seats))
+            rows = self._read(lambda work: work.rows(visible), request)
+            return [Seat(id=row.id) for row in rows]
+
+        return compare(cases, request.availability, seats)
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -273,39 +323,6 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
         problems.add((), NEEDS_KEY)
 
 
-class EntityChanges:
-    """Changes of some entities of a kind in one transaction, whose `recording` is written by the caller.
-
-    `warnings` are sentences about each by id: what is valid and probably a slip.
-    """
-
-    def __init__(self, work: Work, entity: str, ids: Sequence[int]) -> None:
-        self._work, self._entity_store = work, ENTITY_STORES[entity]
-        self.warnings: dict[int, list[str]] = {}
-        self.recording = history.Recording(work)
-        self.recording.watch((entity, entity_id) for entity_id in ids)
-        self._before = {body["id"]: body for body in self._entity_store.whole(work, ids)}
-
-    def find(self, entity_id: int) -> Fields:
-        """The entity as it was, also with what the caller may not see of it. NotFound without it."""
-        if entity_id not in self._before:
-            raise self._entity_store.missing(entity_id)
-        return self._before[entity_id]
-
-    def check_etag(self, entity_id: int, if_match: str | None) -> None:
-        """Conflict, with what changed, unless the entity is as `if_match` read it."""
-        key = self._entity_store.entity, entity_id
-        history.check_etag(self._work, key, self.recording.version(key), if_match)
-
-    def apply(self, entity_id: int, body: Any, if_match: str | None, problems: Problems) -> None:
-        """Write the fields of the body. Invalid lists all errors, with those in `problems`."""
-        before, entity_store = self.find(entity_id), self._entity_store
-        self.check_etag(entity_id, if_match)
-        fields = read(entity_store.request, body, problems, whole=False)
-        visibility.check_change(self._work, entity_store, fields, before)
-        entity_store.check(self._work, fields, before, problems)
-        problems.check()
-        fields = visibility.keep_hidden_links(self._work, entity_store, fields, before)
-        self.warnings[entity_id] = request_warnings(self._work, entity_store.entity, body, fields, before)
-        self.recording.watch(entity_store.affected_keys(fields, before))
-        self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
+def _without_id(body: Mapping[str, Any]) -> Fields:
+    """The fields of a change in a list."""
+    return {name: value for name, value in body.items() if name not in ("id", "etag")}

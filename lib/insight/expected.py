@@ -1,36 +1,57 @@
-"""What a proposed targeting had lately, and is expected to have in its first week."""
+"""What a targeting is expected to have: in a booked period, for its buyers, and in its first week."""
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from lib.deals.models import Targeting
+from lib.deals.models import Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, report_filters
-from lib.insight import forecast
+from lib.deals.warnings import Supply
+from lib.insight import forecast, seat_prices
 from lib.insight.deal_report import DealReport
+from lib.insight.win_prices import win_fields
 from lib.slicers.dates import Days
-from lib.slicers.roles import BIDS, IMPRESSIONS, field_of
+from lib.slicers.roles import BIDS, IMPRESSIONS, field_of, tells_seats
 
-HISTORY, LATELY, WEEK, ONE = 126, 30, 7, timedelta(days=1)
+HISTORY, WEEK, MOST_BUYERS, ONE = 126, 7, 12, timedelta(days=1)
 Booking = tuple[datetime | None, datetime | None]
 
 
-def daily_impressions(
-    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None
-) -> float | None:
-    """The mean of the last 30 complete days; None where the report has no such field, or no value.
+def available(
+    report: DealReport,
+    package: SupplyPackage,
+    lists: Lists,
+    buyers: Sequence[tuple[Seat, Decimal | None]],
+    now: datetime,
+) -> Supply | None:
+    """The forecast impressions of a package's targeting from now to its end: what its buyers may win at or
+    above their prices, else, where they won nothing there, what all buyers together may have.
 
-    What the report can't filter by is left out, so the figure is rather too high. Raises why the report can't
-    be asked.
+    What the report can't filter by is left out, so the figure is rather too high. None where it has no such
+    field, no days or no data. Raises why the report can't be asked.
     """
-    field = field_of(report.slicer, IMPRESSIONS)
-    if field is None:
+    field, start, end = field_of(report.slicer, IMPRESSIONS), package.start_date, package.end_date
+    has_days = forecast.DAY in {key.name for key in report.slicer.key_fields}
+    if field is None or end is None or not has_days:
         return None
-    filters = report_filters(targeting, report.slicer, lists, media_type).filters
-    answer = report.ask(report.query(LATELY, filters=filters, data_fields=(field.name,)))
-    impressions = answer.total.values.get(field.name)
-    return None if impressions is None else impressions / LATELY
+    filters = report_filters(package, report.slicer, lists, package.media_type).filters
+    booking = (max(start or now, now), end, report.slicer.timezone)
+    wins = (
+        win_fields(report.slicer) if 0 < len(buyers) <= MOST_BUYERS and tells_seats(report.slicer) else None
+    )
+    if wins is not None:
+        lookup = seat_prices.daily_lookup(report, wins, filters, buyers, HISTORY)
+        daily = lookup.read([report.ask(query) for query in lookup.queries])
+        outlook = forecast.Forecast.of_booking(daily, *booking)
+        if math.isfinite(outlook.value) and outlook.value > 0:
+            who, whose = ("this seat", "its price") if len(buyers) == 1 else ("these seats", "their prices")
+            return Supply(outlook.value, f"{who} may win at {whose}")
+    query = report.query(HISTORY, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,))
+    answer = report.ask(query)
+    outlook = forecast.Forecast.of_booking(answer.by_day(field.name, report.period(HISTORY)), *booking)
+    return Supply(outlook.value) if math.isfinite(outlook.value) else None
 
 
 def of_targeting(

@@ -19,7 +19,7 @@ from lib.insight.win_prices import WinFields
 class Insight(DealReport):
     """A report and who asks it, as DealReport has them; a verb is a function of its file, about this one."""
 
-    daily_impressions, expected = expected.daily_impressions, expected.of_targeting
+    available, expected = expected.available, expected.of_targeting
     dossier = dossier.dossier
     dead_targets = dead_search.search
     evidence, evidence_days = evidence.lookup, evidence.days_around

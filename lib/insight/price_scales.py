@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from lib.deals.doubts import PriceScale, WinScales
 from lib.deals.models import Seat
+from lib.deals.warnings import PriceScale, WinScales
 from lib.insight.deal_report import DealReport
 from lib.insight.win_prices import DAY, quartiles, win_fields
 from lib.slicers.models import Order

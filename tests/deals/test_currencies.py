@@ -55,8 +55,8 @@ def test_a_client_that_does_not_know_it(manager: Caller, there: World) -> None:
         ({"price": 2, "currency": "USD"}, {"price": 20}, "10 times the price before (2.00)"),
         ({"price": 2}, {"price": 20, "currency": "USD"}, "10 times the price before (2.00)"),
         ({"price": 2, "currency": "EUR"}, {"price": 20}, "10 times the price before (2.00)"),
-        ({"price": 2}, {"price": 300, "currency": "JPY"}, ""),
-        ({"price": 300, "currency": "JPY"}, {"price": 2, "currency": None}, ""),
+        ({"price": 2}, {"price": 300, "currency": "JPY"}, "with no other in JPY to compare with"),
+        ({"price": 300, "currency": "JPY"}, {"price": 2, "currency": None}, "with no other in USD"),
         ({"price": 2}, {"currency": "JPY"}, "The same price in JPY as before in USD."),
         ({"price": 2, "currency": "JPY"}, {"currency": None}, "The same price in USD as before in JPY."),
         ({"price": 2}, {"currency": "USD"}, ""),
@@ -80,7 +80,10 @@ def test_list_prices_are_those_in_the_same_currency(manager: Caller, there: Worl
     sold = manager.make("supply_deals", package(create_demand_deals=new))
     assert "warnings" not in sold
     deal = {"seat": {"id": there.cleo}, "supply_deals": [{"id": sold["id"]}]}
-    expected = {("JPY", 310): "", (None, 310): "(2.00)", ("JPY", 2): "(300.00)", ("EUR", 310): ""}
+    expected = {
+        ("JPY", 310): "", (None, 310): "(2.00)", ("JPY", 2): "(300.00)",
+        ("EUR", 310): "with no other in EUR to compare with",
+    }  # fmt: skip
     for (currency, price), figure in expected.items():
         body = {"name": unique("Deal"), **deal, "price": price, "currency": currency}
         answer = manager.ask("POST", "demand_deals/", body).json()

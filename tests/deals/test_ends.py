@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from lib.deals import doubts, moments
+from lib.deals import moments
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.warnings import Case, judge
 from lib.figures.deals import field_text
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes.shared_change import SharedChange
@@ -61,7 +62,8 @@ def test_an_end_is_shown_as_the_last_day(text: str, end: dt.datetime, words: str
     deal = DemandDeal(id=1, name="D", deal_id="TR-1")
     lines = hand_over.HandOver(package(end), field_text.USUAL).text([deal_rows.of_deal(deal, {})])
     assert words in lines
-    assert words.removeprefix("until ") in doubts.dates(end, end)
+    [warning] = judge(Case("package", {"end_date": end}, frozenset({"end_date"}), end))
+    assert words.removeprefix("until ") in warning.sentence
 
 
 @pytest.mark.parametrize(("text", "end", "words"), CASES)

@@ -98,7 +98,7 @@ async def _number(id_text: PathId) -> int:
 
 
 ProposeCall = Annotated[
-    AuthorizedCall, admit(lambda admission, token: admission.caller(token, writes=True, may_propose=True))
+    AuthorizedCall, admit(lambda admission, token, _: admission.caller(token, writes=True, may_propose=True))
 ]
 
 

@@ -67,7 +67,9 @@ class Recording:
             self._before[key], self._versions[key] = None, 0
 
     def write(self) -> None:
-        """Write the changes, and increment the entities' versions."""
+        """Write the changes, and increment the entities' versions; nothing of a trial."""
+        if self._work.trial_ids is not None:
+            return
         rows: list[Fields] = []
         for entity, ids in _by_entity(self._before).items():
             after = self._states(entity, ids)

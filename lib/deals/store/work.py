@@ -6,12 +6,25 @@ deals, or made it. A DSP is seen with its seats. Lists of domains and apps belon
 may see deals sees them.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    and_,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from lib.deals.store import tables as t
 from lib.deals.validation import Problems
@@ -98,6 +111,7 @@ class Work:
     """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
 
     `report` is what the health of deals is read from, in a list; `currency` is that of deals without one.
+    With `trial_ids` it is rolled back: its rows get these ids, so that no sequence goes on.
     """
 
     connection: Connection
@@ -105,6 +119,7 @@ class Work:
     scope: DealsScope
     report: tuple[str, str] = ("", "")
     currency: str = ""
+    trial_ids: Iterator[int] | None = None
 
     @classmethod
     def of(cls, connection: Connection, scope: DealsScope, currency: str = "") -> "Work":
@@ -113,6 +128,10 @@ class Work:
     @property
     def who(self) -> str:
         return self.scope.who
+
+    def as_trial(self) -> "Work":
+        """The same transaction for writes that are rolled back."""
+        return replace(self, trial_ids=count(-1, -1))
 
     def rows(self, question: Select[Any]) -> list[Row[Any]]:
         return [*self.connection.execute(question)]
@@ -145,7 +164,8 @@ class Work:
         """The row with the columns that every entity has."""
         stamps = {"version": 1, "created_at": self.now, "updated_at": self.now}
         maker = {"made_by": self.who, "made_with": self.scope.token} if "made_by" in table.c else {}
-        return {**values, **stamps, **maker}
+        trial = {} if self.trial_ids is None else {"id": next(self.trial_ids)}
+        return {**values, **stamps, **maker, **trial}
 
     def relink(self, table: Table, owner: tuple[str, int], others: list[Fields]) -> None:
         """Make `others` the only rows of that owner (column, id) in a table of links."""
@@ -193,6 +213,11 @@ class IdempotentRequest:
         values = {"owner": work.who, "key": self.key, "entity": self.entity, "body": self.body}
         values |= {"answer": answer, "etag": etag, "at": work.now}
         work.connection.execute(insert(t.idempotency_keys).values(values))
+
+    def amend(self, work: Work, answer: Fields) -> None:
+        """Store what was added to the response once its transaction had ended."""
+        mine = (t.idempotency_keys.c.owner == work.who, t.idempotency_keys.c.key == self.key)
+        work.connection.execute(update(t.idempotency_keys).where(*mine).values(answer=answer))
 
     def _difference(self, row: Any) -> str:
         if row.entity != self.entity:

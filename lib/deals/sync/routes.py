@@ -79,8 +79,8 @@ router = APIRouter(
 )
 
 
-SyncCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, False))]
-ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token: admission.sync_caller(token, True))]
+SyncCall = Annotated[AuthorizedCall, admit(lambda admission, token, _: admission.sync_caller(token, False))]
+ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token, _: admission.sync_caller(token, True))]
 
 
 @router.get(

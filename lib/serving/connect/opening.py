@@ -39,6 +39,7 @@ from lib.reporting import routes as reporting_routes
 from lib.reporting.service import ReportingService
 from lib.serving import operations, remote
 from lib.serving.connect import dependents
+from lib.serving.connect.availability import OwnReports, RemoteReports, ReportAvailability, ReportCache
 from lib.serving.connect.known_slicers import KnownSlicers
 from lib.serving.remote import Line, RemoteDeals
 from lib.settings import Settings
@@ -59,6 +60,7 @@ SECONDS, MOST_BYTES = 5.0, 1_048_576
 PORTS = {"http": 80, "https": 443}
 Check = Callable[[Deadline], object]
 GRACE_SECONDS = 10
+BY_CPM = "CPM"
 _opening = threading.Lock()
 
 
@@ -198,8 +200,13 @@ def _check_warehouse(warehouse: Warehouse, known_slicers: KnownSlicers, _: Deadl
     warehouse.check()
 
 
-def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> DealsApi:
+def deals_api(
+    access: Access, desk_tokens: DeskTokens, settings: Settings, lines: Lines, own_reports: OwnReports
+) -> DealsApi:
     """The deals API, and the documents that DSPs poll."""
+    cache, line = ReportCache(), lines.reporting
+    source = own_reports if line is None else RemoteReports(line, settings.remote.slicers, cache)
+    is_cpm = settings.price_unit.upper() == BY_CPM
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=desk_tokens.is_own)
@@ -209,6 +216,7 @@ def deals_api(access: Access, desk_tokens: DeskTokens, settings: Settings) -> De
         partial(_proposals_of, access, settings),
         admission,
         settings.deadline_seconds,
+        lambda caller: ReportAvailability(caller, source, cache, settings.price_currency, is_cpm),
     )
 
 
@@ -298,7 +306,7 @@ def _open(settings: Settings) -> Installation:
         tokens=token_service.TokenApi(access, settings.services.values(), lifetime),
         operations=own_operations(settings, access, lines, meter, connections, check_warehouse),
         reporting=reporting_routes.ReportingApi(answering),
-        deals=deals_api(access, desk_tokens, settings),
+        deals=deals_api(access, desk_tokens, settings, lines, OwnReports(warehouse, answering)),
     )
     return Installation(
         settings=settings,

@@ -16,9 +16,10 @@ from lib.deals.negotiation import Negotiation, OfferTerms, Round
 from lib.figures.deals.field_text import USUAL
 from lib.insight.deal_report import DealReport
 from lib.insight.overlap import SharedInventory, two_prices
+from lib.serving.connect.availability import ReportAvailability
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.buyers.answer_panel import TakeOver
-from lib.ui.deals.changes import plan_steps, price_guard
+from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange
@@ -112,7 +113,7 @@ def test_a_mixed_sum_is_said() -> None:
 @pytest.fixture
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 USD in banner."""
-    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WON)
     return Place(visit, own_deals_home, deals)
 
 

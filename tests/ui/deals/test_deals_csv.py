@@ -61,7 +61,6 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
     assert [one.is_active for one in made] == [True, False, True]
     assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
-    assert found.creations[1].note == "This seat has a deal of this package already."
     job.start()
     finish(job, deals)
     assert count(deals) == 7, "the second click of a double click creates nothing"
@@ -231,6 +230,9 @@ def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     assert preview.iloc[1][["Active", "Fee type", "Fee", "Contact", "Price, USD CPM"]].tolist() == [
         "no", "percent of spend", "12.50", "a@b.example", "3.00",
     ]  # fmt: skip
+    [confirm] = desk.checkbox
+    assert "second deal of the same seat and package" in confirm.label
+    clean(confirm.check().run())
     create_from_csv(desk, "deals")
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7

@@ -628,10 +628,10 @@ def test_a_wrong_date_keeps_a_change_from_being_saved(visit: Visit, deals: Deals
     assert "Not saved. To fix: End." in " ".join(faults(desk))
     before = deals.get(SupplyPackage, 2)
     assert before.name == "Evening Sports"
-    desk.text_input(key="change-supply_deals-2-end_date").set_value("2041-05-06 10:00").run()
+    desk.text_input(key="change-supply_deals-2-end_date").set_value("2031-05-06 10:00").run()
     clean(desk.button(key="change-supply_deals-2-_save").click().run())
     saved = deals.get(SupplyPackage, 2)
-    assert saved.end_date == dt.datetime(2041, 5, 6, 9, tzinfo=dt.UTC)
+    assert saved.end_date == dt.datetime(2031, 5, 6, 9, tzinfo=dt.UTC)
     assert (saved.name, saved.start_date) == ("Renamed", before.start_date)
 
 
@@ -770,13 +770,17 @@ def test_a_draft_creates_one_package_in_two_sessions(visit: Visit, deals: Deals)
 
 
 def test_a_clone_keeps_the_terms_of_each_deal(visit: Visit, deals: Deals) -> None:
-    """Deals at 12.5 %, at a CPM of 5 and a paused one are cloned with their own terms and contacts."""
+    """Deals at 12.5 %, at a CPM of 0.50 and a paused one are cloned with their own terms and contacts."""
     percent = {"agency_curation_fee_type": 1, "agency_curation_fee": Decimal("12.5")}
     deals.change(DemandDeal, 1, percent | {"contact_email": "a@b.example", "deal_sync": True})
     deals.change(
         DemandDeal,
         2,
-        {"agency_curation_fee_type": 3, "agency_curation_fee": 5, "contact_email": "c@d.example"},
+        {
+            "agency_curation_fee_type": 3,
+            "agency_curation_fee": Decimal("0.5"),
+            "contact_email": "c@d.example",
+        },
     )
     deals.change(DemandDeal, 3, percent | {"is_active": False, "contact_email": "a@b.example"})
     desk = opened(visit("deals"), "supply_deals-1")

@@ -253,7 +253,7 @@ def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     assert "1 Mar 2027, 09:00 UTC+1" in preview["Start"][0]
     assert desk.button(key="packages_from_csv_save").disabled
     [confirm] = desk.checkbox
-    assert confirm.label.replace("\\", "") == "Confirm Device 'toaster' is not in the report"
+    assert confirm.label.replace("\\", "") == "Confirm device 'toaster' is not in the report"
     clean(confirm.check().run())
     create_from_csv(desk, "packages")
     assert "3 packages created" in desk.success[0].value
@@ -277,9 +277,9 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals, actions: B
     upload(desk, "packages", iter([planned(deals, ODD)]), actions)
     country = ("Narnia beyond the Wardrobe and far away " * 4).strip()
     assert desk.warning[-1].value.replace("\\", "").splitlines() == [
-        f"- Line 3: Country '{country}' is not in the report",
-        "- Line 3: Size '3000x25' is not known, and the report can't be asked",
         "- Line 3: dates wholly in the past: it ends on 1 Apr 2024 and never delivers",
+        f"- Line 3: country '{country}' is not in the report",
+        "- Line 3: 3000x25 is no usual size of an ad",
         "- Line 4: a price of 0 (USD CPM)",
     ]
     assert desk.dataframe[-1].value["Note"][0] == "This name is taken (1)."

@@ -6,26 +6,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dealing import SOLD, Visit, clean, clients, upload
 from streamlit.testing.v1 import AppTest
 
-from lib.agents import proposals as agent_proposals
 from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
-from lib.deals.deal_health import DealHealth
-from lib.deals.doubts import PriceScale, WinScales
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.writers import ClientWriter
-from lib.insight import Insight
+from lib.deals.warnings import PriceScale, Promise, Supply, WinScales
 from lib.serving import connect
+from lib.serving.connect.availability import ReportAvailability
 from lib.settings import Settings
-from lib.ui.deals.changes import price_guard
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
@@ -40,10 +36,6 @@ TODAY = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=
 END = TODAY + dt.timedelta(days=10)
 WON = WinScales(
     {("", "banner"): PriceScale(Decimal("1.99"), Decimal("2.13"), "the lower quartile", "the upper quartile")}
-)
-
-REPORT = SimpleNamespace(
-    slicer=SimpleNamespace(timezone=0), win_scales=lambda seats: WON, expected=lambda *arguments: None
 )
 
 
@@ -73,8 +65,7 @@ class Place:
 @pytest.fixture
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 in banner."""
-    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WON)
-    monkeypatch.setattr(agent_proposals, "report_of_deals", lambda desk: REPORT)
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WON)
     return Place(visit, own_deals_home, deals)
 
 
@@ -244,13 +235,13 @@ def columns(terms: Mapping[str, str]) -> tuple[str, str]:
     return ",".join(cells), ",".join(cells.values())
 
 
-def remember_delivery(place: Place, impressions: float) -> None:
-    """Store what the deal had in the last 30 days beside its health, where the API looks."""
-    store = place.desk.healths
-    assert store is not None
-    health = DealHealth("healthy", "Delivers", delivery={"impressions_30_days": impressions})
-    batch = store.batch([DEAL], dt.datetime.now(dt.UTC))
-    store.keep(store.report(("demo", SOLD), "today"), {DEAL: health}, batch)
+def has_a_thousand_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the report have 1,000 impressions on each day that is left, whatever is targeted."""
+
+    def supply(self: object, promise: Promise, now: dt.datetime) -> Supply:
+        return Supply(1_000 * promise.days(now))
+
+    monkeypatch.setattr(ReportAvailability, "supply", supply)
 
 
 def _upload(place: Place, desk: AppTest, kind: str, parts: Iterator[CsvCheck]) -> str:
@@ -276,7 +267,13 @@ def _preview(desk: AppTest, key: str) -> str:
     return question(desk)
 
 
-NEW: tuple[Callable[..., str], ...] = (by_form, by_csv, by_new_package_of_agent)
+NEW: tuple[Callable[..., str], ...] = (
+    by_form,
+    by_csv,
+    by_csv_of_packages,
+    by_addition,
+    by_new_package_of_agent,
+)
 CHANGES = (by_drawer, by_several, by_csv_change, by_proposal, by_agent, by_api)
 TERMS = (
     by_form, by_addition, by_csv, by_csv_of_packages, by_proposal_of_package, by_drawer, by_several,
@@ -295,7 +292,10 @@ CHANGED_PRICES = (
     ("2", "6", ()),
 )
 TERMS_AT_ODDS = (
-    ({"price": "2", "units": "1000000"}, ("1,000,000 guaranteed impressions", "had about")),
+    (
+        {"price": "2", "units": "1000000"},
+        ("1,000,000 guaranteed impressions", "may have about"),
+    ),
     ({"price": "2", "units": "4000", "budget": "7"}, ("4,000", "8.00", "budget of 7.00")),
     ({"price": "2", "units": "4000", "budget": "8"}, ()),
 )
@@ -324,21 +324,18 @@ def test_changed_prices(way: Callable[..., str], place: Place) -> None:
 @pytest.mark.parametrize("way", TERMS)
 def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guaranteed impressions beyond what there was in as many days as are left, or beyond the budget, are
-    asked about wherever terms are written; the API says so of deals whose past it knows."""
-    for report in (Insight, REPORT):
-        monkeypatch.setattr(report, "daily_impressions", lambda *arguments: 1_000.0, raising=False)
-    monkeypatch.setattr(price_guard, "_ask_for_scales", lambda context: WinScales({}))
+    asked about wherever terms are written, by the API too."""
+    has_a_thousand_a_day(monkeypatch)
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
     place.deals.change(SupplyPackage, 2, {"end_date": END})
     place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
-    if way is by_api:
-        remember_delivery(place, 30_000.0)
     for terms, figures in TERMS_AT_ODDS:
         check(way(place, "2", **terms), figures)
 
 
 def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals of one package that each promise what there was are asked about in all; so is an earlier end."""
-    monkeypatch.setattr(Insight, "daily_impressions", lambda *arguments: 1_000.0)
+    has_a_thousand_a_day(monkeypatch)
     place.deals.change(SupplyPackage, 1, {"end_date": END})
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in (1, 2, 3)]
     terms = values({"units": "6000"})
@@ -372,7 +369,7 @@ def test_fewer_days_in_the_drawer_are_asked_about_as_for_several(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A package's earlier end, or other targeting, leaves less of what its deals promise: the drawer asks."""
-    monkeypatch.setattr(Insight, "daily_impressions", lambda *arguments: 1_000.0)
+    has_a_thousand_a_day(monkeypatch)
     place.deals.change(SupplyPackage, 2, {"end_date": END})
     place.deals.change(DemandDeal, DEAL, values({"units": "6000"}))
     desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
@@ -393,7 +390,7 @@ def test_an_unknown_target_of_a_proposal_is_asked_about(place: Place) -> None:
         "name": "New", "media_type": "banner", "start_date": "2026-01-01 00:00:00+0000",
         "end_date": moments.write(END), **places,
     }  # fmt: skip
-    expected = "Country 'Atlantis' is not in the report"
+    expected = "country 'Atlantis' is not in the report"
     assert expected in _proposal(place, {"entity": "supply_deals", "fields": fields, "reason": "Why"})
     change = {"entity": "supply_deals", "entity_id": 1, "fields": places, "reason": "Why"}
     assert expected in _proposal(place, change)
@@ -402,11 +399,13 @@ def test_an_unknown_target_of_a_proposal_is_asked_about(place: Place) -> None:
     assert not _proposal(place, change)
 
 
-def test_a_new_price_beside_those_of_its_package(place: Place) -> None:
-    """The API, which has no report, compares with the list prices of the package; a batch does so too."""
+def test_a_new_price_beside_those_of_its_package(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing was won the API compares with the list prices of the package; a batch does so too."""
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
     deal = {"name": "Dear", "seat": {"id": 1}, "price": 32.6, "supply_deals": [{"id": 1}]}
-    expected = ["A price of 32.60, 10.03 times the highest other price in the package (3.25)."]
-    assert place.api("POST", "demand_deals/", deal).json()["warnings"] == expected
+    expected = "A price of 32.60, 10.03 times the highest other price in the package (3.25)."
+    second = "A second deal of the same seat and package, beside Morning News - Alpha Buying."
+    assert place.api("POST", "demand_deals/", deal).json()["warnings"] == [expected, second]
     [created] = place.api("POST", "demand_deals/batch/", [deal | {"price": 98}]).json()["results"]
     assert "3.01 times the highest other price in the package (32.60)" in created["warnings"][0]
     options = [{"seat": {"id": seat}, "price": price} for seat, price in ((1, 2), (2, 2.2), (3, 20))]
@@ -416,5 +415,5 @@ def test_a_new_price_beside_those_of_its_package(place: Place) -> None:
     }  # fmt: skip
     [warning] = place.api("POST", "supply_deals/", package).json()["warnings"]
     assert warning == "A price of 20.00, 9.09 times the highest other price in the package (2.20)."
-    usual = place.api("POST", "demand_deals/", deal | {"price": 3}).json()
-    assert "warnings" not in usual
+    [usual] = place.api("POST", "demand_deals/", deal | {"price": 3}).json()["warnings"]
+    assert "second deal" in usual

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
-from itertools import chain
 from typing import ClassVar
 
 import streamlit as st
@@ -124,8 +123,8 @@ def _draw_decision(
     is_shared = any(len(change.others) > 1 for change in changes)
     if is_shared:
         st.caption(f":material/info: {SHARED_DAYS}")
-    questions = confirmations.of_changes(context, changes)
-    is_sure = confirmations.confirm([*chain.from_iterable(questions.values())], prefix)
+    points = confirmations.points(context, changes, confirmations.of_changes(context, changes))
+    is_sure = confirmations.confirm(points, prefix)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changes:
             record = context.clients.bulk_actions.record(f"Taken over from the buyer of deal {deal.id}")

@@ -1,36 +1,30 @@
-"""Questions before a write: what is valid and probably a slip, and the box that confirms it.
+"""The box that confirms what is unwise in a write: what the deals service answers to a dry run of it.
 
-They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals, each a source of
-changes; of prices by price_guard.py.
+Nothing is decided here (lib/deals/warnings.py): forms, the drawer, several, CSV files, clones, proposals and
+what a buyer answered show the same warnings.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
-from lib.deals import doubts
-from lib.deals.client import model_of
-from lib.deals.doubts import currency_slip, factor
+from lib.deals.client import Write
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import SupplyPackage, Targeting
+from lib.deals.models import SupplyPackage
 from lib.deals.proposals.models import Proposal
-from lib.deals.targeting.kinds import KINDS
+from lib.deals.warnings import DealWarning, factor
 from lib.figures import amounts
-from lib.figures.deals import deal_report, field_text, targeting_text
-from lib.figures.deals.deal_names import seat_name
-from lib.figures.deals.targeting_text import Marks
-from lib.figures.query import ask
+from lib.figures.deals import field_text
+from lib.figures.deals.deal_names import KINDS, seat_name
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
-from lib.ui.deals.changes.price_guard import PriceGuard
+from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.forms.draft import NewDeals
 from lib.ui.deals.forms.inputs import FormValues
 from lib.ui.deals.list.deal_rows import Key
@@ -40,206 +34,190 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-PRICE, CURRENCY, END, UNITS, PACKAGES = "price", "currency", "end_date", "units", "supply_deals"
-TERMS, DATES = (PRICE, UNITS, "budget"), ("start_date", END)
-COMPARED = (*TERMS, CURRENCY, PACKAGES, "seat")
+PRICE, CURRENCY, END = "price", "currency", "end_date"
+COMPARED = (PRICE, "units", "budget", CURRENCY, "supply_deals", "seat", "agency_curation_fee",
+            "agency_curation_fee_type")  # fmt: skip
 """The fields of a deal that questions about a change look at, changed or not."""
-MOST_PACKAGES, MOST = 50, 50
+MOST, FEW_ALIKE = 50, 3
+Warnings = Mapping[Key, Sequence[DealWarning]]
 
 
-def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[str]]:
-    """What has to be confirmed of each change: its price and currency, terms at odds with each other or with
-    what the targeting had, and an end in the past."""
+@dataclass(frozen=True)
+class Point:
+    """A line of the box; one that does not ask is a hint beside it."""
+
+    sentence: str
+    asks: bool = True
+
+
+def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[DealWarning]]:
+    """What is unwise in each change, as the service says; nothing where it can't be asked."""
+    warnings: dict[Key, list[DealWarning]] = {change.key: [] for change in changes}
+    writes = [*_writes([change for change in changes if change.is_change and not change.is_removal])]
+    for (_, keys), answer in zip(writes, _ask(context, [write for write, _ in writes]), strict=True):
+        for key, several in zip(keys, answer, strict=False):
+            warnings.setdefault(key, []).extend(several)
+    return warnings
+
+
+def _writes(changes: Sequence[PlannedChange]) -> Iterator[tuple[Write, list[Key]]]:
+    """What is sent, and the keys that the answers are about; the deals of a new package go with it."""
     creations = [change for change in changes if isinstance(change, PlannedCreation)]
-    questions: dict[Key, list[str]] = {change.key: [] for change in changes}
-    for key, doubt in _ask_of_creations(context, creations) if creations else ():
-        questions[key].append(doubt)
-    changes = [change for change in changes if change.is_change and not isinstance(change, PlannedCreation)]
+    deals_of_line: dict[int | None, list[PlannedCreation]] = {}
+    for creation in creations:
+        deals_of_line.setdefault(creation.package_line, []).append(creation)
     for change in changes:
-        own = questions[change.key]
-        if change.after.keys() & {PRICE, CURRENCY}:
-            doubt = _of_price(context, change.before, {**change.before, **change.after})
-            own += [doubt] if doubt else []
-        if not change.after.keys().isdisjoint(TERMS):
-            own += doubts.of_terms({**change.before, **change.after})
-        if isinstance(end := change.after.get(END), datetime) and (over := doubts.dates(end)):
-            own.append(over)
-    try:
-        for key, sentence in _guarantees(context, changes):
-            questions[key].append(sentence)
-    except TrancheError as error:  # a question less keeps nobody from saving
-        log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
-    return questions
+        if not isinstance(change, PlannedCreation):
+            yield Write(change.key[0], change.after, change.key[1], change.before), [change.key]
+        elif change.is_package:
+            deals = deals_of_line.get(change.line, [])
+            body = change.request.body()
+            if deals:
+                options = [_option(creation.deal.body()) for creation in deals]
+                body["create_demand_deals"] = {"demand_deals_options": options}
+            yield Write(SUPPLY, body), [change.key, *(deal.key for deal in deals or change.deals)]
+        elif change.package_line is None:
+            yield Write(DEALS, change.request.body()), [change.key]
 
 
-def _guarantees(context: PageContext, changes: Sequence[PlannedChange]) -> Iterator[tuple[Key, str]]:
-    """Guarantees at odds with what the targeting had, each beside the last change of its package.
-
-    Deals that change are taken together by package; where a package's targeting changes, or its days become
-    fewer, all of its deals are. Of many packages the first are looked at: each is a question to the report.
-    """
-    units_of_deal = {
-        change.key[1]: change.after[UNITS]
-        for change in changes
-        if change.key[0] == DEALS and change.after.get(UNITS) is not None
-    }
-    deals_of_package: dict[int, dict[int, Any]] = {}
-    last_key: dict[int, Key] = {}
-    for change in changes:
-        packages: Sequence[Any] = {**change.before, **change.after}.get(PACKAGES) or ()
-        if change.key[1] in units_of_deal and change.key[0] == DEALS and len(packages) == 1:
-            number = packages[0].id or 0
-            deals_of_package.setdefault(number, {})[change.key[1]] = units_of_deal[change.key[1]]
-            last_key[number] = change.key
-    moved = {change.key[1]: change for change in changes if change.key[0] == SUPPLY and _leaves_less(change)}
-    ids = [*{**deals_of_package, **moved}][:MOST_PACKAGES]
-    by_id: dict[int, SupplyPackage] = {}
-    for package in catalog.by_id(context, SupplyPackage, ids):
-        own = moved.get(package.id or 0)
-        after = {**package.model_dump(), **(own.after if own is not None else {})}
-        by_id[package.id or 0] = SupplyPackage.model_validate(after)
-    moved_packages = [by_id[number] for number in moved if number in by_id]
-    for number, deals in catalog.deals_of(context.deals, moved_packages).items() if moved_packages else ():
-        guarantees = {deal.id or 0: units_of_deal.get(deal.id or 0, deal.units) for deal in deals}
-        deals_of_package[number] = guarantees | deals_of_package.get(number, {})
-        last_key[number] = moved[number].key
-    for number, package in by_id.items():
-        for sentence in _of_guarantees(context, deals_of_package.get(number, {}).values(), package):
-            yield last_key[number], sentence
+def _option(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A deal as one of those that are created with its package."""
+    return {name: value for name, value in body.items() if name not in ("name", "supply_deals")}
 
 
-def _leaves_less(change: PlannedChange) -> bool:
-    """Whether a package has fewer days, or others to sell, after a change: more days need no question."""
-    if not change.after.keys().isdisjoint(Targeting.model_fields):
-        return True
-    (start, end), (new_start, new_end) = (
-        [side.get(name) for name in DATES] for side in (change.before, {**change.before, **change.after})
-    )
-    is_shorter = end != new_end and (new_end is None or end is None or new_end < end)
-    return is_shorter or (start is not None and new_start is not None and new_start > start)
-
-
-def _of_price(context: PageContext, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """What has to be confirmed of a deal's new price or currency, given its fields before and after."""
-    money = field_text.prices_of(context)
-    currency_before, currency = (money.of(values.get(CURRENCY)).currency for values in (before, after))
-    price_before, price = before.get(PRICE), after.get(PRICE)
-    if price == price_before:
-        return currency_slip(currency_before, currency)
-    if price_before and currency == currency_before:
-        return PriceGuard(context).doubt(price, currency, before=price_before)
-    packages = catalog.by_id(context, SupplyPackage, [link.id for link in after.get(PACKAGES) or ()])
-    seat = after.get("seat")
-    return PriceGuard(context).doubt(price, currency, seat=seat and seat.id, packages=packages)
-
-
-def _of_guarantees(context: PageContext, units: Iterable[Any], package: SupplyPackage) -> list[str]:
-    """The guaranteed impressions of a package's deals, all together, compared with what its targeting had
-    over as many days as are left; without an answer of the report that is not asked."""
-    guarantees = [Decimal(str(count)) for count in units if count is not None]
-    if not guarantees:
+def _ask(context: PageContext, writes: Sequence[Write]) -> list[list[list[DealWarning]]]:
+    """The answers; the same writes are not asked about twice in a row."""
+    if not writes:
         return []
-    daily = None
+    digest = sha256(repr(writes).encode()).hexdigest()
     try:
-        insight = replace(deal_report.insight(context), ask=partial(ask.audience, context))
-        lists = catalog.list_entries(context)
-        daily = insight.daily_impressions(package, lists, package.media_type)
+        return catalog.fetch_cached(context, ("warnings", digest), lambda: context.deals.warnings_of(writes))
     except TrancheError as error:  # a question less keeps nobody from saving
-        log.warning("Guaranteed impressions could not be compared with the report: %s", error.reason)
-    return doubts.of_guarantee(sum(guarantees), package.end_date, package.start_date, daily)
+        log.warning("What is unwise in a write could not be asked: %s", error.reason)
+        return [[] for _ in writes]
 
 
-def of_all(context: PageContext, changes: Sequence[PlannedChange]) -> list[str]:
-    """What has to be confirmed of changes together: one price for deals in several currencies."""
-    price_changes = [change for change in changes if change.is_change and PRICE in change.after]
-    currencies = [{**change.before, **change.after}.get(CURRENCY) for change in price_changes]
-    counts = field_text.prices_of(context).currency_counts(currencies)
-    has_one_price = len({change.after[PRICE] for change in price_changes}) == 1
-    return [f"the same price for {counts}"] if counts and has_one_price else []
-
-
-def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
+def of_proposal(context: PageContext, proposal: Proposal) -> list[Point]:
     """What has to be confirmed before a proposal is approved, as of the same changes made by hand."""
     if proposal.is_new:
-        package = SupplyPackage.model_validate(proposal.fields)
-        return [*_of_new_targets(context, {}, proposal.fields), *of_new_package(context, package)]
-    key = proposal.entity, proposal.entity_id or 0
-    entities = catalog.by_id(context, model_of(key[0]), [key[1]])
-    before = entities[0].model_dump() if entities else proposal.before
-    return [
-        *_of_new_targets(context, before, proposal.fields), *of_edit(context, key, before, proposal.fields),
-    ]  # fmt: skip
-
-
-def _of_new_targets(
-    context: PageContext, before: Mapping[str, Any], fields: Mapping[str, Any]
-) -> Iterator[str]:
-    """Values that fields of a request add to a targeting, and that the report or public lists lack.
-
-    In forms the picker asks as soon as such a value is typed; a proposal comes from where there is none.
-    """
-    names = [name for name in Targeting.model_fields if name in fields]
-    if names:
-        old, new = (
-            Targeting.model_validate({name: side[name] for name in names if name in side})
-            for side in (before, fields)
-        )
-        marks = targeting_text.marks(context, deal_report.usual_days(context), [new], with_gaps=True)
-        was_there = {*_of_targets(old, marks)}
-        yield from (sentence for sentence in _of_targets(new, marks) if sentence not in was_there)
+        return of_new_package(context, SupplyPackage.model_validate(proposal.fields), has_picker=False)
+    write = Write(proposal.entity, proposal.fields, proposal.entity_id, proposal.before)
+    [[own, *_]] = _ask(context, [write]) or [[[]]]
+    currency = proposal.fields.get(CURRENCY) or proposal.before.get(CURRENCY)
+    return [_point(context, warning, currency) for warning in own]
 
 
 def of_edit(
-    context: PageContext, key: Key, before: Mapping[str, Any], fields: Mapping[str, Any]
-) -> list[str]:
-    """What has to be confirmed of a change of one entity: its fields before, and those that change, both as
-    a request has them."""
-    model = model_of(key[0])
-    after = model.model_validate({**before, **fields})
-    values = {name: getattr(after, name) for name in fields}
-    return of_changes(context, [PlannedChange(key, "", dict(model.model_validate(before)), values)])[key]
+    context: PageContext, key: Key, before: Mapping[str, Any], values: Mapping[str, Any]
+) -> list[Point]:
+    """What has to be confirmed of a change of one entity: its fields before, and those that change."""
+    change = PlannedChange(key, "", before, values)
+    return points(context, [change], _without_targets(of_changes(context, [change])))
 
 
-def of_new_package(context: PageContext, package: SupplyPackage) -> list[str]:
-    """What has to be confirmed of a package to create: the terms of its new deals, and an end in the past."""
+def of_new_package(context: PageContext, package: SupplyPackage, *, has_picker: bool = True) -> list[Point]:
+    """What has to be confirmed of a package to create, with the terms of its new deals."""
     new_deals = package.create_demand_deals
-    creations = [] if new_deals is None else deal_creations(package, new_deals, catalog.seats(context))
-    return [*of_creations(context, creations), *filter(None, [doubts.dates(package.end_date)])]
+    deals = [] if new_deals is None else deal_creations(package, new_deals, catalog.seats(context))
+    creation = PlannedCreation.of(1, package, title="The package", deals=deals)
+    warnings = of_changes(context, [creation])
+    return points(context, [creation, *deals], _without_targets(warnings) if has_picker else warnings)
 
 
-def of_new_deals(context: PageContext, package: SupplyPackage, deals: NewDeals) -> list[str]:
+def _without_targets(warnings: Warnings) -> Warnings:
+    """Without unknown targets, which a form's picker has confirmed as they were typed."""
+    return {
+        key: [warning for warning in several if warning.kind != "unknown_target"]
+        for key, several in warnings.items()
+    }
+
+
+def of_new_deals(context: PageContext, package: SupplyPackage, deals: NewDeals) -> list[Point]:
     """What has to be confirmed of new deals for a package that is there, as typed."""
     creations = deal_creations(package, deals.request(), catalog.seats(context))
     return [*of_creations(context, creations), *pasted_currencies(context, deals)]
 
 
-def pasted_currencies(context: PageContext, deals: NewDeals) -> list[str]:
+def of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> list[Point]:
+    """What has to be confirmed of what a form creates."""
+    return points(context, creations, of_changes(context, creations))
+
+
+def pasted_currencies(context: PageContext, deals: NewDeals) -> list[Point]:
     """What has to be confirmed of the prices of new deals as typed: `$2.50 as EUR (Bluebird)`."""
     seats = catalog.seats(context)
     return [
-        f"{sentence} ({seat_name(seats.get(seat), seat)})"
+        Point(f"{point.sentence} ({seat_name(seats.get(seat), seat)})")
         for seat in deals.seats
-        for sentence in pasted_currency(context, deals.of(seat))
+        for point in pasted_currency(context, deals.of(seat))
     ]
 
 
-def pasted_currency(context: PageContext, terms: FormValues) -> list[str]:
+def pasted_currency(context: PageContext, terms: FormValues) -> list[Point]:
     """A price typed in a currency that is another than the deal's: `$2.50 as EUR`."""
     text, currency = (terms.get(PRICE) or "").strip(), terms.get(CURRENCY) or context.clients.currency
     code = amounts.currency(text)
-    return [f"{text} as {currency}"] if code and currency and code != currency else []
+    return [Point(f"{text} as {currency}")] if code and currency and code != currency else []
 
 
-def of_creations(context: PageContext, creations: Sequence[PlannedCreation]) -> list[str]:
-    """What has to be confirmed of what a form creates."""
-    return sentences(creations, of_changes(context, creations))
+def points(context: PageContext, changes: Sequence[PlannedChange], warnings: Warnings) -> list[Point]:
+    """What is to be confirmed; of several changes each with its label, unless all say the same.
+
+    Many that are alike are one: `30 lines: 3.8 to 6.4 times below the lower quartile …`.
+    """
+    entries = [
+        (change, warning, _point(context, warning, {**change.before, **change.after}.get(CURRENCY)))
+        for change in changes
+        for warning in warnings.get(change.key, ())
+    ]
+    unique = dict.fromkeys(point for *_, point in entries)
+    if len(unique) <= 1:
+        return [*unique]
+    alike: dict[object, list[tuple[PlannedChange, DealWarning, Point]]] = {}
+    for entry in entries:
+        warning = entry[1]
+        is_below = bool(_factors(warning)) and warning.after < warning.before
+        group = (warning.kind, warning.asks, warning.compared_with, is_below, entry[0].key[0])
+        alike.setdefault(group, []).append(entry)
+    return [point for group in alike.values() for point in _together(group)]
 
 
-def sentences(changes: Sequence[PlannedChange], questions: Mapping[Key, Sequence[str]]) -> list[str]:
-    """What is to be confirmed; of several changes each with its label, unless all say the same."""
-    pairs = [(change.label, sentence) for change in changes for sentence in questions[change.key]]
-    unique = dict.fromkeys(sentence for _, sentence in pairs)
-    return [*unique] if len(unique) <= 1 else [f"{label}: {sentence}" for label, sentence in pairs]
+def _together(entries: Sequence[tuple[PlannedChange, DealWarning, Point]]) -> Iterator[Point]:
+    """Points that are alike: each by itself, or many as one."""
+    if len(entries) <= FEW_ALIKE:
+        yield from (Point(f"{change.label}: {point.sentence}", point.asks) for change, _, point in entries)
+        return
+    change, warning, point = entries[0]
+    is_of_file = change.label.startswith("Line ")
+    count = count_label("line" if is_of_file else KINDS[change.key[0]].lower(), len(entries))
+    factors = sorted(times for _, warning, _ in entries for times in _factors(warning))
+    if warning.compared_with and factors:
+        side = "below" if warning.after < warning.before else "above"
+        title = field_text.title(warning.field).lower()
+        low, high = (factor(times, Decimal(1)) for times in (factors[0], factors[-1]))
+        span = low if low == high else f"{low} to {high}"
+        sentence = f"{title} {span} times {side} {warning.compared_with}"
+    elif len({point.sentence for *_, point in entries}) == 1:
+        sentence = point.sentence
+    else:
+        sentence = f"such as {change.label}, {point.sentence}"
+    yield Point(f"{count}: {sentence}", point.asks)
+
+
+def _factors(warning: DealWarning) -> list[Decimal]:
+    """How many times a value is above or below what it is compared with, where both are numbers above 0."""
+    values = (warning.before, warning.after)
+    if not all(isinstance(value, Decimal | int) and value > 0 for value in values):
+        return []
+    return [Decimal(max(values)) / Decimal(min(values))]
+
+
+def _point(context: PageContext, warning: DealWarning, currency: str | None) -> Point:
+    """The sentence as it goes on in the box; a price has the deal's currency and unit."""
+    sentence = f"{warning.sentence[:1].lower()}{warning.sentence[1:]}".rstrip(".")
+    terms = field_text.prices_of(context).of(currency).terms
+    has_terms = warning.kind == "price_slip" and terms
+    return Point(f"{sentence} ({terms})" if has_terms else sentence, warning.asks)
 
 
 def price_factor(before: Any, after: Any) -> str:
@@ -250,84 +228,42 @@ def price_factor(before: Any, after: Any) -> str:
     return f"×{factor(new, old)}" if new > old else f"÷{factor(old, new)}"
 
 
-def confirm(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
-    """Draw the box that confirms these, if there are any; whether nothing is left to confirm.
+def confirm(points: Sequence[Point], prefix: str, refusal: str = "") -> bool:
+    """Draw the box that confirms these, if any asks, and the hints beside it; whether nothing is left to
+    confirm.
 
     Of several the first are a list above the box. Others have to be confirmed again. `refusal` is drawn under
     an empty box: why nothing was written.
     """
-    if not sentences:
+    questions = [point.sentence for point in points if point.asks]
+    hints = [point.sentence for point in points if not point.asks]
+    if hints:
+        st.caption(f":material/info: {plain('; '.join(_some(hints, 'hints')))}.")
+    if not questions:
         return True
-    if len(sentences) == 1:
-        label = f"Confirm {plain(sentences[0])}"
+    if len(questions) == 1:
+        label = f"Confirm {plain(questions[0])}"
     else:
-        rest = len(sentences) - MOST
-        lines = [f"- {plain(sentence)}" for sentence in sentences[:MOST]]
-        lines += [f"- and {rest:,} more"] if rest > 0 else []
+        lines = [f"- {plain(sentence)}" for sentence in _some(questions, "points")]
         st.warning("\n".join(lines), title="Please check", icon=":material/warning:")
-        label = f"Confirm these {len(sentences):,} points"
-    is_sure = st.checkbox(label, key=_key(sentences, prefix))
+        label = f"Confirm these {len(questions):,} points"
+    is_sure = st.checkbox(label, key=_key(questions, prefix))
     if refusal and not is_sure:
         beside([refusal])
     return is_sure
 
 
-def is_confirmed(sentences: Sequence[str], prefix: str) -> bool:
+def _some(sentences: Sequence[str], noun: str) -> list[str]:
+    rest = len(sentences) - MOST
+    return [*sentences[:MOST], *([f"and {number(rest)} more {noun}"] if rest > 0 else [])]
+
+
+def is_confirmed(points: Sequence[Point], prefix: str) -> bool:
     """Whether there is nothing to confirm, or its box is ticked."""
-    return not sentences or bool(st.session_state.get(_key(sentences, prefix)))
+    questions = [point.sentence for point in points if point.asks]
+    return not questions or bool(st.session_state.get(_key(questions, prefix)))
 
 
-def _key(sentences: Sequence[str], prefix: str) -> str:
+def _key(questions: Sequence[str], prefix: str) -> str:
     """The key of the box: other questions are asked anew."""
-    return f"{prefix}meant_{sha256(repr([*sentences]).encode()).hexdigest()[:16]}"
-
-
-def _ask_of_creations(
-    context: PageContext, creations: Sequence[PlannedCreation]
-) -> Iterator[tuple[Key, str]]:
-    """The questions about the lines of a file; what the deals of a package promise, at its last."""
-    package_of_line = {creation.line: creation.new_package for creation in creations if creation.is_package}
-    targetings = [targeting_of(package) for package in package_of_line.values()]
-    days = deal_report.usual_days(context)
-    marks = targeting_text.marks(context, days, targetings, with_gaps=True) if targetings else {}
-    deals_of_package: dict[int, list[PlannedCreation]] = {}
-    for creation in creations:
-        if creation.is_package:
-            targets = _of_targets(targeting_of(creation.new_package), marks)
-            for doubt in filter(None, (*targets, doubts.dates(creation.new_package.end_date))):
-                yield creation.key, doubt
-        elif creation.package is not None:
-            deals_of_package.setdefault(creation.package.id or 0, []).append(creation)
-        else:
-            deals_of_package.setdefault(-(creation.package_line or 0), []).append(creation)
-    guard = PriceGuard(context)
-    for number, deals in deals_of_package.items():
-        package = package_of_line.get(-number) or deals[0].package
-        packages = [] if package is None else [package]
-        list_prices = [(creation.deal.price, creation.deal.currency) for creation in deals]
-        for index, creation in enumerate(deals):
-            others = [*list_prices[:index], *list_prices[index + 1 :]] if package is not None else []
-            seat = None if creation.seat is None else creation.seat.id
-            if doubt := guard.doubt(*list_prices[index], seat=seat, packages=packages, others=others):
-                yield creation.key, doubt
-            yield from ((creation.key, doubt) for doubt in doubts.of_terms(dict(creation.deal)))
-        guarantees = [creation for creation in deals if creation.deal.units is not None]
-        units = [creation.deal.units for creation in guarantees]
-        for doubt in [] if package is None else _of_guarantees(context, units, package):
-            yield guarantees[-1].key, doubt
-
-
-def _of_targets(targeting: Targeting, marks: Marks) -> Iterator[str]:
-    """Values that the report lacks, or, where it can't tell, that public lists lack."""
-    for kind in KINDS:
-        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting)):
-            mark = marks.get(kind.name, {}).get(value)
-            if mark == targeting_text.UNKNOWN:
-                yield f"{kind.title} '{value}' is not in the report"
-            elif mark == targeting_text.NO_CHECK and not doubts.is_known(kind.name, value):
-                yield f"{kind.title} '{value}' is not known, and the report can't be asked"
-
-
-def targeting_of(package: SupplyPackage) -> Targeting:
-    """The targeting of a package to create, alone."""
-    return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
+    return f"{prefix}meant_{sha256(repr([*questions]).encode()).hexdigest()[:16]}"

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.ui.deals.changes import confirmations
+from lib.ui.deals.changes.confirmations import Point
 from lib.ui.kit.field_problems import FieldProblems
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import Invalid
@@ -52,10 +53,10 @@ class FormTry:
         if failure := st.session_state.get(f"{self.prefix}failure", otherwise):
             st.error(plain(failure), icon=":material/error:")
 
-    def confirm(self, questions: Sequence[str], verb: str) -> None:
+    def confirm(self, points: Sequence[Point], verb: str) -> None:
         """Draw the box that confirms these; after a try, that nothing was done without it."""
         refusal = f"Not {verb}: confirm this first." if self.is_tried else ""
-        confirmations.confirm(questions, self.prefix, refusal)
+        confirmations.confirm(points, self.prefix, refusal)
 
     def clear(self) -> None:
         """Forget all that the form holds in this session."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
+from lib.deals.warnings import DealWarning
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.error_text import is_open
 from lib.ui.deals.list.deal_rows import Key
@@ -216,7 +217,7 @@ class ChangePlan(Job, Generic[Source]):
     attempts: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     same: set[Key] = field(default_factory=set)
     problem: str = ""
-    questions: dict[Key, list[str]] | None = None
+    questions: dict[Key, list[DealWarning]] | None = None
 
     def begin(self) -> Self:
         """Read what the source asks for, from now on; returns the plan."""

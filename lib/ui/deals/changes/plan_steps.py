@@ -1,7 +1,7 @@
 """The steps of a plan of changes on screen: progress, the preview with its questions, the result."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lib.deals.warnings import DealWarning
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.deals.field_text import Prices
@@ -25,7 +26,7 @@ from lib.ui.kit.tables import with_figures
 FIRST, MOST_ROWS, NOTE, UNDO_BEGINS = 50, 1_000, "Note", "deals_undo_begins"
 Columns = dict[str, list[Any]]
 Action = Callable[[], None]
-Questions = Mapping[Key, Sequence[str]]
+Questions = Mapping[Key, Sequence[DealWarning]]
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,16 @@ class PlanSteps:
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        unusual = changes if plan.source.is_asked else []
         if plan.questions is None:
-            plan.questions = confirmations.of_changes(context, unusual)
+            plan.questions = confirmations.of_changes(context, changes)
         questions = plan.questions
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
-        sentences = [*confirmations.sentences(unusual, questions), *confirmations.of_all(context, unusual)]
-        is_sure = confirmations.confirm(sentences, self.prefix)
+        points = confirmations.points(context, changes, questions)
+        if not plan.source.is_asked:
+            points = [replace(point, asks=False) for point in points]
+        is_sure = confirmations.confirm(points, self.prefix)
         is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(
@@ -239,8 +241,8 @@ def count_changes(changes: Sequence[PlannedChange]) -> str:
 def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:
     if outcome is not None and outcome.reason:
         return outcome.reason
-    sentences = [f"Please check: {sentence}" for sentence in questions.get(change.key, ())]
-    return change.refusal or ". ".join(filter(None, [*sentences, change.note]))
+    sentences = [f"Please check: {warning.sentence}" for warning in questions.get(change.key, ())]
+    return change.refusal or " ".join(filter(None, [*sentences, change.note]))
 
 
 def _result_word(change: PlannedChange, outcome: Outcome | None) -> str:

@@ -15,7 +15,6 @@ from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import KINDS, seat_name
 from lib.figures.deals.targeting_text import Marks, value_label
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.confirmations import targeting_of
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
@@ -115,7 +114,7 @@ def _id(entity: PackageOrDeal | None) -> str:
 
 def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
     """What is created, a row each: every column that the file has, with what it becomes."""
-    packages = [targeting_of(creation.new_package) for creation in creations if creation.is_package]
+    packages = [creation.new_package for creation in creations if creation.is_package]
     marks = targeting_text.marks(context, deal_report.usual_days(context), packages) if packages else {}
     columns: Columns = {"Line": [creation.line for creation in creations]}
     if 0 < len(packages) < len(creations):

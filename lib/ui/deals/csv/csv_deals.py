@@ -6,7 +6,7 @@ deals (lib/deals/fields.py).
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -30,7 +30,6 @@ COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
 OPTIONAL = tuple(title for title in COLUMNS if title != "Price")
 SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST)
-TWICE = "This seat has a deal of this package already."
 
 Match = TypeVar("Match", Seat, SupplyPackage)
 
@@ -93,8 +92,6 @@ def check(
             csv_check.checked_lines = count
             yield csv_check
     csv_check.faults += _duplicates(csv_check.creations)
-    if not csv_check.faults:
-        yield from _note(client, csv_check)
     csv_check.checked_lines = len(rows)
     csv_check.end()
     yield csv_check
@@ -214,28 +211,6 @@ def _duplicates(creations: Iterable[PlannedCreation]) -> list[CsvFault]:
         CsvFault(line, f"Same package and seat as line {first}.")
         for first, *others in lines.values()
         for line in others
-    ]
-
-
-def _note(client: Deals, csv_check: CsvCheck) -> Iterator[CsvCheck]:
-    """Note the deals whose seat has one of their package already."""
-    seats: dict[int, set[int]] = defaultdict(set)
-    for creation in csv_check.creations:
-        package, seat = creation.pair
-        if creation.package is not None and creation.package.demand_deals and package and seat:
-            seats[package].add(seat)
-    has: set[tuple[int | None, int | None]] = set()
-    seat_ids = [*seats]
-    for first in range(0, len(seat_ids), BATCH_SIZE):
-        packages = seat_ids[first : first + BATCH_SIZE]
-        buyers = sorted(set().union(*(seats[package] for package in packages)))
-        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalog.BATCH_SIZE else {}
-        for deal in client.everything(DemandDeal, supply_deals=packages, ordering="id", **params):
-            has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
-        yield csv_check
-    csv_check.creations = [
-        replace(creation, note=TWICE) if creation.pair in has else creation
-        for creation in csv_check.creations
     ]
 
 

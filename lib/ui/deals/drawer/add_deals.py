@@ -9,18 +9,16 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import Abilities
 from lib.deals.models import PackageOrDeal, SupplyPackage
-from lib.figures.deals.deal_names import seat_name
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.creation import CreationPlan, deal_creations
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.counts import count_label
-from lib.ui.deals.forms.draft import NEW, NewDeals, fault_labels
+from lib.ui.deals.forms.draft import NEW, fault_labels
 from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
 from lib.wire.errors import Invalid
 
 
@@ -42,7 +40,7 @@ def draw(context: PageContext, package: PackageOrDeal) -> None:
     paths = {*faults.all} if form.is_tried else {*faults.wrong, *rows.cleared_places()}
     problems = form.problems.still({NEW: deals.request().body()}) if form.problems else form.problems
     problems = problems.with_({path: text for path, text in faults.all.items() if path in paths})
-    rows.draw(problems, after=partial(_warn_of_second, context, package, deals))
+    rows.draw(problems)
     beside(problems.others([(NEW,)]))
     form.confirm(confirmations.of_new_deals(context, package, deals), "added")
     form.draw_failure()
@@ -93,14 +91,3 @@ def _in_rows(count: int, common: Collection[str], plan: CreationPlan, error: Inv
 
 def _form(package: SupplyPackage) -> CreationForm:
     return CreationForm(f"add-{package.id or 0}-")
-
-
-def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeals) -> None:
-    """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
-    if not deals.seats or not package.demand_deals:
-        return
-    own_deals = catalog.deals_of(context.deals, [package])[package.id or 0]
-    has = {deal.seat.id for deal in own_deals if deal.seat is not None}
-    buyers = catalog.seats(context)
-    if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
-        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")

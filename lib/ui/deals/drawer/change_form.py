@@ -15,6 +15,7 @@ from lib.deals.targeting.filters import report_filters
 from lib.figures.deals import field_text
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations, merge
+from lib.ui.deals.changes.confirmations import Point
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
@@ -55,7 +56,7 @@ def as_draft(form: EntityForm) -> Draft:
     )
 
 
-def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[str]:
+def questions(form: EntityForm, key: Key, base: Fields, faults: Faults) -> list[Point]:
     """What has to be confirmed of what was changed, as far as it can be read."""
     edits = merge.edited_fields(base, form.read())
     readable = {name: value for name, value in edits.items() if (name,) not in faults.wrong}

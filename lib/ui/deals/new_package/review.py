@@ -13,6 +13,7 @@ from lib.figures.deals.targeting_text import Descriptions, Marks
 from lib.ui.deals import catalog
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, plan_steps, proposal_form
+from lib.ui.deals.changes.confirmations import Point
 from lib.ui.deals.changes.creation import package_creation
 from lib.ui.deals.changes.creation_form import INPUT_NOTE
 from lib.ui.deals.counts import count_label
@@ -105,7 +106,7 @@ def _start_over(context: PageContext, draft: Draft) -> None:
         )
 
 
-def _questions(context: PageContext, draft: Draft) -> list[str]:
+def _questions(context: PageContext, draft: Draft) -> list[Point]:
     """What has to be confirmed: prices, as typed too, terms and dates."""
     slips = confirmations.pasted_currencies(context, draft.new_deals) if draft.deals == "new" else []
     return [*confirmations.of_new_package(context, draft.package()), *slips]

@@ -1,0 +1,534 @@
+"""What is valid in a write and probably a slip: one row a rule, for whoever asks.
+
+Nothing is refused for it. A write answers with the sentences; with `dry_run` nothing is written, and forms,
+files, agents, proposals and counter-offers show the same warnings. RULES says of each what it is about, what
+it compares with, whether it asks or hints, and who may read it: a buyer gets rules alone that compare with
+what their page shows.
+
+A price is compared with the first scale that there is: the price before, else what was won, else the list
+prices of the same package. Scales are in the currency of the price: there is none of prices in another.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Literal, Protocol
+
+from pydantic import ValidationError
+
+from lib.deals import moments
+from lib.deals.models import CPM, NO_FEE, PERCENT, Seat, SupplyPackage, Targeting, shorten
+from lib.deals.sync.documents import ALPHA_3, EVERY
+from lib.deals.targeting.filters import Lists
+from lib.deals.targeting.kinds import KINDS
+from lib.deals.validation import FEE, FEE_TYPE
+from lib.wire.errors import TrancheError
+
+log = logging.getLogger(__name__)
+_DEVICES = (
+    "smartphone phone mobile tablet desktop pc computer laptop tv ctv ott television connected_tv smart_tv"
+    " set_top_box settopbox console game_console games_console media_player wearable e_reader feature_phone"
+    " mobile_phone connected_device personal_computer other unknown"
+)
+# The fixed sizes of the IAB's Display Advertising Guidelines, and those that video and interstitials have.
+_SIZES = (
+    "88x31 120x20 120x60 120x90 120x240 120x600 125x125 160x600 168x28 168x42 180x150 200x200 200x446 216x36"
+    " 216x54 220x90 234x60 240x133 240x400 250x250 250x360 292x30 300x50 300x75 300x100 300x150 300x168"
+    " 300x200 300x250 300x300 300x431 300x600 300x1050 320x50 320x100 320x160 320x240 320x250 320x320 320x400"
+    " 320x480 336x280 360x640 375x667 375x812 414x736 468x60 480x320 480x360 550x480 580x400 600x500 640x100"
+    " 640x320 640x360 640x480 667x375 720x300 728x90 736x414 768x1024 800x250 812x375 854x480 900x250 930x180"
+    " 950x90 960x90 960x540 970x66 970x90 970x250 970x310 980x90 980x120 980x300 1000x250 1024x768 1080x1080"
+    " 1080x1920 1200x627 1200x628 1280x720 1440x1080 1600x900 1920x1080 2048x1536 3840x2160"
+)
+DEVICES, SIZES = frozenset(_DEVICES.split()), frozenset(_SIZES.split())
+LONGEST, MOST = 100, 20
+FACTOR, UNUSUAL, HIGH_PERCENT, FAR = 3, 1_000, 30, timedelta(days=5 * 365 + 1)
+Kind = Literal["deal", "package", "offer"]
+Reader = Literal["house", "buyer"]
+HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
+Values = Mapping[str, Any]
+_UNLISTED = {
+    "country": "'{}' is no country code of ISO 3166-1",
+    "device": "'{}' is no usual type of device",
+    "size": "{} is no usual size of an ad",
+}
+_BOOKINGS: tuple[Kind, ...] = ("deal", "package")
+_COSTS = frozenset({"price", "units", "budget"})
+_TARGETS = frozenset(Targeting.model_fields)
+_PRICE, _UNITS, _DATES = (
+    frozenset({"price", "currency"}), frozenset({"units", "supply_deals"}),
+    frozenset({"start_date", "end_date"}),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DealWarning:
+    """A probable slip: the rule, the field, both values, and what it was compared with, in words.
+
+    One that `asks` has to be confirmed on screen; another is a hint.
+    """
+
+    kind: str
+    field: str
+    sentence: str
+    before: Any = None
+    after: Any = None
+    asks: bool = True
+    compared_with: str = ""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """As JSON: times as the API writes them."""
+        return {
+            name: moments.write(value) if isinstance(value, datetime) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class PriceScale:
+    """What a price is compared with: the prices from `low` to `high`, each with what it is in words."""
+
+    low: Decimal
+    high: Decimal
+    low_title: str
+    high_title: str
+
+    @classmethod
+    def at(cls, price: Any, title: str) -> "PriceScale | None":
+        """One price alone; None without one above 0."""
+        return cls(Decimal(str(price)), Decimal(str(price)), title, title) if price else None
+
+    @classmethod
+    def of_package(cls, prices: Iterable[Decimal | None]) -> "PriceScale | None":
+        """The list prices of the other deals of a package; None without one above 0."""
+        positive = [price for price in prices if price]
+        if not positive:
+            return None
+        titles = ("the lowest other price in the package", "the highest other price in the package")
+        return cls(min(positive), max(positive), *titles)
+
+
+@dataclass(frozen=True)
+class WinScales:
+    """The quartiles of the daily win CPM of the last 30 days, by seat and medium; "" stands for every one."""
+
+    scales: Mapping[tuple[str, str], PriceScale]
+
+    def find(self, seat: int | None, media_types: Iterable[str | None]) -> PriceScale | None:
+        """That of a seat in a medium, else that of all seats there; None where nothing was won.
+
+        Of several media, or none, it is that of all.
+        """
+        media = {medium for medium in media_types if medium}
+        medium = media.pop() if len(media) == 1 else ""
+        own = None if seat is None else self.scales.get((str(seat), medium))
+        return own or self.scales.get(("", medium))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The guaranteed impressions of a package in all, and who buys them at which price by CPM.
+
+    A price that can't be compared with the report's is None. `lists` are those of the package's targeting.
+    """
+
+    units: Decimal
+    package: SupplyPackage
+    buyers: tuple[tuple[Seat, Decimal | None], ...] = ()
+    lists: Lists = field(default_factory=dict)
+
+    def days(self, now: datetime) -> float:
+        """The days that are left of it; endless without an end."""
+        end, start = self.package.end_date, self.package.start_date
+        return float("inf") if end is None else (end - max(start or now, now)) / timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Supply:
+    """The impressions that there are for a promise in the days that are left of it, and whose they are."""
+
+    units: float
+    whose: str = "all buyers together may have"
+
+
+class Availability(Protocol):
+    """What a report tells one caller, with their own grants, in a second at most; it raises why it can't.
+
+    None, or nothing, where it has no such field or no data.
+    """
+
+    def supply(self, promise: Promise, now: datetime) -> Supply | None:
+        """The impressions for a targeting, its buyers' prices and its period."""
+
+    def win_scales(self, seats: Callable[[], Sequence[Seat]]) -> WinScales:
+        """What these seats won at, which are all that the caller may see."""
+
+    def lacks(self, targeting: Targeting) -> Mapping[str, Mapping[str, bool]]:
+        """Whether the report lacks values, by the name of their kind, as far as it can tell."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A deal, package or offer as a write makes it, and what it may be compared with.
+
+    `names` are the fields that the write sets, `before` is empty for a new one. `prices` are those of the
+    other deals of its packages, with their currencies; `packages` its own, `twins` the names of the other
+    deals of the same seat and package, `running` how many deals run in a package. `same_price` says for which
+    currencies one price is. `place` is where it stands in the request.
+    """
+
+    of: Kind
+    after: Values
+    names: frozenset[str]
+    now: datetime
+    before: Values = field(default_factory=dict)
+    usual_currency: str = ""
+    prices: Sequence[tuple[Decimal, str]] = ()
+    packages: Sequence[Values] = ()
+    twins: Sequence[str] = ()
+    running: int = 0
+    same_price: str = ""
+    promise: Promise | None = None
+    supply: Supply | None = None
+    wins: PriceScale | None = None
+    lacks: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    place: tuple[str | int, ...] = ()
+
+    def currency(self, values: Values) -> str:
+        return values.get("currency") or self.usual_currency
+
+    @property
+    def has_new_price(self) -> bool:
+        """Whether its price or its currency changes, or is the first."""
+        return any(self.after.get(name) != self.before.get(name) for name in ("price", "currency"))
+
+    @property
+    def price_before(self) -> Any:
+        """The price that it replaces in the same currency, if any."""
+        same = self.currency(self.before) == self.currency(self.after)
+        return self.before.get("price") if same else None
+
+    @property
+    def needs_wins(self) -> bool:
+        return (
+            self.of == "deal"
+            and bool(self.after.get("price"))
+            and self.has_new_price
+            and not self.price_before
+            and self.currency(self.after) == self.usual_currency
+        )
+
+    @property
+    def new_targets(self) -> Targeting:
+        """The targeting that a write adds."""
+        elements = {
+            name: [element for element in self.after.get(name) or () if not _is_among(element, old)]
+            for name in Targeting.model_fields
+            if name in self.names
+            for old in [self.before.get(name) or ()]
+        }
+        try:
+            return Targeting.model_validate(elements)
+        except ValidationError:  # of a request that is refused anyway
+            return Targeting()
+
+
+def _is_among(element: Values, others: Iterable[Values]) -> bool:
+    """Whether an element of a targeting is one of these, which may have more fields, such as its name."""
+    return any(all(other.get(name) == value for name, value in element.items()) for other in others)
+
+
+Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
+"""A sentence, the value before or compared with, the value after, and what it is compared with in words."""
+
+
+@dataclass(frozen=True)
+class WarningRule:
+    """A kind of slip: what it is about, the field it stands at, and what it compares with.
+
+    `names` are the fields of which a write sets one; empty for any.
+    """
+
+    kind: str
+    of: tuple[Kind, ...]
+    field: str
+    compares_with: str
+    names: frozenset[str]
+    check: Callable[[Case], Iterable[Answer]]
+    asks: bool = True
+    readers: frozenset[Reader] = HOUSE
+
+
+def _price(case: Case) -> Iterator[Answer]:
+    price = case.after.get("price")
+    if price is None or not case.has_new_price or case.after.get("price") == case.price_before:
+        return
+    if price == 0:
+        yield "a price of 0", case.before.get("price"), price
+    elif price != case.before.get("price") or not case.before:
+        yield from _beyond("price", price, _scale(case), UNUSUAL)
+
+
+def _scale(case: Case) -> PriceScale | None:
+    title = "the offer" if case.of == "offer" else "the price before"
+    own = (price for price, currency in case.prices if currency == case.currency(case.after))
+    return PriceScale.at(case.price_before, title) or case.wins or PriceScale.of_package(own)
+
+
+def _price_alone(case: Case) -> Iterator[Answer]:
+    price, currency = case.after.get("price"), case.currency(case.after)
+    before = case.before.get("price")
+    if price and case.has_new_price and price != before and not _scale(case) and (case.prices or before):
+        sentence = f"a price of {money_text(price)} {currency}, with no other in {currency} to compare with"
+        yield sentence, None, price
+
+
+def _currency(case: Case) -> Iterator[Answer]:
+    price, (before, after) = case.before.get("price"), map(case.currency, (case.before, case.after))
+    if price and price == case.after.get("price") and before != after:
+        before, after = (currency or "the usual currency" for currency in (before, after))
+        yield f"the same price in {after} as before in {before}", before, after
+
+
+def _same_price(case: Case) -> Iterator[Answer]:
+    if case.same_price:
+        yield f"the same price for {case.same_price}", None, case.after.get("price")
+
+
+def _budget(case: Case) -> Iterator[Answer]:
+    budget, price, before = (case.after.get("budget"), case.after.get("price"), case.before.get("budget"))
+    if budget is None or budget == before:
+        return
+    if budget == 0 or (price and budget < price):
+        cost = f", less than 1,000 impressions cost ({money_text(price)})" if price else ""
+        yield f"a budget of {money_text(budget)}{cost}", price, budget
+    else:
+        yield from _beyond("budget", budget, PriceScale.at(before, "the budget before"))
+
+
+def _budget_for_units(case: Case) -> Iterator[Answer]:
+    price, units, budget = (case.after.get(name) for name in ("price", "units", "budget"))
+    if price is None or units is None or budget is None or units * price <= 1000 * budget:
+        return
+    cost, price_text = Decimal(units) * Decimal(price) / 1000, money_text(Decimal(price))
+    sentence = (
+        f"{units:,.0f} guaranteed impressions at {price_text} come to {cost:,.2f}, more than the budget of"
+        f" {budget:,.2f}"
+    )
+    yield sentence, cost, budget
+
+
+def _fee(case: Case) -> Iterator[Answer]:
+    fee, kind, price = (case.after.get(name) for name in (FEE, FEE_TYPE, "price"))
+    if not fee or kind in (None, NO_FEE):
+        return
+    before = case.before.get(FEE) if case.before.get(FEE_TYPE) == kind else None
+    if kind == CPM and price is not None and fee >= price:
+        bound = f"not less than the price ({money_text(price)})"
+        yield f"a fee of {money_text(fee)} CPM, {bound}", price, fee
+    elif kind == PERCENT and fee > HIGH_PERCENT and fee != before:
+        yield f"a fee of {fee:,f} % of spend, above {HIGH_PERCENT} %", before, fee
+    elif fee != before:
+        yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"))
+
+
+def _units(case: Case) -> Iterator[Answer]:
+    units, before = case.after.get("units"), case.before.get("units")
+    if units and before and (units > FACTOR * before or units * FACTOR < before):
+        yield f"{units:,.0f} impressions, where the offer has {before:,.0f}", before, units, "the offer"
+
+
+def _twin(case: Case) -> Iterator[Answer]:
+    if case.twins:
+        rest = f" and {len(case.twins) - 1} more" if len(case.twins) > 1 else ""
+        yield f"a second deal of the same seat and package, beside {case.twins[0]}{rest}", None, None
+
+
+def _stop(case: Case) -> str:
+    count = case.running
+    return "1 deal that runs now stops" if count == 1 else f"{count:,} deals that run now stop"
+
+
+def _start(case: Case) -> Iterator[Answer]:
+    start, before = case.after.get("start_date"), case.before.get("start_date")
+    if case.running and before and start and before <= case.now < start:
+        yield f"the start moves to {start.day} {start:%b %Y}: {_stop(case)} until then", before, start
+
+
+def _end(case: Case) -> Iterator[Answer]:
+    end, before = case.after.get("end_date"), case.before.get("end_date")
+    if end is None or end == before:
+        return
+    day = moments.end_words(end).removeprefix("until ")
+    if end > case.now + FAR:
+        yield f"an end on {day}, more than five years ahead", before, end
+    elif end <= case.now and case.running:
+        yield f"an end in the past, on {day}: {_stop(case)} at once", before, end
+    elif end <= case.now and case.of == "package":
+        yield f"dates wholly in the past: it ends on {day} and never delivers", before, end
+    elif end <= case.now:
+        yield f"an end in the past, on {day}", before, end
+
+
+def _open_guarantee(case: Case) -> Iterator[Answer]:
+    packages = [case.after] if case.of == "package" else case.packages
+    units = case.promise.units if case.promise is not None else case.after.get("units")
+    if units and packages and any(package.get("end_date") is None for package in packages):
+        yield f"{units:,.0f} guaranteed impressions without an end, and so without a pace", None, units
+
+
+def _supply(case: Case) -> Iterator[Answer]:
+    promise, supply = case.promise, case.supply
+    if promise is None or promise.package.end_date is None or supply is None:
+        return
+    days = promise.days(case.now)
+    if days > 0 and float(promise.units) > supply.units:
+        sentence = (
+            f"{promise.units:,.0f} guaranteed impressions in {days:,.0f} days, in which {supply.whose} about"
+            f" {supply.units:,.0f}"
+        )
+        yield sentence, round(supply.units), promise.units, "what there is"
+
+
+def _report_missing(case: Case) -> Iterator[Answer]:
+    promise = case.promise
+    if promise is not None and case.supply is None and 0 < promise.days(case.now) < float("inf"):
+        yield f"{promise.units:,.0f} guaranteed impressions, not compared with a report", None, promise.units
+
+
+def _targets(case: Case) -> Iterator[Answer]:
+    targeting = case.new_targets
+    for kind in KINDS:
+        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting)):
+            is_lacking = case.lacks.get(kind.name, {}).get(value)
+            text = shorten(value.strip(), LONGEST)
+            if is_lacking:
+                yield f"{kind.title} '{value.strip()}' is not in the report", None, text
+            elif is_lacking is None and not is_known(kind.name, value):
+                yield _UNLISTED[kind.name].format(text), None, text
+
+
+RULES = (
+    WarningRule(
+        "price_slip",
+        ("deal", "offer"),
+        "price",
+        "price before, offer, won prices, package",
+        _PRICE,
+        _price,
+        readers=BOTH,
+    ),
+    WarningRule("price_not_compared", ("deal",), "price", "package", _PRICE, _price_alone, asks=False),
+    WarningRule("currency_slip", ("deal",), "currency", "currency before", _PRICE, _currency),
+    WarningRule("same_price", ("deal",), "price", "currencies of the request", _PRICE, _same_price),
+    WarningRule("budget_slip", ("deal",), "budget", "price, budget before", frozenset({"budget"}), _budget),
+    WarningRule("budget_exceeded", ("deal",), "budget", "own terms", _COSTS, _budget_for_units),
+    WarningRule("fee_slip", ("deal",), FEE, "price, fee before", frozenset({FEE, FEE_TYPE, "price"}), _fee),
+    WarningRule("units_slip", ("offer",), "units", "offer", _UNITS, _units, readers=BOTH),
+    WarningRule("second_deal", ("deal",), "seat", "package", frozenset({"seat", "supply_deals"}), _twin),
+    WarningRule("start_moved", ("package",), "start_date", "running deals", _DATES, _start),
+    WarningRule("end_slip", ("package", "offer"), "end_date", "now", _DATES, _end, readers=BOTH),
+    WarningRule("guarantee_without_end", _BOOKINGS, "units", "dates", _UNITS | _DATES, _open_guarantee),
+    WarningRule("guarantee_beyond", _BOOKINGS, "units", "availability", frozenset(), _supply),
+    WarningRule(
+        "guarantee_not_compared", _BOOKINGS, "units", "availability", frozenset(), _report_missing, asks=False
+    ),
+    WarningRule("unknown_target", ("package",), "targeting", "report, public lists", _TARGETS, _targets),
+)
+RULED = frozenset().union(*(rule.names for rule in RULES)) | {"create_demand_deals"}
+"""The fields that rules are about."""
+
+
+def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
+    """What is probably a slip in a case, for this reader; at most MOST, and how many more there are."""
+    if reader == "buyer":
+        # What a buyer's page doesn't show is no part of what is compared.
+        case = Case(case.of, case.after, case.names, case.now, case.before, case.usual_currency)
+    warnings = [
+        DealWarning(
+            rule.kind,
+            rule.field,
+            f"{sentence[0].upper()}{sentence[1:]}.",
+            before,
+            after,
+            rule.asks,
+            *title,
+        )
+        for rule in RULES
+        if case.of in rule.of and reader in rule.readers
+        if not rule.names or not rule.names.isdisjoint(case.names)
+        for sentence, before, after, *title in rule.check(case)
+    ]
+    if len(warnings) > MOST:
+        asks = any(warning.asks for warning in warnings[MOST:])
+        warnings[MOST:] = [DealWarning("more", "", f"{len(warnings) - MOST} more warnings", asks=asks)]
+    return list(dict.fromkeys(warnings))
+
+
+def compare(
+    cases: Iterable[Case], availability: Availability | None, seats: Callable[[], Sequence[Seat]]
+) -> list[Case]:
+    """The cases with what a report tells about them; as they are without one, or where it can't be asked."""
+    results = []
+    for case in cases:
+        try:
+            results.append(case if availability is None else _with_report(case, availability, seats))
+        except TrancheError as error:  # a comparison less keeps nobody from saving
+            log.warning("A write could not be compared with the report: %s", error.reason)
+            results.append(case)
+    return results
+
+
+def _with_report(case: Case, availability: Availability, seats: Callable[[], Sequence[Seat]]) -> Case:
+    if case.needs_wins:
+        seat = (case.after.get("seat") or {}).get("id")
+        scales = availability.win_scales(seats)
+        case = replace(case, wins=scales.find(seat, [package.get("media_type") for package in case.packages]))
+    if case.promise is not None and 0 < case.promise.days(case.now) < float("inf"):
+        case = replace(case, supply=availability.supply(case.promise, case.now))
+    if (targeting := case.new_targets) != Targeting():
+        case = replace(case, lacks=availability.lacks(targeting))
+    return case
+
+
+def _beyond(
+    noun: str, value: Decimal, scale: PriceScale | None, unusual: int | None = None
+) -> Iterator[Answer]:
+    """That a value is more than FACTOR times above or below a scale, or without one from `unusual` up."""
+    sentence = f"a {noun} of {money_text(value)}"
+    if scale is not None and value > FACTOR * scale.high:
+        times = f"{factor(value, scale.high)} times {scale.high_title} ({money_text(scale.high)})"
+        yield f"{sentence}, {times}", scale.high, value, scale.high_title
+    elif scale is not None and value * FACTOR < scale.low:
+        times = f"{factor(scale.low, value)} times below {scale.low_title} ({money_text(scale.low)})"
+        yield f"{sentence}, {times}", scale.low, value, scale.low_title
+    elif unusual is not None and value >= unusual:
+        yield sentence, None, value
+
+
+def is_known(kind: str, value: str) -> bool:
+    """Whether public lists have this value of a kind of targeting; true for kinds that have no such list."""
+    match kind:
+        case "country":
+            return (code := value.strip().upper()) in ALPHA_3 or code in EVERY
+        case "device":
+            return value.strip().casefold().replace(" ", "_").replace("-", "_") in DEVICES or value.isdigit()
+        case "size":
+            return value in SIZES
+    return True
+
+
+def factor(larger: Decimal, smaller: Decimal) -> str:
+    """How many times as large, to two decimals: `8.8`, `10`."""
+    times = f"{(larger / smaller).quantize(Decimal('0.01'), ROUND_HALF_UP):,f}"
+    return times.rstrip("0").rstrip(".")
+
+
+def money_text(price: Decimal) -> str:
+    """At least two decimals, and as many as it has."""
+    text = f"{price:,f}"
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"

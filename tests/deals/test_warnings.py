@@ -1,0 +1,418 @@
+"""What is valid in a write and probably a slip: each rule by itself, as the API says it, and to whom."""
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from deals.caller import Caller, World, option, package, read, unique
+from lib.deals import moments, warnings
+from lib.deals.client import Write
+from lib.deals.models import Seat, SupplyPackage
+from lib.deals.warnings import RULES, Case, DealWarning, PriceScale, Promise, Supply, factor, judge
+from lib.demo import curation
+from lib.demo.population import PLATFORMS
+
+NOW = dt.datetime(2026, 12, 1, tzinfo=dt.UTC)
+DAY = dt.timedelta(days=1)
+WINS = PriceScale(Decimal("1.99"), Decimal("2.13"), "the lower quartile", "the upper quartile")
+IN_PACKAGE = [(Decimal(2), "USD"), (Decimal(5), "USD")]
+FEE, FEE_TYPE = "agency_curation_fee", "agency_curation_fee_type"
+
+
+def values(**terms: Any) -> dict[str, Any]:
+    """Terms whose texts that are numbers are decimals."""
+    return {
+        name: Decimal(value) if isinstance(value, str) and value[:1].isdigit() else value
+        for name, value in terms.items()
+    }
+
+
+def deal(before: dict[str, Any] | None = None, after: dict[str, Any] | None = None, **facts: Any) -> Case:
+    """A change of a deal, or without `before` a new one."""
+    old, new = values(**(before or {})), values(**(after or {}))
+    return Case("deal", old | new, frozenset(new), NOW, old, "USD", **facts)
+
+
+def supply(before: dict[str, Any] | None = None, after: dict[str, Any] | None = None, **facts: Any) -> Case:
+    """The same of a package."""
+    return replace(deal(before, after, **facts), of="package")
+
+
+def sentences(case: Case, *kinds: str) -> list[str]:
+    """What is said of a case, by rules of these kinds."""
+    return [warning.sentence for warning in judge(case) if not kinds or warning.kind in kinds]
+
+
+@pytest.mark.parametrize("price", ["15", "19", "30", "0.19", "0.015", "24", "0.02", "6.40", "0.66"])
+def test_prices_beside_wins_that_are_asked(price: str) -> None:
+    """Beyond three times the upper quartile, and below a third of the lower one, with both figures named."""
+    [sentence] = sentences(deal(after={"price": price}, wins=WINS, prices=IN_PACKAGE))
+    assert price in sentence
+    assert ("2.13" if Decimal(price) > 2 else "1.99") in sentence
+
+
+@pytest.mark.parametrize("price", ["6.39", "0.67", "0.6634", "2", "1.99", "2.13", "1", "5"])
+def test_prices_beside_wins_that_pass(price: str) -> None:
+    """Up to three times the upper quartile, and down to a third of the lower one."""
+    assert sentences(deal(after={"price": price}, wins=WINS, prices=IN_PACKAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "price", "sentence"),
+    [
+        ("1.61", "16.1", "A price of 16.10, 10 times the price before (1.61)."),
+        ("2.16", "19.00", "A price of 19.00, 8.8 times the price before (2.16)."),
+        ("2.00", "0.2", "A price of 0.20, 10 times below the price before (2.00)."),
+        ("2", "6", ""),
+        ("2", "6.000001", "A price of 6.000001, 3 times the price before (2.00)."),
+        ("3", "1", ""),
+        ("3", "0.999999", "A price of 0.999999, 3 times below the price before (3.00)."),
+        ("2", "0", "A price of 0."),
+        ("900", "1000", "A price of 1,000.00."),
+        ("900", "999.99", ""),
+    ],
+)
+def test_the_price_before_counts_first(before: str, price: str, sentence: str) -> None:
+    """A change is compared with the price that it replaces, whatever was won; three times is no slip."""
+    assert sentences(deal({"price": before}, {"price": price}, wins=WINS)) == [*filter(None, [sentence])]
+
+
+def test_list_prices_of_the_package_count_last_and_in_their_currency() -> None:
+    """Without a price before and without wins it is compared with the lowest and highest of the package; in a
+    currency that no other price has, that is said and asks nothing."""
+    [dear] = sentences(deal(after={"price": "15.01"}, prices=IN_PACKAGE))
+    assert dear.endswith("the highest other price in the package (5.00).")
+    [cheap] = sentences(deal(after={"price": "0.66"}, prices=IN_PACKAGE))
+    assert cheap.endswith("the lowest other price in the package (2.00).")
+    assert sentences(deal(after={"price": "15"}, prices=IN_PACKAGE)) == []
+    [alone] = judge(deal(after={"price": "2.05", "currency": "JPY"}, prices=IN_PACKAGE))
+    assert (alone.asks, alone.sentence) == (
+        False, "A price of 2.05 JPY, with no other in JPY to compare with."
+    )  # fmt: skip
+    in_yen = [*IN_PACKAGE, (Decimal(300), "JPY")]
+    [low] = judge(deal(after={"price": "2.05", "currency": "JPY"}, prices=in_yen))
+    assert (low.asks, low.before) == (True, 300)
+
+
+def test_nothing_to_compare_with() -> None:
+    """A price before of 0, or none, is no scale; a price alone is asked from 1,000 up, and for 0."""
+    assert PriceScale.at(Decimal(0), "") is None
+    assert PriceScale.of_package([None, Decimal(0)]) is None
+    found = [sentences(deal(after={"price": price})) for price in (None, "999", "1000", "0")]
+    assert found == [[], [], ["A price of 1,000.00."], ["A price of 0."]]
+
+
+def test_another_currency_at_the_same_price() -> None:
+    """It is asked; with another price it is a price that no price before can be compared with."""
+    assert sentences(deal({"price": "2"}, {"currency": "EUR"})) == ["The same price in EUR as before in USD."]
+    assert not judge(deal({"price": "2"}, {"currency": "EUR", "price": "2.1"}))[0].asks
+
+
+@pytest.mark.parametrize(("larger", "smaller", "text"), [("19", "2.16", "8.8"), ("10000", "1", "10,000")])
+def test_factors(larger: str, smaller: str, text: str) -> None:
+    """With at most two decimals, and none that say nothing."""
+    assert factor(Decimal(larger), Decimal(smaller)) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ({FEE: "0.25", FEE_TYPE: 3, "price": "1.5"}, {FEE: "25"}, "not less than the price (1.50)"),
+        ({"price": "0"}, {FEE: "25", FEE_TYPE: 3}, "not less than the price (0.00)"),
+        ({FEE: "1", FEE_TYPE: 3, "price": "2"}, {"price": "0.9"}, "not less than the price (0.90)"),
+        ({FEE: "10", FEE_TYPE: 1}, {FEE: "99"}, "99 % of spend"),
+        ({}, {FEE: "95", FEE_TYPE: 1}, "above 30 %"),
+        ({FEE: "0.1", FEE_TYPE: 3, "price": "2"}, {FEE: "0.31"}, "3.1 times the fee before (0.10)"),
+        ({FEE: "100", FEE_TYPE: 2}, {FEE: "33"}, "3.03 times below the fee before (100.00)"),
+        ({FEE: "10", FEE_TYPE: 1}, {FEE: "30"}, ""),
+        ({FEE: "95", FEE_TYPE: 1, "price": "2"}, {"price": "2.1"}, ""),
+        ({FEE: "100", FEE_TYPE: 2, "price": "2"}, {FEE: "1", FEE_TYPE: 3}, ""),
+        ({}, {FEE: None, FEE_TYPE: 4}, ""),
+    ],
+)
+def test_fees(before: dict[str, Any], after: dict[str, Any], word: str) -> None:
+    """A fee at or above the price, above 30 % of spend, or beyond three times the one before is asked."""
+    found = sentences(deal(before, after), "fee_slip")
+    assert [word in sentence for sentence in found] == ([True] if word else []), found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ({"price": "2"}, {"budget": "0.01"}, "less than 1,000 impressions cost (2.00)"),
+        ({"price": "2", "budget": "1000"}, {"budget": "10000"}, "10 times the budget before"),
+        ({"price": "2", "budget": "1000"}, {"budget": "100"}, "10 times below the budget before"),
+        ({}, {"budget": "0"}, "a budget of 0"),
+        ({"price": "2", "budget": "1000"}, {"budget": "3000"}, ""),
+        ({"price": "2", "budget": "1"}, {"name": "Other"}, ""),
+    ],
+)
+def test_budgets(before: dict[str, Any], after: dict[str, Any], word: str) -> None:
+    """A budget that buys nothing, or beyond three times the one before, is asked."""
+    found = sentences(deal(before, after), "budget_slip")
+    assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
+
+
+@pytest.mark.parametrize(
+    ("price", "units", "budget", "is_odd"),
+    [
+        ("5", 1_000_000, "5000", False),
+        ("5", 1_000_001, "5000", True),
+        ("0.01", 500_000_000, "4999.99", True),
+        ("5", None, "1", False),
+        (None, 5, "1", False),
+        ("5", 1_000_000, None, False),
+    ],
+)
+def test_a_guarantee_that_costs_more_than_the_budget(
+    price: str | None, units: int | None, budget: str | None, is_odd: bool
+) -> None:
+    """Guaranteed impressions at a price per thousand may come to the budget, and not to more."""
+    found = sentences(deal(after={"price": price, "units": units, "budget": budget}), "budget_exceeded")
+    assert bool(found) is is_odd
+    assert all("budget" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "running", "word"),
+    [
+        (None, -1, 0, "never delivers"),
+        (None, -1, 3, "3 deals that run now stop at once"),
+        (300, None, 1, "1 deal that runs now stops until then"),
+        (300, None, 0, ""),
+        (None, 1826, 0, ""),
+        (None, 1827, 3, "more than five years ahead"),
+        (None, 30, 3, ""),
+    ],
+)
+def test_dates(start: int | None, end: int | None, running: int, word: str) -> None:
+    """A start that stops what runs, an end that has passed, and one that is far ahead are asked; what a past
+    end does is said by whether something runs."""
+    before = {"start_date": NOW - 30 * DAY, "end_date": NOW + 10 * DAY}
+    after = {
+        name: NOW + days * DAY
+        for name, days in (("start_date", start), ("end_date", end))
+        if days is not None
+    }
+    found = sentences(supply(before, after, running=running))
+    assert [word in sentence for sentence in found] == ([True] if word else []), found
+
+
+@pytest.mark.parametrize(
+    ("end", "count"),
+    [("2026-12-01 00:00:00+0000", 1), ("2026-12-01 00:00:01+0000", 0), ("2026-11-30 23:00:00-0200", 0)],
+)
+def test_dates_that_are_over(end: str, count: int) -> None:
+    """A package is over from its end on, in its own time zone."""
+    assert len(sentences(supply(after={"end_date": moments.parse(end)}))) == count
+
+
+def promise(units: int, end: dt.datetime | None, start: dt.datetime | None = None) -> Promise:
+    """A package that ends then, and promises so many."""
+    return Promise(Decimal(units), SupplyPackage(start_date=start, end_date=end))
+
+
+@pytest.mark.parametrize(
+    ("units", "days", "available", "word"),
+    [
+        (100, 10, 100.0, ""),
+        (101, 10, 100.0, "about 100"),
+        (10**9, 10, None, "not compared with a report"),
+        (100, None, None, "without an end"),
+        (100, -1, 1.0, ""),
+    ],
+    ids=["just enough", "one too many", "report not known", "no end", "over already"],
+)
+def test_a_guarantee_against_what_there_is(
+    units: int, days: int | None, available: float | None, word: str
+) -> None:
+    """Guaranteed impressions are compared with the forecast of the days that are left; without a report that
+    is said, and asks nothing."""
+    end = None if days is None else NOW + days * DAY
+    facts = Supply(available) if available is not None else None
+    case = deal(
+        after={"units": units}, promise=promise(units, end), supply=facts, packages=[{"end_date": end}]
+    )
+    found = judge(case)
+    assert [word in warning.sentence for warning in found] == ([True] if word else []), found
+    assert all(warning.asks is ("not compared" not in warning.sentence) for warning in found)
+
+
+def test_days_before_the_start_do_not_count() -> None:
+    """A package that starts later has the days from its start to its end."""
+    assert promise(1, NOW + 10 * DAY, NOW + 5 * DAY).days(NOW) == 5
+    assert promise(1, NOW + 10 * DAY, NOW - 5 * DAY).days(NOW) == 10
+
+
+SECRETS: dict[str, Any] = {
+    "wins": PriceScale(Decimal("7.77"), Decimal("7.77"), "what seat Otto won", "what seat Otto won"),
+    "prices": [(Decimal("7.77"), "USD")], "packages": [{"end_date": None, "name": "Otto"}],
+    "twins": ["Otto"], "running": 777, "same_price": "Otto", "supply": Supply(777.0, "Otto"),
+    "promise": Promise(Decimal(777_777), SupplyPackage(end_date=NOW + DAY), ((Seat(name="Otto"), None),)),
+    "lacks": {"country": {"Otto": True}},
+}  # fmt: skip
+OFFER = {"price": "1.80", "units": 1_000_000, "end_date": NOW + 30 * DAY, "budget": "7.77", FEE: "7.77"}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"price": "17.50"}, {"price": "0.175"}, {"price": "0"}, {"price": "5400"}, {"units": 10},
+        {"end_date": NOW - DAY}, {"end_date": NOW + 3000 * DAY}, {"price": "1.9", "units": 1_100_000},
+        {"budget": "0.01", FEE: "99", FEE_TYPE: 3, "currency": "JPY", "supply_deals": (), "seat": {"id": 1}},
+    ],
+)  # fmt: skip
+def test_a_buyer_reads_nothing_that_their_page_does_not_show(after: dict[str, Any]) -> None:
+    """Whatever the case knows (won prices, other deals and seats, bookings, budget, fee), a buyer's sentence
+    has the figures of the offer and of what they typed, and rules for the house say nothing."""
+    for of in ("offer", "deal", "package"):
+        case = replace(deal(OFFER, after, **SECRETS), of=of)  # type: ignore[arg-type]
+        found = judge(case, "buyer")
+        text = json.dumps([str(warning.body) for warning in found])
+        assert not any(secret in text for secret in ("7.77", "777", "Otto", "won", "package")), text
+        assert {warning.kind for warning in found} <= {rule.kind for rule in RULES if "buyer" in rule.readers}
+
+
+@pytest.mark.parametrize("reader", ["house", "buyer"])
+@pytest.mark.parametrize(
+    ("after", "word"),
+    [
+        ({"price": "17.50"}, "9.72 times the offer (1.80)"),
+        ({"price": "0.175"}, "10.29 times below the offer (1.80)"),
+        ({"units": 10_000_000}, "where the offer has 1,000,000"),
+        ({"end_date": NOW - DAY}, "an end in the past"),
+        ({"price": "2.10"}, ""),
+    ],
+)
+def test_counter_offers(after: dict[str, Any], word: str, reader: Any) -> None:
+    """A counter-offer is compared with the offer, for both sides alike."""
+    found = [warning.sentence for warning in judge(replace(deal(OFFER, after), of="offer"), reader)]
+    assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
+
+
+def test_many_warnings_are_counted() -> None:
+    """A request with a thousand unknown values is answered with twenty sentences and a count of the rest."""
+    places = [{"type": "country", "value": f"Narnia {number} " + "x" * 150} for number in range(1_000)]
+    found = sentences(supply(after={"geo_targetings": places}))
+    assert len(found) == 21
+    assert found[-1] == "980 more warnings"
+    assert max(map(len, found)) < 150
+
+
+def test_the_demo_has_usual_values() -> None:
+    """Each device and size that the demo's report has is in the lists, so that nobody is asked about it."""
+    sizes = [size for several in curation.SIZES.values() for size in several if size]
+    assert [one for one in PLATFORMS if not warnings.is_known("device", one)] == []
+    assert [one for one in sizes if not warnings.is_known("size", one)] == []
+
+
+def test_a_service_without_dry_runs_gets_the_rules_that_need_no_history() -> None:
+    """What the write says by itself, and what is known of the entity before, is judged all the same."""
+    change = Write("demand_deals", {"price": Decimal(19)}, 1, {"price": Decimal("2.16"), "currency": None})
+    [case] = change.cases
+    assert [warning.kind for warning in judge(case)] == ["price_slip"]
+    options = [{"seat": {"id": 1}, "price": Decimal(2), "budget": Decimal("0.01")}]
+    new = Write("supply_deals", {"name": "New", "create_demand_deals": {"demand_deals_options": options}})
+    kinds = [[warning.kind for warning in judge(case)] for case in new.cases]
+    assert kinds == [[], ["budget_slip"]]
+
+
+# By the API.
+
+ODD: dict[str, Any] = {
+    "geo_targetings": [{"type": "country", "value": one} for one in ("US", "deu", "Narnia")]
+    + [{"type": "city", "value": "Minas Tirith"}],
+    "device_targetings": [{"value": one} for one in ("smartphone", "Connected TV", "palantir")],
+    "size_targetings": [{"width": 300, "height": 250}, {"width": 3000, "height": 25}],
+    "start_date": "2024-01-01 00:00:00+0000",
+    "end_date": "2024-02-01 00:00:00+0000",
+}
+SAID = [
+    "Dates wholly in the past: it ends on 31 Jan 2024 and never delivers.",
+    "'Narnia' is no country code of ISO 3166-1.",
+    "'palantir' is no usual type of device.",
+    "3000x25 is no usual size of an ad.",
+]
+
+
+def test_a_creation_is_done_and_warned_about(manager: Caller) -> None:
+    """The answer to a creation names unknown targets and dates that are over; a repeat answers the same, and
+    a package without any has no such field."""
+    key = {"Idempotency-Key": unique("key")}
+    body = package(**ODD)
+    for _ in range(2):
+        assert read(manager.ask("POST", "supply_deals/", body, key), 201)["warnings"] == SAID
+    assert "warnings" not in read(manager.ask("POST", "supply_deals/", package()), 201)
+
+
+def test_a_change_is_warned_about_in_a_header(manager: Caller) -> None:
+    """A change has no body: its warnings are a header, and stand with the results of a list of changes. They
+    are about the fields of the request alone, and not about targets that were there."""
+    made = manager.make("supply_deals", package())["id"]
+    odd = {"geo_targetings": [{"type": "country", "value": "Nárnia"}]}
+    answer = manager.ask("PUT", f"supply_deals/{made}/", odd)
+    assert answer.status_code == 204
+    assert json.loads(answer.headers["tranche-warnings"]) == ["'Nárnia' is no country code of ISO 3166-1."]
+    for same in ({"name": unique("Renamed")}, odd):
+        assert "tranche-warnings" not in manager.ask("PUT", f"supply_deals/{made}/", same).headers
+    odd = {"geo_targetings": [{"type": "country", "value": "Gondor"}]}
+    body = [{"id": made, **odd}, {"id": 10**9, **odd}]
+    [first, second] = manager.ask("PUT", "supply_deals/", body).json()["results"]
+    assert first["warnings"] == ["'Gondor' is no country code of ISO 3166-1."]
+    assert (second["status"], "warnings" in second) == (404, False)
+
+
+def test_the_api_warns_of_terms_at_odds(manager: Caller, there: World) -> None:
+    """A deal alone, and deals with a package, are created, and the answer warns of too low a budget."""
+    terms: dict[str, Any] = {"deal_type": "guaranteed", "units": 1_000_000, "budget": 10}
+    answer = manager.ask("POST", "demand_deals/", {"name": unique("Deal"), **option(there.ada), **terms})
+    assert [warning for warning in answer.json()["warnings"] if "budget of 10.00" in warning]
+    end = f"{dt.datetime.now(dt.UTC).date() + 100 * DAY} 00:00:00+0000"
+    new_deals = {"demand_deals_options": [option(there.ada) | terms]}
+    body = package(end_date=end, create_demand_deals=new_deals)
+    warning, silent = manager.ask("POST", "supply_deals/", body).json()["warnings"]
+    assert "budget of 10.00" in warning
+    assert "not compared with a report" in silent
+
+
+def warnings_of(manager: Caller, method: str, path: str, body: Any) -> list[DealWarning]:
+    """The warnings of a dry run."""
+    found = read(manager.ask(method, path, body, dry_run="true"), 200)["results"]
+    return [DealWarning(**warning) for result in found for warning in result["warnings"]]
+
+
+def test_a_second_deal_of_a_seat_in_a_package_is_asked(manager: Caller, there: World) -> None:
+    """Alone, in a batch, within one request and with a package: not where a deal stays what it is."""
+    new_deals = {"demand_deals_options": [option(there.ada)]}
+    made = manager.make("supply_deals", package(create_demand_deals=new_deals))
+    second = {"name": unique("Second"), **option(there.ada), "supply_deals": [{"id": made["id"]}]}
+    other = {**second, **option(there.bob)}
+    kinds: list[Sequence[str]] = [
+        [warning.kind for warning in warnings_of(manager, *request)]
+        for request in (
+            ("POST", "demand_deals/", second),
+            ("POST", "demand_deals/", other),
+            ("POST", "demand_deals/batch/", [other, {**other, "name": unique("Twin")}]),
+            ("PUT", f"supply_deals/{made['id']}/", {"create_demand_deals": new_deals}),
+            ("PUT", f"demand_deals/{made['demand_deals'][0]['id']}/", {"seat": {"id": there.ada}}),
+        )
+    ]
+    assert kinds == [["second_deal"], [], ["second_deal", "second_deal"], ["second_deal"], []]
+    [named] = warnings_of(manager, "POST", "demand_deals/", second)
+    assert made["demand_deals"][0]["name"] in named.sentence
+
+
+def test_a_start_that_stops_running_deals_is_asked(manager: Caller, there: World) -> None:
+    """A package whose deals run now is asked about when its start moves ahead; one without deals is not."""
+    new_deals = {"demand_deals_options": [option(there.ada), option(there.bob)]}
+    running = manager.make("supply_deals", package(create_demand_deals=new_deals, end_date=None))["id"]
+    empty = manager.make("supply_deals", package(end_date=None))["id"]
+    start = {"start_date": "2099-11-01 00:00:00+0000"}
+    [warning] = warnings_of(manager, "PUT", f"supply_deals/{running}/", start)
+    assert warning.sentence == "The start moves to 1 Nov 2099: 2 deals that run now stop until then."
+    assert warnings_of(manager, "PUT", f"supply_deals/{empty}/", start) == []
