@@ -114,6 +114,7 @@ def test_a_mixed_sum_is_said() -> None:
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 USD in banner."""
     monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WON)
+    monkeypatch.setenv("TRANCHE_APPROVE_OWN_PROPOSALS", "true")
     return Place(visit, own_deals_home, deals)
 
 

@@ -66,6 +66,7 @@ class Place:
 def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A desk on whose report every seat won from 1.99 to 2.13 in banner."""
     monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WON)
+    monkeypatch.setenv("TRANCHE_APPROVE_OWN_PROPOSALS", "true")
     return Place(visit, own_deals_home, deals)
 
 
