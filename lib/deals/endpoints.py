@@ -145,6 +145,7 @@ class AuthorizedCall(DealsCall):
             seats=caller.deals.seats,
             since=added_at and added_at.replace(microsecond=0),
             token=caller.token.id if caller.is_for_seats else None,
+            token_name=caller.token.permanent_name,
             may_see=lambda *pair: caller.may_see(*pair) and not caller.row_filters(*pair),
         )
 

@@ -134,7 +134,7 @@ class HealthStore(DatabaseScope):
     def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
         """The changes of an entity in the last 90 days, the latest first."""
         mine = t.changes.c.entity == entity, t.changes.c.entity_id == entity_id, t.changes.c.at >= now - PAST
-        names = ("id", "at", "who", "action", "before", "after")
+        names = ("id", "at", "who", "token", "action", "before", "after")
         return [
             EntityChange.model_validate({name: getattr(row, name) for name in names})
             for row in self.rows(select(t.changes).where(*mine).order_by(t.changes.c.id.desc()))

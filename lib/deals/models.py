@@ -345,12 +345,14 @@ class Package(Resource):
 class EntityChange(WireModel):
     """One change of one entity: who, when, and the fields that it touched, before and after.
 
+    `token` is the name of the permanent token through which it came; None where a person made it.
     Nothing was before a creation, and nothing is after a removal. *Extension of ours.*
     """
 
     id: int
     at: Moment
     who: str
+    token: str | None = None
     action: Annotated[str, Field(json_schema_extra={"enum": [*ACTIONS]})]
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None

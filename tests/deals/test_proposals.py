@@ -305,3 +305,13 @@ def test_nobody_approves_their_own(manager: Caller, deal: Body) -> None:
     assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
     assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.5
     assert manager.ask("POST", f"proposals/{one['id']}/decline/", {"word": "No"}).status_code == 200
+
+
+def test_history_and_proposal_name_the_token(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """What came through a permanent token says through which, beside the person."""
+    one = of_price(proposer, deal)
+    done = approve(manager, one)
+    manager_token = manager.history("demand_deals", deal["id"])[0]["token"]
+    assert (done["by"], done["token"]) == ("polly", "agent")
+    assert (done["decided_by"], done["decided_token"]) == ("manager", manager_token)
+    assert manager_token

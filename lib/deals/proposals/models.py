@@ -24,8 +24,8 @@ _RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaxi
 Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
 Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
 _PLAIN = (
-    "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
-    "word", "applied_id", "is_edited",
+    "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "token", "state",
+    "decided_by", "decided_token", "word", "applied_id", "is_edited",
 )  # fmt: skip
 COMPARE_FIELDS = {
     fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
@@ -117,7 +117,8 @@ class Proposal:
     """A proposal as stored. `fields` are those of a POST (a new package) or of a PUT.
 
     `before` are all fields that can be changed as they were then, empty for a new package; `name` that of the
-    package or deal. `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
+    package or deal. `token` and `decided_token` name the permanent tokens through which it was made, decided.
+    `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
     `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `warnings` are
     about its write, and only its approval answers with them.
     """
@@ -133,8 +134,10 @@ class Proposal:
     expected: Fields | None
     by: str
     at: datetime
+    token: str | None = None
     state: State = "open"
     decided_by: str | None = None
+    decided_token: str | None = None
     decided_at: datetime | None = None
     word: str = ""
     applied_id: int | None = None

@@ -76,9 +76,11 @@ class ProposalAnswer(BaseModel):
     question: QuestionRequest | None
     expected: ExpectedRequest | None
     by: str
+    token: str | None
     at: str
     state: State
     decided_by: str | None
+    decided_token: str | None
     decided_at: str | None
     word: str
     applied_id: int | None

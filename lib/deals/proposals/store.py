@@ -52,6 +52,7 @@ from lib.wire.errors import (
 
 MOST_OPEN = 500
 APPLIES, REPEATABLE = timedelta(minutes=2), timedelta(hours=20)
+UNDECIDED = {"decided_by": None, "decided_at": None, "decided_token": None}
 MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
 OWN = "Somebody else approves a proposal of yours (setting approve_own_proposals); you can take it back"
 MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
@@ -64,7 +65,7 @@ proposals = numbered_table(
     *required(name=Text, fields=Document, before=Document, reason=Text),
     *optional(question=Document, expected=Document),
     *required(by=String(64)),
-    *optional(made_with=Integer),
+    *optional(made_with=Integer, token=String(200), decided_token=String(200)),
     *required(at=Instant, state=String(20)),
     *optional(decided_by=String(64), decided_at=Instant),
     *required(word=Text),
@@ -81,7 +82,8 @@ class Proposals(DatabaseScope):
     A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
     seats (its number is `token`) those that were made with it. A token's `grant` may be less than the
     person's. `note` gets what happens, for the audit log; the question of a package goes to `questions`.
-    Nobody approves what they proposed themselves, unless one `approves_own`.
+    Nobody approves what they proposed themselves, unless one `approves_own`. `token_name` is the name of a
+    permanent token, for whoever reads a proposal.
     """
 
     service: str
@@ -91,6 +93,7 @@ class Proposals(DatabaseScope):
     note: Callable[[Any, str], None] = lambda event, detail: None
     questions: PackageQuestions | None = None
     approves_own: bool = False
+    token_name: str | None = None
 
     def propose(self, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
         """Store a proposal, which is a body as ProposalRequest has it.
@@ -110,6 +113,7 @@ class Proposals(DatabaseScope):
         values = {
             **request, "name": str(before.get("name") or fields.get("name") or ""), "before": before_fields,
             "service": self.service, "by": self.person.username, "made_with": self.token,
+            "token": self.token_name,
             "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
         }  # fmt: skip
         proposal = self._open(values)
@@ -188,7 +192,7 @@ class Proposals(DatabaseScope):
         except TrancheError as error:
             is_unknown = isinstance(error, ServiceProblem | DeadlineExceeded | InternalError)
             if not is_unknown or isinstance(error, CircuitOpen):
-                self._set(number, "applying", state="open", decided_by=None, decided_at=None)
+                self._set(number, "applying", state="open", **UNDECIDED)
             raise
         outcome = {"fields": proposal.fields, "is_edited": proposal.is_edited, "applied_id": applied_id}
         result = self._set(number, "applying", state="approved", **outcome)
@@ -212,7 +216,7 @@ class Proposals(DatabaseScope):
             raise Conflict(f"{_state_words(before)}; nothing was changed")
         result = self._set(
             number, before.state, state="declined", word=request["word"],
-            decided_by=self.person.username, decided_at=datetime.now(UTC),
+            decided_by=self.person.username, decided_at=datetime.now(UTC), decided_token=self.token_name,
         )  # fmt: skip
         self.note("proposal declined", f"{_words(result)}: {result.word}")
         return result
@@ -232,7 +236,10 @@ class Proposals(DatabaseScope):
             may_repeat = self._may_repeat(proposal) and (repeats or not proposal.is_new)
             if proposal.state == "declined" or (is_repeat and not may_repeat):
                 raise Conflict(f"{_state_words(proposal)}; nothing was changed")
-            values: Fields = {"state": "applying", "decided_by": self.person.username, "decided_at": now}
+            values: Fields = {
+                "state": "applying", "decided_by": self.person.username, "decided_at": now,
+                "decided_token": self.token_name,
+            }  # fmt: skip
             statement = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
             return _proposal(connection.execute(statement).one())
 

@@ -103,6 +103,7 @@ class Recording:
     def _row(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> Fields:
         values: Fields = {"entity": key[0], "entity_id": key[1], "version": self._versions[key]}
         values |= {"at": self._work.now, "who": self._work.who, "action": action}
+        values |= {"token": self._work.scope.token_name}
         return values | {"before": before, "after": after}
 
 
@@ -134,7 +135,7 @@ def _of(key: EntityKey) -> tuple[ColumnElement[bool], ...]:
 
 
 def _answer_fields(row: Any) -> Fields:
-    fields = {name: row[name] for name in ("id", "who", "action", "before", "after")}
+    fields = {name: row[name] for name in ("id", "who", "token", "action", "before", "after")}
     return fields | {"at": moments.write(row["at"])}
 
 

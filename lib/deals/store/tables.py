@@ -54,7 +54,7 @@ changes = numbered_table(
     "changes",
     *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
     *required(action=String(10)),
-    *optional(before=Document, after=Document),
+    *optional(before=Document, after=Document, token=String(200)),
     Index(None, "entity", "entity_id", "id"),
 )
 LONGEST_REASON, LONGEST_PROBLEM = 500, 200

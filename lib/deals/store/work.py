@@ -43,13 +43,15 @@ class DealsScope:
 
     `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
     of a token that is itself for some seats alone: of the packages it sees those that it made, not those
-    that its owner made otherwise. `may_see` says whether they may see all rows of a slicer (project, name).
+    that its owner made otherwise. `token_name` is that of any permanent token, for the history. `may_see`
+    says whether they may see all rows of a slicer (project, name).
     """
 
     who: str = ""
     seats: frozenset[int] | None = None
     since: datetime | None = None
     token: int | None = None
+    token_name: str | None = None
     may_see: Callable[[str, str], bool] = lambda project, slicer: True
 
     @property

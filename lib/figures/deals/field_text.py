@@ -117,6 +117,11 @@ def is_figure(title: str) -> bool:
     return title.partition(",")[0] in FIGURE_TITLES
 
 
+def by(person: str, token: str | None) -> str:
+    """Who did something: `manager`, `manager, by token nightly sync`."""
+    return f"{person}, by token {token}" if token else person
+
+
 def moment(at: datetime | None) -> str:
     """`22 Nov 2026, 09:00 UTC+1`."""
     if at is None:

@@ -91,6 +91,11 @@ class Token:
     revoked: datetime | None
     deals: DealsGrant | None = None
 
+    @property
+    def permanent_name(self) -> str | None:
+        """Its name, which somebody gave it; None of a temporary one, which stands for its person."""
+        return self.name if self.kind == "permanent" else None
+
     def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
         """Whether it is still valid."""
         if self.revoked is not None:

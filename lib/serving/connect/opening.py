@@ -226,7 +226,8 @@ def _proposals_of(access: Access, settings: Settings, caller: Caller) -> Proposa
     token, note = caller.token.id if caller.is_for_seats else None, partial(note_event, access, person)
     questions = PackageQuestions(engine, "", settings.remote.base_url, person)
     own = settings.approve_own_proposals
-    return Proposals(engine, "", person, token, caller.deals, note, questions, own)
+    name = caller.token.permanent_name
+    return Proposals(engine, "", person, token, caller.deals, note, questions, own, name)
 
 
 def note_event(access: Access, person: Person, event: Event, detail: str) -> None:

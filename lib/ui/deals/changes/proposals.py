@@ -114,7 +114,8 @@ def _row(proposal: Proposal, selection: int | None) -> ListRow:
 
 def _proposal(context: PageContext, proposal: Proposal) -> None:
     st.markdown(f"**{plain(title(proposal))}**")
-    st.caption(plain(f"Proposed by {proposal.by}, {field_text.moment(proposal.at)}"))
+    who = field_text.by(proposal.by, proposal.token)
+    st.caption(plain(f"Proposed by {who}, {field_text.moment(proposal.at)}"))
     st.markdown(plain(proposal.reason))
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
     st.caption(plain(_expected(proposal)))
@@ -125,9 +126,8 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     else:
         decision = f"{proposal.state.capitalize()}{' with edits' if proposal.is_edited else ''}"
         word = f": {proposal.word}" if proposal.word else ""
-        st.markdown(
-            plain(f"{decision} by {proposal.decided_by}, {field_text.moment(proposal.decided_at)}{word}")
-        )
+        who = field_text.by(proposal.decided_by or "", proposal.decided_token)
+        st.markdown(plain(f"{decision} by {who}, {field_text.moment(proposal.decided_at)}{word}"))
 
 
 def _diff(context: PageContext, proposal: Proposal) -> list[str]:

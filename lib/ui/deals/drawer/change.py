@@ -237,7 +237,7 @@ class DrawerChange:
         except TrancheError:
             return {}
         return {
-            name: f"{change.who}, {field_text.moment(change.at)}"
+            name: f"{field_text.by(change.who, change.token)}, {field_text.moment(change.at)}"
             for change in changes[::-1]
             for name in change.after or {}
         }

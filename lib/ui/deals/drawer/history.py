@@ -39,7 +39,7 @@ def draw(context: PageContext, key: Key) -> None:
                 "When": st.column_config.DatetimeColumn(
                     format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
                 ),
-                "Who": st.column_config.TextColumn(width=90),
+                "Who": st.column_config.TextColumn(width=130),
                 "What": st.column_config.TextColumn(width=380),
             },
             alt="Changes, latest first",
@@ -50,7 +50,11 @@ def draw(context: PageContext, key: Key) -> None:
 
 def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     """A row per field that was touched, the latest first."""
-    rows = [(change.at, change.who, text) for change in changes for text in sentences(change, money)]
+    rows = [
+        (change.at, field_text.by(change.who, change.token), text)
+        for change in changes
+        for text in sentences(change, money)
+    ]
     frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
 
