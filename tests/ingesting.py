@@ -12,15 +12,26 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lib.ingest.files import Reject
-from lib.ingest.importing import ImportJob, import_files
+from lib.ingest.files import Format, Reader, Reject
+from lib.ingest.importing import ImportJob, import_files, readers
 from lib.ingest.inference import Hints, Inference, infer
-from lib.ingest.reader_choice import reader, readers
 from lib.ingest.rejects import Rejects
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.slicers.warehouse import Mode, Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
+
+
+def reader(
+    path: Path,
+    format: Format | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    definition: Definition | None = None,
+) -> Reader:
+    """The reader of a file of one table; see `readers`."""
+    return readers(path, format, encoding, delimiter, header, definition)[0]
 
 
 def definition(**changes: Any) -> Definition:

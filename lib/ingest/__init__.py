@@ -17,7 +17,6 @@ What can't be read raises ImportRefused, with where and what would be right.
     json_rows.py     NDJSON and documents of JSON → raw rows
     markup.py        tables in HTML or XML → CSV
     unpivot.py       days across the columns of raw rows → a row for each
-    reader_choice.py which of these reads a file
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
                      (time_formats.py: what texts look like, and how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
@@ -27,15 +26,15 @@ What can't be read raises ImportRefused, with where and what would be right.
     times.py         raw cells → time   (clock_changes.py: hours that come twice or never)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
-    importing.py     files + definition → warehouse, all or nothing, and the first rows
+    importing.py     which of these reads a file; files + definition → warehouse, all or nothing, and the
+                     first rows
 
 Nothing is held whole: readers yield batches of some megabytes, and the warehouse writes them by day.
 """
 
 from lib.ingest.files import Format, Reader
-from lib.ingest.importing import ImportJob, fits, import_files, preview
+from lib.ingest.importing import ImportJob, fits, import_files, preview, readers
 from lib.ingest.inference import Hints, infer
-from lib.ingest.reader_choice import readers
 from lib.ingest.rejects import Rejects
 
 __all__ = [

@@ -59,16 +59,6 @@ class TableLayout(NamedTuple):
             [f"{lines} above the table left out, such as {self.above[0]!r}"] if self.above else []
         )
 
-    def with_names(self, names: Sequence[str], file: str) -> "TableLayout":
-        """The same with names for the columns of a file without a header. ImportRefused if they don't fit."""
-        if not names or self.has_header:
-            return self
-        if len(names) != len(self.names):
-            raise ImportRefused(
-                f"{file}: its rows have {len(self.names)} cells, the definition has {len(names)} names"
-            )
-        return self._replace(names=list(names))
-
 
 def table_layout(
     rows: Sequence[Record],
@@ -76,11 +66,13 @@ def table_layout(
     delimiter: str,
     columns: Collection[str] = (),
     has_header: bool | None = None,
+    names: Sequence[str] = (),
 ) -> TableLayout:
     """Recognize the table among the first records of a file or a sheet; what is given is not guessed.
 
-    The record that has all the `columns` names is the header, wherever it is. ImportRefused where rows and
-    header have different numbers of cells, or all cells are empty.
+    The record that has all the `columns` names is the header, wherever it is; without one the columns have
+    these `names`. ImportRefused where rows have another number of cells than header or `names`, or all cells
+    are empty.
     """
     if not rows:
         raise ImportRefused(f"{file} has no header row")
@@ -91,17 +83,17 @@ def table_layout(
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
     if start >= 0:
-        names = _column_names(file, rows[start], rows[start + 1 :])
-        if not any(names):
+        header_names = _column_names(file, rows[start], rows[start + 1 :])
+        if not any(header_names):
             raise ImportRefused(f"{file} begins with empty cells alone; it needs column names above its rows")
         above = _shorten(rows[:start], delimiter)
-        is_joined = joined_name in names
-        return TableLayout(
-            delimiter, names, rows[start].line + 1, True, above, joined_name if is_joined else None
-        )
+        example = joined_name if joined_name in header_names else None
+        return TableLayout(delimiter, header_names, rows[start].line + 1, True, above, example)
+    if names and len(names) != width:
+        raise ImportRefused(f"{file}: its rows have {width} cells, the definition has {len(names)} names")
     first = next(position for position, record in enumerate(rows) if len(record.cells) == width)
-    names = [f"column_{number}" for number in range(1, width + 1)]
-    return TableLayout(delimiter, names, rows[first].line, False, _shorten(rows[:first], delimiter))
+    columns = list(names) or [f"column_{number}" for number in range(1, width + 1)]
+    return TableLayout(delimiter, columns, rows[first].line, False, _shorten(rows[:first], delimiter))
 
 
 def is_value(cell: str) -> bool:

@@ -117,6 +117,12 @@ class Records:
         """One record, without its newline."""
         return self.data[int(self.starts[position]) : int(self.ends[position]) - 1]
 
+    def first(self, most: int) -> list[tuple[int, str]]:
+        """The lines and texts of the first ones."""
+        columns = (column[:most].tolist() for column in (self.lines, self.starts, self.ends))
+        spans = zip(*columns, strict=True)
+        return [(line, self.data[start : end - 1].decode(UTF_8, "replace")) for line, start, end in spans]
+
     def keep(self, flags: Flags) -> "Records":
         """Only the wanted ones."""
         return replace(self, starts=self.starts[flags], ends=self.ends[flags], lines=self.lines[flags])

@@ -166,11 +166,11 @@ def delimited_text(
     has_escapes = _ESCAPED_QUOTE.search(sample) is not None
     sample = b"".join(_without_escapes([sample])) if has_escapes else sample
     sep_delimiter = _sep_delimiter(sample)
-    delimiter = delimiter or sep_delimiter or _recognize_delimiter(sample, file)
-    rows = _first_records(sample, delimiter)[1 if sep_delimiter else 0 :]
-    layout = table_layout(rows, file.name, delimiter, columns, header)
+    mark = delimiter or sep_delimiter
+    mark, rows = (mark, _first_records(sample, mark)) if mark else _recognize_delimiter(sample, file)
+    layout = table_layout(rows[1 if sep_delimiter else 0 :], file.name, mark, columns, header, names)
     check_width(file.name, layout.names)
-    return DelimitedText(file, encoding, layout.with_names(names, file.name), has_escapes)
+    return DelimitedText(file, encoding, layout, has_escapes)
 
 
 def _beginning(file: DataFile) -> bytes:
@@ -201,19 +201,22 @@ def _sep_delimiter(sample: bytes) -> str | None:
     return line[1] if line else None
 
 
-def _recognize_delimiter(sample: bytes, file: DataFile, marks: Iterable[str] = DELIMITERS.values()) -> str:
-    """The mark that splits most of the first records into the same number of cells."""
-    scores = {}
-    for mark in marks:
-        widths = [len(record.cells) for record in _first_records(sample, mark)]
+def _recognize_delimiter(
+    sample: bytes, file: DataFile, marks: Iterable[str] = DELIMITERS.values()
+) -> tuple[str, list[Record]]:
+    """The mark that splits most of the first records into the same number of cells, and these records."""
+    rows, scores = {mark: _first_records(sample, mark) for mark in marks}, {}
+    for mark in rows:
+        widths = [len(record.cells) for record in rows[mark]]
         width = usual_width(widths[len(widths) // 2 :])
         if width > 1:
             scores[mark] = (widths.count(width) / len(widths), mark != "," or not _is_decimal(sample), width)
-    if file.format == "tsv" and "\t" in scores:
-        return "\t"
     if not scores and marks != _RARE_DELIMITERS:
         return _recognize_delimiter(sample, file, _RARE_DELIMITERS)
-    return max(scores, key=lambda mark: scores[mark]) if scores else ","
+    if not scores:
+        return ",", _first_records(sample, ",")
+    best = "\t" if file.format == "tsv" and "\t" in scores else max(scores, key=lambda mark: scores[mark])
+    return best, rows[best]
 
 
 def _is_decimal(sample: bytes) -> bool:
@@ -224,13 +227,9 @@ def _is_decimal(sample: bytes) -> bool:
 def _first_records(sample: bytes, delimiter: str) -> list[Record]:
     rows: list[Record] = []
     for block in records([sample], delimiter):
-        for position in range(min(len(block), _SNIFFED_RECORDS - len(rows))):
-            text = block.raw(position).decode(UTF_8, "replace")
-            cells = [
-                re.sub(_EXCEL_QUOTED, r"\1", cell)
-                for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-            ]
-            rows.append(Record(int(block.lines[position]), cells))
+        for line, text in block.first(_SNIFFED_RECORDS - len(rows)):
+            cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+            rows.append(Record(line, [re.sub(_EXCEL_QUOTED, r"\1", cell) for cell in cells]))
     return rows
 
 

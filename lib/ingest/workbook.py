@@ -167,7 +167,7 @@ def _sheet(
     """A sheet's table; None for one of several sheets that has none."""
     rows = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFF_ROWS)]
     try:
-        layout = table_layout(rows, file.name, "\t", columns, header).with_names(names, file.name)
+        layout = table_layout(rows, file.name, "\t", columns, header, names)
     except ImportRefused:
         if is_only:
             raise

@@ -4,11 +4,10 @@ import io
 from pathlib import Path
 
 import pytest
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
 from lib.cli.import_progress import ImportProgress, duration
 from lib.ingest.importing import ImportJob, import_files
-from lib.ingest.reader_choice import reader
 from lib.ingest.rejects import Rejects
 
 

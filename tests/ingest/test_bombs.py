@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ingesting import reader
 
 from lib.ingest import cells
 from lib.ingest.files import Reject
 from lib.ingest.inference import infer
 from lib.ingest.normalize import Normalizer
-from lib.ingest.reader_choice import reader
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.wire.errors import ImportRefused
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ingesting import Place, cells, refused
+from ingesting import Place, cells, reader, refused
 
 from lib.ingest.inference import Hints
-from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 

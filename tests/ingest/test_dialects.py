@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from dialects import Dialect, dialects, tables
 from hypothesis import HealthCheck, given, settings
-from ingesting import Place
+from ingesting import Place, reader
 from needs import draws
 
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
 from lib.slicers.definition.file import definition_yaml, parse_definition
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
 from lib.ingest.inference import Hints, infer
-from lib.ingest.reader_choice import reader
 from lib.slicers.definition import Definition, TimeColumn
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.wire.errors import ImportRefused

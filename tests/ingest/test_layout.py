@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from ingesting import Place, cells, definition
+from ingesting import Place, cells, definition, reader
 
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 ROWS = "".join(f"2026-01-{day:02d},site {day},{day}\n" for day in range(1, 21))

@@ -29,9 +29,8 @@ INFER = """
 import sys
 from pathlib import Path
 import pyarrow as pa
-from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
-file = reader(Path(sys.argv[1]))
+from lib.ingest import infer, readers
+(file,) = readers(Path(sys.argv[1]))
 print(infer(file).time.format, pa.default_memory_pool().max_memory())
 """
 

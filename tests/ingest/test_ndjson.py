@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ingesting import Place, cells, definition, refused
+from ingesting import Place, cells, definition, reader, refused
 
-from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 

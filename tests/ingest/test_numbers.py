@@ -7,12 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
 from lib.ingest import cells
 from lib.ingest.inference import Hints, Inference, infer
 from lib.ingest.numbers import Marks
-from lib.ingest.reader_choice import reader
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.wire.errors import ImportRefused

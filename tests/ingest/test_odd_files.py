@@ -20,8 +20,8 @@ from ingesting import AskingFile, OddFile, Place, check, csv, days, imported, re
 
 from lib.cli import main
 from lib.figures.numbers import Numbers
+from lib.ingest.importing import readers
 from lib.ingest.inference import Hints, infer
-from lib.ingest.reader_choice import readers
 from lib.slicers.definition import TIME
 from lib.slicers.definition.file import definition_yaml, parse_definition
 from lib.slicers.models import DataField

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from ingesting import OddFile, Place, check, csv, days, imported, report
 
+from lib.ingest.importing import readers
 from lib.ingest.inference import Hints, infer
-from lib.ingest.reader_choice import readers
 from lib.wire.errors import ImportRefused
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from ingesting import reader
 
-from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 ROWS = b"day,imps\n2026-01-01,1\n2026-01-02,2\n"

@@ -10,10 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
 from lib.wire.errors import ImportRefused
 
 

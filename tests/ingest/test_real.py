@@ -5,10 +5,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from ingesting import Place
+from ingesting import Place, reader
 
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
 from lib.slicers.definition.file import read_definition
 from lib.slicers.warehouse.slicer import read_mapping
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xlwt
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
-from lib.ingest.reader_choice import reader
 from lib.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
 from lib.wire.errors import ImportRefused
 
@@ -31,11 +30,11 @@ READ = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 from pathlib import Path
-from lib.ingest.reader_choice import reader
+from lib.ingest import readers
 from lib.wire.errors import ImportRefused
 for path in map(Path, sys.argv[1:]):
     try:
-        reader(path)
+        readers(path)
     except ImportRefused as error:
         print(error.reason)
 """

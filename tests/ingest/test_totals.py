@@ -4,11 +4,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from ingesting import Place
+from ingesting import Place, reader
 
 from lib.ingest.importing import ImportJob, import_files
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader
 from lib.ingest.rejects import TOTAL, Rejects
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition

@@ -9,11 +9,10 @@ import openpyxl
 import pytest
 import xlsxwriter
 import xlwt
-from ingesting import Place, definition
+from ingesting import Place, definition, reader
 
-from lib.ingest.importing import ImportJob, import_files
+from lib.ingest.importing import ImportJob, import_files, readers
 from lib.ingest.inference import infer
-from lib.ingest.reader_choice import reader, readers
 from lib.ingest.rejects import Rejects
 from lib.slicers.definition.reading import Sheets
 from lib.wire.errors import ImportRefused

@@ -8,7 +8,7 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, TimeoutError
 from pathlib import Path
 
@@ -119,11 +119,6 @@ class ResidentEngine:
             f"{slicer.layout_folder} holds the layout of {slicer.project}/{slicer.name} and is damaged again "
             "after it was rebuilt from the rows: check the disk"
         )
-
-
-def prepare(slicer: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
-    """Build a slicer's layout ahead of the first question; `progress` hears shares from 0 to 1."""
-    build(slicer, progress)
 
 
 def repair(slicer: StoredSlicer) -> str | None:
