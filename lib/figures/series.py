@@ -124,6 +124,11 @@ def over(
     return replace(axis, values=values, low=low, high=high)
 
 
+def days_of(period: Days) -> Series:
+    """The days of a period, each with a value of zero."""
+    return _axis("day", period, period, None, 0)
+
+
 @lru_cache(maxsize=64)
 def _axis(grain: Granularity, period: Days, days: Days, today: date | None, zone: Zone) -> Series:
     """The buckets of a period, without values."""

@@ -1,7 +1,7 @@
 """What reports and deals say together. You may ignore what is behind; others import from here.
 
     Insight(project, slicer, …)   a report, who asks it, and the verbs: evidence, expected, dead_targets,
-                                  dossier, overlap, seat_prices, supply_path, target_costs, win_prices, …
+                                  dossier, goal, overlap, seat_prices, supply_path, target_costs, …
     Assessor(report, …)           the health of deals and its causes, batch by batch, also without a report
     Forecast                      a figure of a booked period, with its 95 % range
     Dossier, Evidence             both sides of a deal by day; figures before and after a change

@@ -6,6 +6,7 @@ from lib.insight import (
     dossier,
     evidence,
     expected,
+    goal,
     overlap,
     price_scales,
     seat_prices,
@@ -20,7 +21,7 @@ class Insight(DealReport):
     """A report and who asks it, as DealReport has them; a verb is a function of its file, about this one."""
 
     available, expected = expected.available, expected.of_targeting
-    dossier = dossier.dossier
+    dossier, goal = dossier.dossier, goal.goal_delivery
     dead_targets = dead_search.search
     evidence, evidence_days = evidence.lookup, evidence.days_around
     overlap, two_prices = overlap.lookup, staticmethod(overlap.two_prices)

@@ -6,6 +6,7 @@ the curator), no names of lists, and nothing of the deal's health, whose reasons
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,13 @@ def terms(
             f"{(package.media_type or 'any media').capitalize()}, {field_text.span(package)}",
         )
         yield from buyer_terms.package_terms(package, targeting).items()
+
+
+def goal_facts(goal: Any) -> Iterator[tuple[str, str]]:
+    """What was delivered of a deal's goal, by title; `goal` as Insight.goal has it."""
+    for title, value in (("Delivered to date", goal.to_date), ("Expected to date", goal.expected)):
+        share = ENGLISH.percent(100 * value / goal.goal, 0)
+        yield title, f"{ENGLISH.number(value, 0)} of {ENGLISH.number(goal.goal, 0)} ({share})"
 
 
 def snapshot(

@@ -42,6 +42,7 @@ class DealPage:
     link: ShareLink
     context: RequestContext
     deal: DemandDeal
+    packages: Sequence[SupplyPackage]
     offer: OfferTerms
     terms: Sequence[tuple[str, str]]
 
@@ -117,7 +118,8 @@ class DossierPages:
             field_text.prices_of(context),
             clients.usual_terms["price_type"],
         )
-        return DealPage(link, context, deal, OfferTerms.of(deal, packages, clients.usual_terms), [*rows])
+        offer = OfferTerms.of(deal, packages, clients.usual_terms)
+        return DealPage(link, context, deal, packages, offer, [*rows])
 
     def _answer(self, page: DealPage, fields: Fields) -> str:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
@@ -157,7 +159,8 @@ class DossierPages:
         buyer_counts = context.clients.buyer_counts.of(deal)
         both = asking.dossier(deal, buyer_counts, self._settings.dossier_tolerance)
         status = [(field_text.title("buyer_status"), deal.buyer_status)] if deal.buyer_status else []
-        facts = [*page.terms, *status]
+        goal = asking.goal(deal, page.packages)
+        facts = [*page.terms, *status, *([] if goal is None else dossier.goal_facts(goal))]
         snapshot = dossier.snapshot(page.link.name, facts, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
         negotiation = replace(context.clients.negotiations.of(deal, page.offer), page=page.terms)

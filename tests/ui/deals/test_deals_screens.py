@@ -124,6 +124,24 @@ def test_delivery(visit: Visit) -> None:
     )
 
 
+def test_delivered_of_the_goal(visit: Visit, deals: Deals) -> None:
+    """A guaranteed deal has what it delivered since its start beside what is expected, and a chart of both."""
+    start = dt.datetime.combine(LAST_DAY - dt.timedelta(days=9), dt.time(), dt.UTC)
+    package = deals.get(DemandDeal, 2).supply_deals[0]
+    dates = {"start_date": start, "end_date": start + dt.timedelta(days=20)}
+    deals.change(SupplyPackage, package.id or 0, dates)
+    deals.change(DemandDeal, 2, {"deal_type": "guaranteed", "units": 10_000_000})
+    desk = section(opened(visit("deals"), "demand_deals-2"), "Delivery")
+    frame = sold_rows().to_pandas()
+    mine = frame[(frame["deal"] == "2") & (frame["time"].dt.date >= start.date())]
+    figures = {metric.label: metric for metric in desk.metric}
+    assert figures["To date"].value == f"{mine['imps'].sum():,.0f}"
+    expected = figures["Expected to date"]
+    assert (expected.value, expected.delta) == ("5.00 M", "50 % of the goal")
+    assert any("Each of the 10 days left needs" in text.value for text in desk.markdown)
+    assert len(desk.get("plotly_chart")) > 1
+
+
 def test_no_delivery_to_see(visit: Visit, own_deals_home: Path) -> None:
     """Who may see no slicer that tells deals apart is told that, and nothing of the figures."""
     people = people_in(own_deals_home)

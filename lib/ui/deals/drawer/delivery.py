@@ -1,8 +1,11 @@
 """The delivery of a package or a deal in the drawer: figures, the buyer's counts, a chart."""
 
+from dataclasses import replace
+from functools import partial
+
 import streamlit as st
 
-from lib.deals.models import DemandDeal, PackageOrDeal
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.figures import numbers, series
 from lib.figures.deals import deal_report
 from lib.figures.query import ask, focus, precision
@@ -12,7 +15,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.granularities import time_key_field
 from lib.ui.charts import theme, time_chart
-from lib.ui.deals import counts
+from lib.ui.deals import catalog, counts
 from lib.ui.deals.buyers import dossier_panel
 from lib.ui.deals.insight import report
 from lib.ui.deals.list import health
@@ -35,6 +38,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         if (deals_context := report.of_deals_or_note(context)) is None:
             return
         if isinstance(entity, DemandDeal):
+            _draw_goal(deals_context, entity)
             dossier_panel.draw_counts(context, deals_context, entity)
         insight, names = deal_report.insight(deals_context), focus.usual_metrics(deals_context.slicer)
         query = insight.query(DAYS, filters=insight.only([entity]), data_fields=names, split_by=(DAY,))
@@ -49,6 +53,42 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             screens.AUDIENCE, label="Open in Audience", icon=":material/monitoring:",
             query_params=links.to_params(link),
         )  # fmt: skip
+
+
+def _draw_goal(context: PageContext, deal: DemandDeal) -> None:
+    """Draw what a guaranteed deal delivered of its goal, and what it is projected to; nothing of another."""
+    if deal.units is None:
+        return
+    ids = [package.id for package in deal.supply_deals if package.id is not None]
+    asking = replace(deal_report.insight(context), ask=partial(ask.audience, context))
+    goal = asking.goal(deal, catalog.by_id(context, SupplyPackage, ids))
+    if goal is None:
+        st.caption("Its goal is compared from the first complete day of the booking on, which needs an end.")
+        return
+    field, texts = context.slicer.data_field(goal.field), counts.numbers()
+    st.markdown("**Delivered of the goal**")
+    with st.grid(3, min_column_width=NARROWEST, gap="small"):
+        for title, value in (
+            ("To date", goal.to_date), ("Expected to date", goal.expected),
+            ("Projected to the end", goal.projection),
+        ):  # fmt: skip
+            share = texts.percent(100 * value / goal.goal, 0)
+            st.metric(
+                title, plain(texts.short(value, field)), f"{share} of the goal", delta_color="off",
+                delta_arrow="off",
+            )  # fmt: skip
+    exact = "" if goal.is_exact else " Estimated from a sample."
+    st.markdown(plain(f"{goal.sentence(texts.rough)}{exact}"))
+    period = goal.days[0], goal.days[-1]
+    axis = series.days_of(period)
+    lines = [
+        ChartLine("Delivered", replace(axis, values=goal.delivered)),
+        ChartLine("Evenly to the goal", replace(axis, values=goal.even)),
+    ]
+    st.plotly_chart(
+        time_chart.over_time(lines, field, texts), key="goal_chart", config=theme.CONFIG,
+        alt=f"Delivered and even {numbers.title(field).lower()}, added up by day, {numbers.days(*period)}",
+    )  # fmt: skip
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
