@@ -49,7 +49,7 @@ class GoalDelivery:
         return (self.to_date - float(last)) / min(LATELY, len(self.delivered))
 
     @property
-    def needed(self) -> float | None:
+    def daily_need(self) -> float | None:
         """What each of the days left has to have, evenly, to meet the goal; None after the end."""
         return max(self.goal - self.to_date, 0.0) / self.days_left if self.days_left else None
 
@@ -60,12 +60,12 @@ class GoalDelivery:
 
     def sentence(self, write: Callable[[float], str]) -> str:
         """What the days left need and what the last had, with figures as `write` has them."""
-        if self.needed is None:
+        if self.daily_need is None:
             return "The booking has ended."
         lately = min(LATELY, len(self.days))
         days = "day" if lately == 1 else f"{lately} days"
         return (
-            f"Each of the {self.days_left:.0f} days left needs {write(self.needed)} to meet the goal evenly; "
+            f"Each of the {self.days_left:.0f} days left needs {write(self.daily_need)} to meet the goal evenly; "
             f"the last {days} had {write(self.daily)} a day."
         )
 
@@ -104,9 +104,9 @@ def of_days(
     start, end = booking
     zone = start.tzinfo
     ends = [min(datetime.combine(figure.day + ONE, time(), zone), end) for figure in daily]
-    elapsed = np.array([max((until - start) / (end - start), 0.0) for until in ends])
+    parts = np.array([max((until - start) / (end - start), 0.0) for until in ends])
     values = np.array([figure.figure.value or 0.0 for figure in daily], dtype=np.float64)
     return GoalDelivery(
-        field, goal, tuple(figure.day for figure in daily), np.cumsum(values), goal * elapsed,
+        field, goal, tuple(figure.day for figure in daily), np.cumsum(values), goal * parts,
         max((end - ends[-1]) / ONE, 0.0), is_exact,
     )  # fmt: skip

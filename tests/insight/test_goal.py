@@ -50,7 +50,7 @@ def test_to_date_expected_and_projected() -> None:
     assert goal is not None
     assert (goal.to_date, goal.expected, goal.days_left) == (510, pytest.approx(1_000), pytest.approx(20))
     assert goal.projection == pytest.approx(510 + 20 * 30)
-    assert goal.needed == pytest.approx((3_000 - 510) / 20)
+    assert goal.daily_need == pytest.approx((3_000 - 510) / 20)
     assert [*goal.delivered[:4]] == [100, 200, 300, 330]
     assert [*goal.even[:2]] == [pytest.approx(100), pytest.approx(200)]
     text = goal.sentence(lambda value: f"{value:.1f}")
@@ -63,7 +63,7 @@ def test_a_booking_that_has_ended() -> None:
     """It is held against the whole goal, counts its own days alone, and needs nothing more."""
     goal = goal_of(12, 5)
     assert goal is not None
-    assert (goal.to_date, goal.expected, goal.projection, goal.needed) == (500, 3_000, 500, None)
+    assert (goal.to_date, goal.expected, goal.projection, goal.daily_need) == (500, 3_000, 500, None)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_delivery(visit: Visit) -> None:
 
 
 def test_delivered_of_the_goal(visit: Visit, deals: Deals) -> None:
-    """A guaranteed deal has what it delivered since its start beside what is expected, and a chart of both."""
+    """A guaranteed deal has what it delivered since its start beside what is expected, with a chart."""
     start = dt.datetime.combine(LAST_DAY - dt.timedelta(days=9), dt.time(), dt.UTC)
     package = deals.get(DemandDeal, 2).supply_deals[0]
     dates = {"start_date": start, "end_date": start + dt.timedelta(days=20)}
