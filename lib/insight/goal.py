@@ -65,7 +65,7 @@ class GoalDelivery:
         lately = min(LATELY, len(self.days))
         days = "day" if lately == 1 else f"{lately} days"
         return (
-            f"Each of the {self.days_left:.0f} days left needs {write(self.daily_need)} to meet the goal evenly; "
+            f"Each of the {self.days_left:.0f} days left needs {write(self.daily_need)} to meet the goal; "
             f"the last {days} had {write(self.daily)} a day."
         )
 

@@ -54,9 +54,7 @@ def test_to_date_expected_and_projected() -> None:
     assert [*goal.delivered[:4]] == [100, 200, 300, 330]
     assert [*goal.even[:2]] == [pytest.approx(100), pytest.approx(200)]
     text = goal.sentence(lambda value: f"{value:.1f}")
-    assert text == (
-        "Each of the 20 days left needs 124.5 to meet the goal evenly; the last 7 days had 30.0 a day."
-    )
+    assert text == ("Each of the 20 days left needs 124.5 to meet the goal; the last 7 days had 30.0 a day.")
 
 
 def test_a_booking_that_has_ended() -> None:
