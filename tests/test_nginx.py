@@ -29,7 +29,7 @@ from lib.people.cookies import SignIn
 from lib.serving import connect
 from lib.serving.front import board_route, shared_route
 from lib.settings import Settings
-from lib.share.alerts.watch import work_of
+from lib.share.messages import work_of
 
 QUERY = {"project_name": "demo", "slicer_name": "delivery", "start_date": "-30d", "end_date": "yesterday"}
 CALLERS, BEFORE, AFTER = 4, 10, 40
@@ -186,7 +186,7 @@ def test_killing_the_desk_that_does_background_work(desks: Desks) -> None:
     """One desk does it, and the other takes over. Questions before, during and after kill -9 are all
     answered, whichever desk they went to."""
     codes, asked, token = list[int](), threading.Semaphore(0), desks.token("reporting")
-    key = {"key": zlib.crc32(work_of(desks.third.settings).encode()) >> 1}
+    key = {"key": zlib.crc32(work_of(desks.third.settings, "alerts").encode()) >> 1}
 
     def holders() -> list[str]:
         with desks.third.access.store.engine.connect() as connection:

@@ -7,7 +7,6 @@ password: neither it nor the secret reach a log.
 """
 
 import logging
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -17,14 +16,14 @@ from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import httpx
-from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
+from sqlalchemy import insert, update
 
 from lib import database
-from lib.database import DatabaseScope, from_row
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share.alerts.check import Verdict, check
+from lib.share.messages import Message, MessageQueue, background
 from lib.views import Alert
 from lib.views.alerts import CHECK_MINUTES, WITH_VIEWS, Alerts, alert_of
 from lib.views.entries import Scope
@@ -36,31 +35,28 @@ from lib.wire.errors import ServiceProblem, TrancheError
 from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
-AT_ONCE = 20
-LONGEST_PAUSE = timedelta(hours=1)
 RULE_FIELDS = ("view_id", "owner", "created", "field", "rule", "bound")
 log = logging.getLogger(__name__)
 EVERY = timedelta(minutes=CHECK_MINUTES)
 Slicer = tuple[str, str]
 SECONDS, CONNECT_SECONDS = 10, 5
-CLAIM = timedelta(minutes=5)
-PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PAUSE
+WORK = "alerts"
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
 
 
 @dataclass(frozen=True, slots=True)
-class AlertMessage:
+class AlertMessage(Message):
     """What a message is to say, and how often it was tried: it is written when it is sent, see `body`."""
 
-    id: int
     alert_id: int
     event: Mapping[str, Any]
-    attempts: int
 
 
 @dataclass(frozen=True)
-class AlertStore(DatabaseScope):
-    """Alerts on views of one reporting service."""
+class AlertStore(MessageQueue[AlertMessage]):
+    """Alerts on views of one reporting service, and messages about them."""
 
+    table, shape, most, pauses = alert_messages, AlertMessage, 20, PAUSES
     service: str
 
     def everything(self) -> list[Alert]:
@@ -111,29 +107,6 @@ class AlertStore(DatabaseScope):
                 connection.execute(insert(alert_messages).values(values))
             return has_turned
 
-    def waiting(self, now: datetime) -> list[AlertMessage]:
-        """Messages that are due, the oldest first; twenty at most."""
-        due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
-        return [from_row(AlertMessage, row) for row in self.rows(due.limit(AT_ONCE))]
-
-    def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
-        """Claim a due message, so that no other process over this database sends it until then.
-
-        False if another has claimed it. One whose process ends while sending is sent again: at least once.
-        """
-        mine = alert_messages.c.id == message.id, _is_due(now)
-        with self.write() as connection:
-            return connection.execute(update(alert_messages).where(*mine).values(due=until)).rowcount == 1
-
-    def forget(self, message: AlertMessage) -> None:
-        """Forget a message: it arrived, or is given up."""
-        self.execute(delete(alert_messages).where(alert_messages.c.id == message.id))
-
-    def postpone(self, message: AlertMessage, due: datetime) -> None:
-        """Try again then."""
-        values = {"attempts": message.attempts + 1, "due": due}
-        self.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
-
 
 def body(alert: Alert, sight: Alert | None, event: Mapping[str, Any], rows_key: str, origin: str) -> str:
     """The message as JSON, about an event of this alert. `origin` is the desk's address, for the link.
@@ -160,12 +133,6 @@ def body(alert: Alert, sight: Alert | None, event: Mapping[str, Any], rows_key: 
             "link": f"{origin}/audience?{link}",
         }
     return exact.dumps(message).decode()
-
-
-def _is_due(now: datetime) -> ColumnElement[bool]:
-    """Whether a message's time has come, or was set before the clock was set back: no pause is that long."""
-    due = alert_messages.c.due
-    return or_(due <= now, due > now + LONGEST_PAUSE)
 
 
 class Watch:
@@ -241,27 +208,13 @@ def watching(settings: Settings) -> AbstractContextManager[None]:
     """Check alerts in the background during the block, if the settings say so and no other desk does."""
     if not settings.alerts.alerts:
         return nullcontext()
-    failure = "Alerts could not be checked"
-    return database.background(
-        work_of(settings), failure, lambda: _engine(settings), lambda: _watch(settings)
-    )
+    return background(settings, WORK, "Alerts could not be checked", lambda: _watch(settings))
 
 
 @contextmanager
 def _watch(settings: Settings) -> Iterator[database.Look]:
     with closing(Watch(settings)) as watch:
         yield lambda now, is_alone: watch.look(now)
-
-
-def work_of(settings: Settings) -> str:
-    """The name of this work among processes: of all desks over a reporting service one checks its alerts."""
-    return (
-        f"alerts-{zlib.crc32(settings.remote.base_url.encode()):x}" if settings.remote.base_url else "alerts"
-    )
-
-
-def _engine(settings: Settings) -> Engine:
-    return connect.installation(settings).access.store.engine
 
 
 class Webhook:
@@ -287,17 +240,13 @@ class Webhook:
         if not self.is_set:
             return
         for message in store.waiting(now):
-            if not store.claim(message, now, now + CLAIM):
+            if not store.claim(message, now):
                 continue
             trouble, is_reached = self._send(write(message).encode())
-            if not trouble:
-                store.forget(message)
-            elif message.attempts >= len(PAUSES):
-                log.error("The alert webhook at %s: %s; the message is given up", self._host, trouble)
-                store.forget(message)
+            if trouble:
+                store.put_off(message, now, f"The alert webhook at {self._host}: {trouble}")
             else:
-                log.warning("The alert webhook at %s: %s; retrying later", self._host, trouble)
-                store.postpone(message, now + PAUSES[message.attempts])
+                store.forget(message)
             if not is_reached:
                 return
 

@@ -5,39 +5,35 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
+from sqlalchemy import Engine, insert, update
 
-from lib.database import DatabaseScope, from_row
+from lib.database import DatabaseScope
 from lib.people import Person
 from lib.settings import Settings
 from lib.share.mail.letter import Letter, Link, Part, message
+from lib.share.messages import Message, MessageQueue
 from lib.views.share_links import SharedDeal
 from lib.views.subscriptions import WITH_VIEWS, Subscription, subscription_of
 from lib.views.tables import mail_messages, mail_subscriptions
 from lib.wire.text import is_mailable
 
-AT_ONCE = 50
-CLAIM = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
-LONGEST_PAUSE = PAUSES[-1]
 About = tuple[str, str] | SharedDeal
 
 
 @dataclass(frozen=True, slots=True)
-class MailMessage:
+class MailMessage(Message):
     """A mail that is to be sent as it is, in whose name, and how often that was tried.
 
     It is about a slicer of a project, or about none (empty); or about a deal, as it is with this seat.
     """
 
-    id: int
     owner: str
     recipient: str
     project: str
     slicer: str
     body: str
     created: datetime
-    attempts: int
     deal: int | None
     seat: int | None
 
@@ -91,9 +87,10 @@ def tell(
 
 
 @dataclass(frozen=True)
-class Outbox(DatabaseScope):
+class Outbox(MessageQueue[MailMessage]):
     """The sender's side of the store: due subscriptions of a reporting service, and waiting messages."""
 
+    table, shape, most, pauses = mail_messages, MailMessage, 50, PAUSES
     service: str
 
     def due(self, now: datetime) -> list[Subscription]:
@@ -116,33 +113,3 @@ class Outbox(DatabaseScope):
         with self.write() as connection:
             change = update(mail_subscriptions).where(*same).values(**changes)
             return connection.execute(change).rowcount == 1
-
-    def waiting(self, now: datetime) -> list[MailMessage]:
-        """Messages that are due, the oldest first; fifty at most."""
-        query = select(mail_messages).where(_is_due(now)).order_by(mail_messages.c.id).limit(AT_ONCE)
-        return [from_row(MailMessage, row) for row in self.rows(query)]
-
-    def claim(self, message: MailMessage, now: datetime) -> bool:
-        """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.
-
-        One whose process ends while sending is sent again: at least once.
-        """
-        mine = mail_messages.c.id == message.id, _is_due(now)
-        with self.write() as connection:
-            change = update(mail_messages).where(*mine).values(due=now + CLAIM)
-            return connection.execute(change).rowcount == 1
-
-    def forget(self, message: MailMessage) -> None:
-        """Forget a message: it arrived, or is given up."""
-        self.execute(delete(mail_messages).where(mail_messages.c.id == message.id))
-
-    def postpone(self, message: MailMessage, due: datetime) -> None:
-        """Try again then."""
-        values = {"attempts": message.attempts + 1, "due": due}
-        self.execute(update(mail_messages).where(mail_messages.c.id == message.id).values(values))
-
-
-def _is_due(now: datetime) -> ColumnElement[bool]:
-    """Whether a message's time has come, or was set before the clock was set back: no pause is that long."""
-    due = mail_messages.c.due
-    return or_(due <= now, due > now + LONGEST_PAUSE)

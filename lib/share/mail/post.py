@@ -6,15 +6,12 @@ each try they are those of who the owner is then.
 """
 
 import logging
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
-
-from sqlalchemy import Engine
 
 from lib import database
 from lib.deals.models import DemandDeal
@@ -25,8 +22,9 @@ from lib.serving.mail_server import MailRefusal, MailServer
 from lib.settings import Settings
 from lib.share.mail.digest import Digest
 from lib.share.mail.letter import Letter, Remark, message, new_message_id
-from lib.share.mail.outbox import CLAIM, PAUSES, MailMessage, Outbox
+from lib.share.mail.outbox import PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
+from lib.share.messages import CLAIM, background
 from lib.views import Alert, Board, SavedView, Subscription
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, Forbidden, NotFound, TrancheError, Unreachable
@@ -205,7 +203,8 @@ class Post:
                     continue
                 self._server.send(mail.body.encode("ascii"), mail.recipient)
             except TrancheError as error:
-                self._put_off(mail, error, now)
+                is_final = isinstance(error, MailRefusal) and error.is_final
+                self.outbox.put_off(mail, now, error.reason, is_final)
                 if isinstance(error, Unreachable):
                     return
             else:
@@ -236,15 +235,6 @@ class Post:
 
     def _may_share(self, person: Person) -> bool:
         return person.may_share and self._settings.share_links
-
-    def _put_off(self, mail: MailMessage, error: TrancheError, now: datetime) -> None:
-        is_refused = isinstance(error, MailRefusal) and error.is_final
-        if is_refused or mail.attempts >= len(PAUSES):
-            log.error("%s; message %d is given up", error.reason, mail.id)
-            self.outbox.forget(mail)
-        else:
-            log.warning("%s; message %d is tried again later", error.reason, mail.id)
-            self.outbox.postpone(mail, now + PAUSES[mail.attempts])
 
 
 def _content(subscription: Subscription, clients: connect.Clients) -> tuple[Board | None, list[SavedView]]:
@@ -291,20 +281,16 @@ def _of_alerts(
     return _Draft(recipient, {"firing": firing}, write)
 
 
-@contextmanager
-def posting(settings: Settings) -> Iterator[None]:
+def posting(settings: Settings) -> AbstractContextManager[None]:
     """Make and send mails in the background during the block, if no other desk does.
 
     Without a mail server in the settings nothing is begun.
     """
-    work = f"mail-{zlib.crc32(settings.remote.base_url.encode()):x}" if settings.remote.base_url else "mail"
+    if not settings.mail.smtp_host:
+        return nullcontext()
+    return background(settings, "mail", FAILURE, lambda: _post(settings))
 
-    @contextmanager
-    def start() -> Iterator[database.Look]:
-        yield Post(settings).look
 
-    def engine() -> Engine:
-        return connect.installation(settings).access.store.engine
-
-    with database.background(work, FAILURE, engine, start) if settings.mail.smtp_host else nullcontext():
-        yield
+@contextmanager
+def _post(settings: Settings) -> Iterator[database.Look]:
+    yield Post(settings).look

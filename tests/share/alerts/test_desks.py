@@ -23,7 +23,8 @@ from lib import database
 from lib.serving import connect
 from lib.settings import Settings
 from lib.share import watching
-from lib.share.alerts.watch import CLAIM, Watch, work_of
+from lib.share.alerts.watch import Watch
+from lib.share.messages import CLAIM, work_of
 from lib.views import ViewStore
 
 NOW = datetime.now(UTC)
@@ -34,6 +35,7 @@ import sys; sys.path.insert(0, {tests!r})
 from datetime import datetime
 from watched import webhook
 from lib.share.alerts.watch import Watch
+from lib.share.messages import CLAIM, work_of
 from lib.settings import Settings
 settings = Settings(home={home!r}, database_url={database!r}, demo=True, **webhook({address!r}))
 Watch(settings).look(datetime.fromisoformat({now!r}))
@@ -126,7 +128,9 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, r
 
 def process_lock(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
     """Whether this desk is the one that checks."""
-    return database.process_lock(connect.installation(settings).access.store.engine, work_of(settings))
+    return database.process_lock(
+        connect.installation(settings).access.store.engine, work_of(settings, "alerts")
+    )
 
 
 def test_one_desk_checks(desks: list[Settings]) -> None:
