@@ -142,5 +142,4 @@ def test_threads_begin_in_few_places() -> None:
     }
     assert callers == {
         "figures/board/moved.py", "figures/caches.py", "figures/waits.py", "ui/kit/sign_in.py",
-        "ui/kit/slicer_info.py",
     }  # fmt: skip

@@ -22,7 +22,7 @@ from streamlit.runtime.state import query_params_proxy, session_state_proxy
 from lib.figures import waits
 from lib.figures.caches import SessionCache
 from lib.reporting import query_batch
-from lib.ui.kit import downloads, slicer_info
+from lib.ui.kit import downloads
 
 log = logging.getLogger(__name__)
 MARK = "THREAD FAULT"
@@ -90,7 +90,7 @@ TAKERS: tuple[tuple[Any, str, int], ...] = (
     (waits, "call", 1),
     (waits, "track", 0),
     (downloads, "offer", 2),
-    (slicer_info, "_asking", 0),
+    (waits, "on_thread", 0),
     (query_batch.QueryBatch, "__init__", 1),
 )
 """What takes something to call on a thread, and at which index."""

@@ -64,9 +64,7 @@ class Wait:
     def begin(self, key: Hashable, fetch: Callable[[], Value]) -> Future[Value]:
         """A call on a thread of its own; under way already, if one with this key is."""
         if key not in self._calls:
-            self._calls[key] = Future()
-            arguments = (self._calls[key], self.track(fetch))
-            Thread(target=_settle, args=arguments, name="waiting", daemon=True).start()
+            self._calls[key] = on_thread(self.track(fetch), "waiting")
         return self._calls[key]
 
     def result(self, future: Future[Value]) -> Value:
@@ -98,8 +96,15 @@ def call(key: Hashable, fetch: Callable[[], Value]) -> Value:
     return fetch() if wait is None else wait.result(wait.begin(key, fetch))
 
 
-def _settle(future: Future[Value], fetch: Callable[[], Value]) -> None:
-    try:
-        future.set_result(fetch())
-    except BaseException as error:
-        future.set_exception(error)
+def on_thread(fetch: Callable[[], Value], name: str) -> Future[Value]:
+    """What a call returns, or raises, on a daemon thread of its own that has this name."""
+    future = Future[Value]()
+
+    def settle() -> None:
+        try:
+            future.set_result(fetch())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=settle, name=name, daemon=True).start()
+    return future

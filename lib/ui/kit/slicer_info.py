@@ -5,15 +5,15 @@ and Access open while the reporting service hangs. No `SessionCache`: a descript
 and after a failure the service is left alone.
 """
 
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from lib.figures import waits
 from lib.figures.context import NO_SLICER
 from lib.reporting.models import InfoQuery
 from lib.serving.connect import Clients
@@ -63,7 +63,7 @@ def open_slicer(clients: Clients, username: str, project: str, name: str) -> Cac
     )
     if is_fresh or is_left_alone:
         return cached_slicer
-    _requests()[key] = _asking(lambda: _answer(clients, cached_slicer, project, name))
+    _requests()[key] = waits.on_thread(lambda: _answer(clients, cached_slicer, project, name), "slicer")
     return _describe(key, MOMENT_SECONDS)
 
 
@@ -92,20 +92,6 @@ def _describe(key: Key, seconds: float | None) -> CachedSlicer:
         if future.done():
             _requests().pop(key, None)
     return cached_slicer
-
-
-def _asking(answer: Callable[[], CachedSlicer]) -> Future[CachedSlicer]:
-    """The future of `answer`, run in a thread of its own so that no service delays another."""
-    future: Future[CachedSlicer] = Future()
-
-    def ask() -> None:
-        try:
-            future.set_result(answer())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=ask, name="slicer", daemon=True).start()
-    return future
 
 
 def _answer(clients: Clients, cached_slicer: CachedSlicer, project: str, name: str) -> CachedSlicer:

@@ -20,6 +20,7 @@ LONGEST_LABEL = 28
 REMOTE = "Kept by Tranche; the deals service does not have them."
 SavedEntry = SavedView | DealEntry | Board
 Action = tuple[str, str, str, Callable[[], None]]
+SetStart = Callable[[int | None], object]
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,15 @@ def row(
         for name, symbol, label, act in actions:
             key = f"view_do_{shelf.key}{name}_{entry.id}"
             widgets.icon_button(plain(label), symbol, key, act, plain(label))
+
+
+def start_action(shelf: EntryShelf, entry: SavedEntry, start: SavedEntry | None, change: SetStart) -> Action:
+    """Makes an entry the person's start page, or where it is that, their usual screen again."""
+    is_start = start is not None and start.id == entry.id
+    act = partial(shelf.attempt, partial(change, None if is_start else entry.id))
+    if is_start:
+        return "start", "home_pin", f"Stop opening Tranche on {entry.name}", act
+    return "start", "home", f"Open Tranche on {entry.name}", act
 
 
 def changes(context: RequestContext, shelf: EntryShelf, entry: SavedEntry) -> Iterator[Action]:

@@ -63,11 +63,6 @@ def update(context: PageContext, view: SavedView, whole: dict[str, str]) -> None
     VIEWS.attempt(lambda: context.clients.view_store.views.change(view.id, params=whole))
 
 
-def set_start(context: PageContext, view: SavedView | None) -> None:
-    """Open the desk on this view after the sign-in; None: on its usual screen. A callback."""
-    VIEWS.attempt(lambda: context.clients.view_store.start.set(None if view is None else view.id))
-
-
 def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     entries.edit(context, VIEWS, view)
     if dict(view.params) != whole:
@@ -103,9 +98,10 @@ def draw_saved_list(
     subscriptions = context.clients.view_store.mails.mine() if mail.is_possible() else None
     mails = None if subscriptions is None else {subscription.view_id for subscription in subscriptions}
     for view in views:
-        is_start = start is not None and start.id == view.id
-        actions = [*_mail(view, mails), *_actions(context, view, is_start, alerts.get(view.id))]
-        more = " · start page" * is_start + _comment_count(comments.get(view.id, []))
+        actions = [*_mail(view, mails), *_actions(context, view, start, alerts.get(view.id))]
+        more = " · start page" * (start is not None and start.id == view.id) + _comment_count(
+            comments.get(view.id, [])
+        )
         entries.row(VIEWS, view, view == current, opens, actions, more)
 
 
@@ -125,17 +121,15 @@ def _mail(view: SavedView, mails: set[int | None] | None) -> Iterator[Action]:
         yield "mail", icon, f"Mail {view.name}", partial(VIEWS.show, view, "mail")
 
 
-def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
+def _actions(
+    context: PageContext, view: SavedView, start: SavedView | None, alert: Alert | None
+) -> Iterator[Action]:
     """Key, icon, label and callback of each action that the person may take."""
     name = view.name
     bell = "notification_add" if alert is None else "notifications"
     bell = "notifications_active" if alert is not None and alert.state == "firing" else bell
     yield "alert", bell, f"Alert on {name}", partial(VIEWS.show, view, "alert")
-    start = partial(set_start, context, None if is_start else view)
-    if is_start:
-        yield "start", "home_pin", f"Stop opening Tranche on {name}", start
-    else:
-        yield "start", "home", f"Open Tranche on {name}", start
+    yield entries.start_action(VIEWS, view, start, context.clients.view_store.start.set)
     yield "board", "dashboard", f"Add {name} to a board", partial(VIEWS.show, view, "board")
     yield "comments", "comment", f"Comments on {name}", partial(VIEWS.show, view, "comments")
     yield "link", "link", f"Link to {name}", partial(VIEWS.show, view, "link")

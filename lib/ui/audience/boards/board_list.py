@@ -53,9 +53,8 @@ def _draw_content(context: PageContext, boards: Sequence[Board], board: Board | 
     entries.new(BOARDS, "New board", partial(_save, context))
     start = context.clients.view_store.start.board()
     for other in boards:
-        is_start = start is not None and start.id == other.id
-        more = " · start page" * is_start
-        entries.row(BOARDS, other, other == board, _go, _actions(context, other, is_start), more)
+        more = " · start page" * (start is not None and start.id == other.id)
+        entries.row(BOARDS, other, other == board, _go, _actions(context, other, start), more)
 
 
 def _draw_panel(context: PageContext, board: Board) -> None:
@@ -69,20 +68,11 @@ def _draw_panel(context: PageContext, board: Board) -> None:
         entries.edit(context, BOARDS, board)
 
 
-def _actions(context: PageContext, board: Board, is_start: bool) -> Iterator[Action]:
+def _actions(context: PageContext, board: Board, start: Board | None) -> Iterator[Action]:
     if mail.is_possible():
         yield "mail", "mail", f"Mail {board.name}", partial(BOARDS.show, board, "mail")
-    start = partial(_set_start, context, None if is_start else board)
-    if is_start:
-        yield "start", "home_pin", f"Stop opening Tranche on {board.name}", start
-    else:
-        yield "start", "home", f"Open Tranche on {board.name}", start
+    yield entries.start_action(BOARDS, board, start, context.clients.view_store.start.set_board)
     yield from entries.changes(context, BOARDS, board)
-
-
-def _set_start(context: PageContext, board: Board | None) -> None:
-    start = context.clients.view_store.start
-    BOARDS.attempt(lambda: start.set_board(None if board is None else board.id))
 
 
 def _save(context: PageContext, name: str, is_shared: bool) -> None:
