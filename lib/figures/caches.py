@@ -112,7 +112,10 @@ class SessionCache(Generic[Value]):
                     del self._entries[key]
             entry.future.set_exception(error)
         else:
-            self._end_trouble()
+            with self._lock:  # the service answers again: every stale value is read again
+                for other in self._entries.values():
+                    if other.trouble is not None:
+                        other.at, other.trouble = float("-inf"), None
             entry.future.set_result(value)
 
     def _recent_trouble(self) -> TrancheError | None:
@@ -121,10 +124,3 @@ class SessionCache(Generic[Value]):
         with self._lock:
             entries = [entry for entry in self._entries.values() if entry.trouble and not self._is_old(entry)]
         return entries[0].trouble if entries else None
-
-    def _end_trouble(self) -> None:
-        """The service answers again: refresh every stale value."""
-        with self._lock:
-            for entry in self._entries.values():
-                if entry.trouble is not None:
-                    entry.at, entry.trouble = float("-inf"), None

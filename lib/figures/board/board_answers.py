@@ -59,7 +59,9 @@ class _Turn:
         except Abandoned:
             raise
         except TrancheError as error:
-            return head | {"error": _problem(error)}
+            sentence, details = error_text.sentence(error), error_text.details(error)
+            problem = {"sentence": sentence, "details": details, "is_passing": is_passing(error)}
+            return head | {"error": problem}
         return head | {"is_final": self.answers.start_count == self.exact_count, name: content}
 
     def content(self, name: str) -> Json | list[Json]:
@@ -86,15 +88,6 @@ class _Turn:
                 with suppress(TimeoutError, TrancheError):
                     future.result(SECONDS_BETWEEN_CHECKS)
         return True
-
-
-def _problem(error: TrancheError) -> Json:
-    """An error as a sentence, its details, and whether the same request may succeed in a moment."""
-    return {
-        "sentence": error_text.sentence(error),
-        "details": error_text.details(error),
-        "is_passing": is_passing(error),
-    }
 
 
 class BoardAnswers:

@@ -67,11 +67,6 @@ def change_text(focus: Focus, value: float) -> str:
     return focus.numbers.signed(value, focus.field)
 
 
-def mover_name(mover: Mover) -> str:
-    """The label of a value."""
-    return mover.words or mover.code or NOT_SET
-
-
 def _held_against(movers: Moved) -> str:
     if isinstance(movers.kind, Own) or not movers.weeks:
         return (
@@ -137,7 +132,7 @@ def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
 def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
     parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
     cells = [
-        Cell(mover_name(mover), about=filters.both(mover.code, mover.words)),
+        Cell(mover.words or mover.code or NOT_SET, about=filters.both(mover.code, mover.words)),
         Cell(filters.field(name, focus.slicer)),
         _move_cell(focus, mover.contribution, _bar(movers, mover)),
         *(

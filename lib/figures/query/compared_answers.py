@@ -111,7 +111,7 @@ class ComparedAnswers:
         """Each row's value of a data field, now and before."""
         if name not in self._values:
             now, before = (
-                dict(zip(_keys(answer), answer.rows_of(name), strict=True))
+                dict(zip(answer.names.itertuples(index=False, name=None), answer.rows_of(name), strict=True))
                 for answer in (self.now, self.before)
             )
             self._values[name] = now, before
@@ -207,10 +207,6 @@ def _rest(
     if not is_estimate:
         return Estimate(rest)
     return Estimate(rest, math.nan, math.nan) if rest else None
-
-
-def _keys(audience: Audience) -> list[Key]:
-    return list(audience.names.itertuples(index=False, name=None))
 
 
 class Style(NamedTuple):

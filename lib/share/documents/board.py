@@ -101,10 +101,6 @@ def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
     return replace(block, chart=snapshot_chart(head, field))
 
 
-def _leaderboard(block: snapshots.Block, focus: Focus, cards: Any) -> snapshots.Block:
-    return replace(block, table=snapshot_table(cards[0], focus.numbers))
-
-
 def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
     if split:
         return replace(block, table=snapshot_table(split[0], focus.numbers))
@@ -112,4 +108,4 @@ def _table(block: snapshots.Block, focus: Focus, split: Any) -> snapshots.Block:
     return replace(block, message=reason)
 
 
-_DRAWN = {"headline": _headline, "chart": _chart, "leaderboard": _leaderboard, "table": _table}
+_DRAWN = {"headline": _headline, "chart": _chart, "leaderboard": _table, "table": _table}

@@ -112,9 +112,5 @@ def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
     names = [time_chart.bucket(place) for place in range(len(time_chart.names))]
     points = {"names": names, "lines": lines, "places": {name: x for name, (_, x) in drawings.items()}}
     sizes = {name: Markup(svg) for name, (svg, _) in drawings.items()}  # noqa: S704
-    return {"sizes": sizes, "points": _json(points)}
-
-
-def _json(value: object) -> Markup:
-    """JSON that can't end the element it is in."""
-    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))  # noqa: S704
+    text = json.dumps(points, ensure_ascii=False).replace("<", "\\u003c")  # can't end the element it is in
+    return {"sizes": sizes, "points": Markup(text)}  # noqa: S704

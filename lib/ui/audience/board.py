@@ -18,7 +18,7 @@ from lib.figures.query import card, filters, state
 from lib.figures.query.periods import granularities
 from lib.ui.kit import rows_mount
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import history, note_list, own_cards, page_clicks
+from lib.ui.query import current_focus, history, note_list, page_clicks
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
@@ -93,7 +93,7 @@ def draw(context: PageContext) -> None:
             "edition": [
                 note_list.changes(),
                 [field.model_dump() for field in context.slicer.own_fields],
-                card.cards_text(own_cards.own_cards(context) or ()),
+                card.cards_text(current_focus.own_cards(context) or ()),
             ],
         },
         on_acts_change=partial(page_clicks.catch_up, context),

@@ -18,7 +18,7 @@ from lib.figures.query.periods import granularities
 from lib.ui.audience import chart_panels, own_metrics
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import current_focus, dates_picker, export_menu, history, own_cards, page_clicks
+from lib.ui.query import current_focus, dates_picker, export_menu, history, page_clicks
 from lib.ui.query.bar import MenuPart
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
@@ -84,11 +84,11 @@ def _ask_fields(context: RequestContext, key: str) -> None:
     They are remembered, but for the texts to find.
     """
     page_state, default_cards = history.current(context), card.default_cards(context.slicer)
-    cards = page_state.view.cards or own_cards.own_cards(context) or default_cards
+    cards = page_state.view.cards or current_focus.own_cards(context) or default_cards
     before = {card.name: card for card in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    own_cards.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    current_focus.store_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
     history.change(page_state.with_view(cards=new_cards))
 
 

@@ -139,10 +139,6 @@ def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
     return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
 
 
-def _grid_shortfall(focus: Focus) -> str:
-    return "A heatmap needs two key fields: add one to the split." if len(focus.query.split_by) < 2 else ""
-
-
 def _ask_lines(focus: Focus) -> ChartData:
     over_time = split_lines.fetch_over_time(focus, split_lines.key_field(focus) or "")
     return ChartData(over_time.split, over_time.answer, over_time=over_time)
@@ -199,7 +195,9 @@ KINDS: dict[Chart, ChartKind] = {
         _ask_grid,
         lambda focus, data: split_charts.heatmap(focus, data.split),
         _grid_notes,
-        _grid_shortfall,
+        lambda focus: (
+            "" if len(focus.query.split_by) > 1 else "A heatmap needs two key fields: add one to the split."
+        ),
         picture="split_heatmap",
         drills=True,
         passes=False,

@@ -13,7 +13,7 @@ from lib.figures.query import filters, state
 from lib.figures.query.clicks import apply
 from lib.figures.rows import Act, ActReceipt
 from lib.ui.kit import widgets
-from lib.ui.query import history, own_cards
+from lib.ui.query import current_focus, history
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)
@@ -60,7 +60,7 @@ def take(context: RequestContext, acts: Iterable[Act], last_acts: Mapping[str, A
     page_state, steps = history.current(context), history.steps()
     params: Mapping[str, str] = history.params()
     about = context.slicer, context.project, context.slicer_name, context.own_zone
-    default_cards = own_cards.own_cards(context)
+    default_cards = current_focus.own_cards(context)
     for act in acts:
         match act:
             case ["undo" | "redo" as direction, *targets]:

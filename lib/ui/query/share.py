@@ -9,7 +9,7 @@ from lib.figures.query import periods
 from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import history, own_cards
+from lib.ui.query import current_focus, history
 from lib.views.share_links import LONGEST, USUAL
 from lib.wire.text import LONGEST_EMAIL
 
@@ -27,7 +27,7 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
         return
     page_state = history.current(context)
     # Whoever opens the link sees the leaderboards that its sender sees, not those that they chose themselves.
-    page_state = page_state.with_view(cards=page_state.view.cards or own_cards.own_cards(context))
+    page_state = page_state.with_view(cards=page_state.view.cards or current_focus.own_cards(context))
     query = page_state.query
     start, end = named_days.days_of(query, context.slicer)
     fixed_state = page_state.with_query(start_date=start.isoformat(), end_date=end.isoformat())

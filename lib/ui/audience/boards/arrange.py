@@ -56,7 +56,8 @@ def draw_cell_controls(context: PageContext, board: Board, copy: BoardCopy, inde
         )  # fmt: skip
         width_key = f"{prefix}_width_{cell.width}"
         st.selectbox(
-            f"Width of {name}", range(1, COLUMNS + 1), cell.width - 1, format_func=_width_label,
+            f"Width of {name}", range(1, COLUMNS + 1), cell.width - 1,
+            format_func=lambda width: "Whole width" if width == COLUMNS else f"{width} of {COLUMNS} columns",
             key=width_key, label_visibility="collapsed", width=130,
             on_change=_change, args=(context, board, index, "width", width_key),
         )  # fmt: skip
@@ -115,10 +116,6 @@ def swap(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
 def without(cells: Sequence[BoardCell], index: int) -> list[BoardCell]:
     """The cells without this one."""
     return [*cells[:index], *cells[index + 1 :]]
-
-
-def _width_label(width: int) -> str:
-    return "Whole width" if width == COLUMNS else f"{width} of {COLUMNS} columns"
 
 
 def _change(context: PageContext, board: Board, index: int, name: str, key: str) -> None:

@@ -20,6 +20,7 @@ from lib.views.board_copies import BoardCopy, BoardItem, copy_board
 
 FOLDER = Path(__file__).parent
 BLOCKS, SECONDS, MOST = "board_blocks", ask.SECONDS, 200
+ABOUT = "A board shows saved views side by side, of one or several slicers."
 THEME = """
 :host { --ink: var(--st-text-color); --ground: var(--st-background-color); --link: var(--st-link-color);
   --soft: var(--st-secondary-background-color); --rule: var(--st-border-color);
@@ -51,17 +52,10 @@ def draw(context: PageContext) -> None:
                 arrange.draw_buttons(context, board)
                 send.draw(context, board, copy)
         if board is None:
-            _draw_beginning(len(boards))
+            what = "Open a board" if boards else f"{ABOUT} Name one"
+            st.info(f"{what} under Boards.", icon=":material/dashboard:")
         else:
             _draw_grid(context, board, copy)
-
-
-def _draw_beginning(count: int) -> None:
-    if count:
-        st.info("Open a board under Boards.", icon=":material/dashboard:")
-    else:
-        text = "A board shows saved views side by side, of one or several slicers. Name one under Boards."
-        st.info(text, icon=":material/dashboard:")
 
 
 def _draw_grid(context: PageContext, board: Board, copy: BoardCopy) -> None:
