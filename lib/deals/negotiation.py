@@ -10,7 +10,7 @@ all that its side was shown, and lapses when any of it changes: a term, the seat
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, get_args
@@ -22,6 +22,7 @@ from lib.deals import fields as deal_fields
 from lib.deals import moments
 from lib.deals.models import BUYER_STATUS, TARGETING_ELEMENTS, DemandDeal, SupplyPackage
 from lib.deals.values import AMOUNT, COUNT
+from lib.deals.warnings import Case, DealWarning, Reader, judge
 from lib.wire import text
 from lib.wire.errors import BadRequest, Conflict
 
@@ -141,6 +142,11 @@ class Negotiation:
     page: Sequence[tuple[str, str]] = ()
     is_repeat: bool = False
 
+    def warnings(self, terms: OfferTerms, reader: Reader) -> list[DealWarning]:
+        """What of a proposal is probably a slip beside the offer, for the side that makes it."""
+        before, after = _offer_values(self.offer), _offer_values(terms)
+        return judge(Case("offer", before | after, frozenset(after), datetime.now(UTC), before), reader)
+
     @property
     def last(self) -> Round | None:
         """The round that counts: proposals of the house that were withdrawn, and the withdrawal, do not."""
@@ -242,7 +248,7 @@ class Negotiations(DatabaseScope):
                 if _is_repeat(answer, before, mark):
                     return replace(before, is_repeat=True)
                 raise Conflict("The offer has changed since you saw it, or was answered: look at it again")
-            _check(answer, before)
+            check_answer(answer, before)
             answer = _with_terms(answer, before.offer)
             number = len(before.rounds) + 1
             values = {
@@ -266,6 +272,13 @@ class Negotiations(DatabaseScope):
             _COLUMNS.seat_id == seat_number(deal),
         )
         return Negotiation(terms, tuple(map(_round, connection.execute(query.order_by(_COLUMNS.number)))))
+
+
+def _offer_values(terms: OfferTerms) -> dict[str, Any]:
+    """What rules compare of an offer; its last day as an end."""
+    end = terms.last_day and datetime.combine(terms.last_day + timedelta(days=1), time(), UTC)
+    values = {"price": terms.price, "units": terms.units, "end_date": end}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def seat_number(deal: DemandDeal) -> int:
@@ -326,7 +339,8 @@ def _is_repeat(answer: Round, negotiation: Negotiation, mark: str) -> bool:
     return last == replace(_with_terms(answer, before.offer), number=last.number, at=last.at)
 
 
-def _check(answer: Round, before: Negotiation) -> None:
+def check_answer(answer: Round, before: Negotiation) -> None:
+    """BadRequest for an answer that can't be stored."""
     terms = answer.terms
     check_word(answer.word, is_required=answer.act == "declines")
     if answer.act == "withdraws":

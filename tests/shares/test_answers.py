@@ -452,3 +452,19 @@ def test_days_of_a_proposal_are_compared_with_the_offer(manager: Clients) -> Non
     wrong = Round("buyer", "proposes", OfferTerms(last_day=date(2999, 2, 1)), "Bea")
     with pytest.raises(BadRequest):
         manager.negotiations.add(deal, terms, wrong, Negotiation(terms).mark)
+
+
+def test_a_slip_of_the_buyer_is_asked_by_what_the_page_shows(buyer: Buyer, manager: Clients) -> None:
+    """A price of a tenth of the offer is sent once its box is ticked; the question has the offer and what was
+    typed, and another slip is asked anew."""
+    asked = buyer.answer("propose", price="0.175")
+    assert asked.status_code == 422
+    [sentence] = re.findall(r"<b>Please check</b>: ([^<]*)", asked.text)
+    assert unescape(sentence) == "A price of 0.175, 17.14 times below the offer (3.00)."
+    assert negotiation(manager).last is None
+    [mark] = re.findall(r'name="confirmed" value="(\w+)"', asked.text)
+    assert buyer.answer("propose", price="0.0175", confirmed=mark).status_code == 422
+    assert buyer.answer("propose", price="0.175", confirmed=mark).status_code == 303
+    last = negotiation(manager).last
+    assert last is not None
+    assert last.terms.price == Decimal("0.175")

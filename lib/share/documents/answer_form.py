@@ -5,12 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from lib.deals.models import shorten
-from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Round, check_name, check_word
+from lib.deals.negotiation import (
+    LONGEST_WORD,
+    Act,
+    Negotiation,
+    OfferTerms,
+    Round,
+    check_answer,
+    check_name,
+    check_word,
+)
 from lib.figures import amounts
 from lib.figures.deals import field_text
 from lib.figures.deals.field_text import Prices
@@ -37,6 +47,7 @@ class BuyerReply:
     """What a buyer sent: the answer, or what is wrong with it (where, and a sentence); the texts as typed.
 
     `mark` and `terms` are those that the form had: what it answers, and its words (JSON, as they came).
+    With a `confirmation` the faults are questions, which a box of this value answers.
     """
 
     answer: Round | None
@@ -44,6 +55,25 @@ class BuyerReply:
     terms: str
     texts: Mapping[str, str]
     faults: tuple[tuple[str, str], ...] = ()
+    confirmation: str = ""
+
+    def ask(self, negotiation: Negotiation, confirmed: object) -> "BuyerReply":
+        """The same, to be sent once more with a box where it is probably a slip that was not confirmed.
+
+        What can't be stored anyway is left to the store.
+        """
+        if self.answer is None or self.answer.act != "proposes" or self.mark != negotiation.mark:
+            return self
+        try:
+            check_answer(self.answer, negotiation)
+        except BadRequest:
+            return self
+        warnings = negotiation.warnings(self.answer.terms, "buyer")
+        questions = tuple(("Please check", warning.sentence) for warning in warnings if warning.asks)
+        mark = sha256(repr(questions).encode()).hexdigest()[:16]
+        if not questions or confirmed == mark:
+            return self
+        return replace(self, answer=None, faults=questions, confirmation=mark)
 
     def refuse(self, sentence: str) -> "BuyerReply":
         """The same, refused by the store."""
@@ -115,6 +145,7 @@ def section(
         faults=() if reply is None else (*reply.faults, *_differences(reply, terms)),
         is_open=not negotiation.is_agreed or reply is not None,
         proposes=bool(reply and any(texts.get(name) for name in names)),
+        confirmation="" if reply is None else reply.confirmation,
     )
 
 

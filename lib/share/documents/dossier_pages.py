@@ -125,6 +125,8 @@ class DossierPages:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
         link, owner, store = page.link, page.context.person, page.context.clients.negotiations
         reply = answer_form.read(fields, link.id, datetime.now(UTC).date(), page.offer.currency or "")
+        negotiation = replace(store.of(page.deal, page.offer), page=page.terms)
+        reply = reply.ask(negotiation, fields.get("confirmed"))
         if reply.answer is None:
             return self._html(page, reply=reply)
         answer = reply.answer

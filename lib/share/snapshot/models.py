@@ -205,7 +205,8 @@ class Answer:
 
     `mark` names the state that is answered, `terms` are its words, which the form sends back; `faults` are
     what is wrong with what was sent (where, and a sentence). The form is folded unless it `is_open`, its
-    terms unless the reader `proposes` some.
+    terms unless the reader `proposes` some. With a `confirmation` it has a box for what was asked, with this
+    value.
     """
 
     sentence: str
@@ -218,6 +219,7 @@ class Answer:
     faults: Sequence[tuple[str, str]] = ()
     is_open: bool = True
     proposes: bool = False
+    confirmation: str = ""
 
 
 @dataclass(frozen=True)

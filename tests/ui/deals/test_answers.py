@@ -140,12 +140,12 @@ def test_an_answer_of_the_house_is_withdrawn(visit: Visit, manager: Clients) -> 
     they are offered is the deal as it is."""
     buyer_answers(manager, "proposes", price=Decimal("2.10"))
     desk = drawer(visit)
-    desk.text_input(key=f"answer_{DEAL}_price").set_value("26")
+    desk.text_input(key=f"answer_{DEAL}_price").set_value("8.60")
     press(desk, "Send to the buyer")
     slip = negotiation(manager)
     press(drawer(visit), "Withdraw")
     now = negotiation(manager)
-    assert (slip.offer.price, now.offer.price) == (Decimal(26), Decimal(3))
+    assert (slip.offer.price, now.offer.price) == (Decimal("8.60"), Decimal(3))
     assert now.waits_for_house
     assert now.changes == {"price": Decimal("2.10")}
     assert DEAL in answers._read(connect.installation(Settings.current()).people.require("manager"))
@@ -245,3 +245,20 @@ def test_what_was_taken_over_can_be_undone(visit: Visit, manager: Clients) -> No
     [action] = [one for one in manager.bulk_actions.recent() if "Taken over" in one.title]
     [row] = manager.bulk_actions.open_rows(action.number)
     assert (row.before["price"], row.after["price"]) == (3, Decimal("2.90"))
+
+
+@pytest.mark.parametrize(("price", "word"), [("17.50", "5.83 times"), ("0.175", "17.14 times below")])
+def test_a_slip_in_what_we_answer_is_asked(visit: Visit, manager: Clients, price: str, word: str) -> None:
+    """Ten times or a tenth of the offer is not sent before it is confirmed, and is sent then."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    desk = drawer(visit)
+    desk.text_input(key=f"answer_{DEAL}_price").set_value(price)
+    desk = press(desk, "Send to the buyer")
+    assert negotiation(manager).waits_for_house
+    [box] = [box for box in desk.checkbox if "the offer" in box.label]
+    assert word in box.label
+    box.check()
+    press(desk, "Send to the buyer")
+    last = negotiation(manager).last
+    assert last is not None
+    assert (last.side, last.terms.price) == ("house", Decimal(price))

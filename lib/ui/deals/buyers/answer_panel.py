@@ -13,6 +13,7 @@ from lib.figures.deals import field_text, negotiation_text
 from lib.ui.deals import catalog
 from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import confirmations, plan_steps
+from lib.ui.deals.changes.confirmations import Point
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange, of_package, own_zone
 from lib.ui.deals.list.deal_rows import Key
@@ -168,10 +169,33 @@ def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation,
     st.text_input("Word to the buyer", key=f"{prefix}{WORD}", max_chars=LONGEST_WORD)
     if failure := st.session_state.get(f"{prefix}fault"):
         beside([failure])
+    confirmations.confirm(_points(negotiation, prefix), f"{prefix}back_")
     st.button(
         "Send to the buyer", type="primary", key=f"{prefix}send", on_click=_send,
         args=(context, deal, negotiation, prefix),
     )  # fmt: skip
+
+
+def _typed_terms(negotiation: Negotiation, prefix: str) -> OfferTerms:
+    """What was typed. ValueError, with a sentence, for what can't be read."""
+    state = st.session_state
+    return OfferTerms(
+        negotiation_text.read_price(state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""),
+        negotiation_text.read_units(state.get(f"{prefix}{UNITS}") or ""),
+        state.get(f"{prefix}{FIRST}"),
+        state.get(f"{prefix}{LAST}"),
+    )
+
+
+def _points(negotiation: Negotiation, prefix: str) -> list[Point]:
+    """What of it is probably a slip, beside the offer."""
+    try:
+        terms = _typed_terms(negotiation, prefix)
+    except ValueError:
+        return []
+    return [
+        Point(warning.sentence.rstrip("."), warning.asks) for warning in negotiation.warnings(terms, "house")
+    ]
 
 
 def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
@@ -179,16 +203,12 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     state = st.session_state
     state.pop(f"{prefix}fault", None)
     try:
-        terms = OfferTerms(
-            negotiation_text.read_price(
-                state.get(f"{prefix}{PRICE}") or "", negotiation.offer.currency or ""
-            ),
-            negotiation_text.read_units(state.get(f"{prefix}{UNITS}") or ""),
-            state.get(f"{prefix}{FIRST}"),
-            state.get(f"{prefix}{LAST}"),
-        )
+        terms = _typed_terms(negotiation, prefix)
     except ValueError as error:
         state[f"{prefix}fault"] = str(error)
+        return
+    if not confirmations.is_confirmed(_points(negotiation, prefix), f"{prefix}back_"):
+        state[f"{prefix}fault"] = "Not sent: confirm this first."
         return
     if _answer(context, deal, negotiation, "proposes", terms, state.get(f"{prefix}{WORD}") or ""):
         for name in (WORD, PRICE, UNITS, FIRST, LAST):
