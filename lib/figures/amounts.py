@@ -3,12 +3,14 @@
 import re
 from decimal import Decimal
 
+from lib.deals.currencies import CODES
 from lib.deals.values import AMOUNT, Limits
 from lib.wire import exact
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
 SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 PASTED = re.compile(r"(?P<before>[$€£]|[A-Z]{3})?\s*(?P<digits>[0-9.,]+)\s*(?P<after>[$€£]|[A-Z]{3})?")
+UNIT = re.compile(r"\s*CPM$", re.IGNORECASE)
 COMMA = re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]{1,2}")  # 1.250,75 and 2,10
 GROUPS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")  # 1,250.75
 
@@ -16,8 +18,8 @@ GROUPS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")  # 1,250.75
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
     """The exact number typed; None for an empty text.
 
-    Plain digits with a point, in any locale; with a currency as it is pasted, `$1,250.75` or `2,10 €`.
-    ValueError, with a sentence for the reader, for anything else.
+    Plain digits with a point, in any locale; with a currency or unit as it is pasted: `$1,250.75`, `2,10 €`,
+    `2.10 CPM`. ValueError, with a sentence for the reader, for anything else.
     """
     if not text.strip():
         return None
@@ -36,9 +38,10 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
 
 def currency(text: str) -> str:
     """The code of the currency that was typed or pasted with a number: `EUR`; empty without one."""
-    match = PASTED.fullmatch(text.strip())
+    match = PASTED.fullmatch(UNIT.sub("", text.strip()))
     sign = (match["before"] or match["after"] or "") if match else ""
-    return SIGNS.get(sign, sign)
+    code = SIGNS.get(sign, sign)
+    return code if code in CODES else ""
 
 
 def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
@@ -62,7 +65,7 @@ def money_to_text(amount: Decimal | None) -> str:
 
 def _plain_digits(text: str) -> str:
     """The digits with a point, where the currency beside them says how it writes them; else the text."""
-    entry = " ".join(text.split())
+    entry = UNIT.sub("", " ".join(text.split()))
     code, match = currency(entry), PASTED.fullmatch(entry)
     if not code or match is None or (match["before"] and match["after"]):
         return entry

@@ -6,20 +6,25 @@ that our own files have before what a spreadsheet would run is taken off.
 
 import csv
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from lib.wire.text import unescape
 
 MOST_ROWS, LARGEST = 100, 200_000
 DELIMITERS = (",", ";", "\t")
+DIGITS, COMMA = re.compile(r"[0-9.,]+"), re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
+POINT = re.compile(r"[0-9]*\.([0-9]{1,2}|[0-9]{4,})")
+SLASHES = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})(.*)")
 
 
 @dataclass(frozen=True)
 class CsvShape:
     """The columns of a file, and what its rows are called: `deals`.
 
-    `most` is how many rows it may have, `largest` how many bytes.
+    `most` is how many rows it may have, `largest` how many bytes; `numbers` and `dates` are the titles of
+    columns that spreadsheets write in several ways.
     """
 
     rows: str
@@ -27,6 +32,8 @@ class CsvShape:
     optional: tuple[str, ...]
     most: int = MOST_ROWS
     largest: int = LARGEST
+    numbers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -54,10 +61,11 @@ class CsvFault:
 
 @dataclass(frozen=True)
 class CsvTable:
-    """The rows that could be read, and what is wrong."""
+    """The rows that could be read, what is wrong, and sentences on how the file was read."""
 
     rows: tuple[CsvRow, ...] = ()
     faults: tuple[CsvFault, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -73,7 +81,11 @@ class _Reading:
 
 
 def read(text: str, shape: CsvShape) -> CsvTable:
-    """The table; delimited by commas, semicolons or tabs, as its first line is."""
+    """The table; delimited by commas, semicolons or tabs, as its first line is.
+
+    A file that is not delimited by commas may have decimal commas, and any file days before months or after
+    them, where its own cells settle that: they are then as we write them, and `notes` say so.
+    """
     reading = _Reading(shape)
     content = text.removeprefix("\ufeff")
     first = content.split("\n", 1)[0]
@@ -102,7 +114,51 @@ def read(text: str, shape: CsvShape) -> CsvTable:
     if len(reading.rows) > shape.most:
         text = f"A file may have at most {shape.most:,} lines below the titles. Split it."
         reading.wrong(reading.rows[shape.most].line, text)
-    return CsvTable(tuple(reading.rows), tuple(reading.faults))
+    notes: list[str] = []
+    rows = _with_plain_dates(reading.rows, shape.dates, notes)
+    if delimiter != ",":
+        rows = _with_plain_numbers(rows, shape.numbers, notes)
+    return CsvTable(tuple(rows), tuple(reading.faults), tuple(notes))
+
+
+def _with_plain_numbers(rows: Sequence[CsvRow], titles: Sequence[str], notes: list[str]) -> Sequence[CsvRow]:
+    """The rows with decimal points, if the file has decimal commas: some that can't part thousands, and no
+    decimal point."""
+    cells = [row[title] for row in rows for title in titles if DIGITS.fullmatch(row[title])]
+    commas = [cell for cell in cells if COMMA.fullmatch(cell)]
+    is_sure = any(len(cell.rpartition(",")[2]) != 3 or "." in cell for cell in commas)
+    if not is_sure or any(POINT.fullmatch(cell) for cell in cells):
+        return rows
+    notes.append("Numbers were read with decimal commas: 1.250,60 is 1250.60.")
+
+    def plain(title: str, text: str) -> str:
+        is_number = title in titles and DIGITS.fullmatch(text)
+        return text.replace(".", "").replace(",", ".") if is_number else text
+
+    return [
+        replace(row, texts={title: plain(title, text) for title, text in row.texts.items()}) for row in rows
+    ]
+
+
+def _with_plain_dates(rows: Sequence[CsvRow], titles: Sequence[str], notes: list[str]) -> Sequence[CsvRow]:
+    """The rows with dates like 2027-04-03, if a date with slashes says which of its numbers is the day."""
+    matches = [match for row in rows for title in titles if (match := SLASHES.fullmatch(row[title]))]
+    is_day_first = any(int(match[1]) > 12 for match in matches)
+    if is_day_first == any(int(match[2]) > 12 for match in matches):
+        return rows
+    order, day, month = ("day/month/year", 1, 2) if is_day_first else ("month/day/year", 2, 1)
+    notes.append(f"Dates with slashes were read as {order}.")
+
+    def plain(text: str) -> str:
+        match = SLASHES.fullmatch(text)
+        return text if match is None else f"{match[3]}-{match[month]:0>2}-{match[day]:0>2}{match[4]}"
+
+    return [
+        replace(row, texts={
+            title: plain(text) if title in titles else text for title, text in row.texts.items()
+        })
+        for row in rows
+    ]  # fmt: skip
 
 
 def template(shape: CsvShape) -> bytes:

@@ -211,18 +211,18 @@ def test_what_is_wrong_is_said_by_line_and_nothing_is_lost(
     """One wrong line keeps all from being stored; the text is still there, and each fault has its line."""
     late = day(-5)
     form = lines(
-        f"{day()},1,1,1,1", "14/11/2026,1,1,1,1", f"{day()},1,1,1,1", f"{late},1,1,1,1", f"{day(1)},1.5,x,1,1"
+        f"{day()},1,1,1,1", "04/11/2026,1,1,1,1", f"{day()},1,1,1,1", f"{late},1,1,1,1", f"{day(1)},1.5,x,1,1"
     )
     answer = desk.post(link, data={**form, "text": form["text"] + "\n<b>"})
     assert answer.status_code == 422
     assert "<b>Line 7</b>: 1 cells, but 5 titles." in answer.text
     answer = desk.post(link, data=form)
     for text in (
-        "<b>Line 3</b>: &#39;14/11/2026&#39; is not a day",
+        "<b>Line 3</b>: &#39;04/11/2026&#39; is not a day",
         f"<b>Line 4</b>: {day()} is there twice.",
         f"<b>Line 5</b>: {late} has not come yet.",
         "<b>Line 6</b>: Bid requests: A whole number.",
-        "14/11/2026,1,1,1,1",
+        "04/11/2026,1,1,1,1",
     ):
         assert text in answer.text, text
     assert stored(manager) == {}

@@ -15,9 +15,11 @@ from lib.wire import csv_text
 from lib.wire.csv_text import CsvShape
 
 COLUMNS = {step: noun.capitalize() for step, noun in NOUNS.items()}
-SHAPE = CsvShape("days", ("Day",), tuple(COLUMNS.values()), MOST_DAYS, LARGEST_FORM)
+_TITLES = tuple(COLUMNS.values())
+SHAPE = CsvShape("days", ("Day",), _TITLES, MOST_DAYS, LARGEST_FORM, _TITLES, ("Day",))
 WHOLE, MONEY = Limits(0, LARGEST_COUNT, 0), Limits(0, int(LARGEST_SPEND), 6)
 DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00)?)?")
+DOTS = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 EXAMPLE, FORM_DAYS, MOST_FAULTS = "Day,Bid requests,Bids,Wins,Spend", 7, 20
 EMPTY = "There is nothing in it: paste rows, or choose a file."
 
@@ -103,7 +105,8 @@ def _read_rows(fields: Fields, today: date) -> EnteredForm:
 
 
 def _day(text: str, today: date) -> date:
-    match = DAY.fullmatch(text.strip())
+    iso = DOTS.sub(lambda dots: f"{dots[3]}-{dots[2]:0>2}-{dots[1]:0>2}", text.strip())
+    match = DAY.fullmatch(iso)
     try:
         day = date.fromisoformat(match[1] if match else "")
     except ValueError:

@@ -19,9 +19,23 @@ async function read(input) {
   input.value = ""
   if (file.size > most) return send({ name: file.name, problem: "size" })
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer())
-    send({ name: file.name, text })
+    send({ name: file.name, ...decode(new Uint8Array(await file.arrayBuffer())) })
   } catch (error) {
     send({ name: file.name, problem: error instanceof TypeError ? "encoding" : "reading" })
+  }
+}
+
+// UTF-8, or UTF-16 as its first bytes say, else what spreadsheets of Windows write: every byte has a character there.
+function decode(bytes) {
+  const mark = bytes[0] * 256 + bytes[1]
+  if (mark === 0xfffe || mark === 0xfeff) {
+    const encoding = mark === 0xfffe ? "utf-16le" : "utf-16be"
+    return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes), encoding: "UTF-16" }
+  }
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), encoding: "" }
+  } catch {
+    if (bytes.includes(0)) throw new TypeError("not a text")
+    return { text: new TextDecoder("windows-1252").decode(bytes), encoding: "Windows-1252" }
   }
 }

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
-FOLDER = Path(__file__).parent
+FOLDER, ENCODINGS = Path(__file__).parent, ("UTF-16", "Windows-1252")
 PROBLEMS = {
     "size": "The file is larger than {most:,} bytes. Split it.",
-    "encoding": "The file is not UTF-8. In a spreadsheet, save it as 'CSV UTF-8'.",
+    "encoding": "The file is no text. In a spreadsheet, save it as 'CSV UTF-8'.",
     "reading": "The browser could not read the file. Choose it again.",
 }
 _mount = st.components.v2.component(
@@ -20,11 +20,15 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class ChosenFile:
-    """A file's name and text; `problem` is a sentence why it was not taken, with an empty text."""
+    """A file's name and text; `problem` is a sentence why it was not taken, with an empty text.
+
+    `encoding` is what it was read as, where that is not UTF-8.
+    """
 
     name: str
     text: str = ""
     problem: str = ""
+    encoding: str = ""
 
 
 def draw(key: str, label: str, accept: str, most: int, on_file: Callable[[], None]) -> None:
@@ -43,4 +47,5 @@ def chosen_file(state: object, most: int) -> ChosenFile | None:
         return ChosenFile(name, problem=PROBLEMS[reason].format(most=most))
     if len(text.encode(errors="replace")) > most:
         return ChosenFile(name, problem=PROBLEMS["size"].format(most=most))
-    return ChosenFile(name, text)
+    encoding = file.get("encoding")
+    return ChosenFile(name, text, encoding=encoding if encoding in ENCODINGS else "")

@@ -23,7 +23,7 @@ Evening Sports,Beta Media,2.50,,,,,,
 2,Gamma Trading,4.125,'-Named,,yes,,,
 """
 BAD = """Package;Seat;Price;Deal sync;Contact;Fee type;Fee
-Nowhere;Alpha Buying;2,50;;;;
+Nowhere;Alpha Buying;2,500;;;;
 2;Nobody;-1;perhaps;nobody;free;
 2;Gamma Trading;4;yes;;percent of spend;101
 2;"Beta

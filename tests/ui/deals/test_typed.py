@@ -151,3 +151,11 @@ def test_times(text: str, moment: dt.datetime) -> None:
 def test_what_is_no_time(text: str, words: str) -> None:
     """What is half a date, or none, is said to be wrong and not taken for no end."""
     assert words in times.fault(text)
+
+
+@pytest.mark.parametrize("text", ["2.10 CPM", "2.10 cpm", "2.10 USD CPM", "$2.10CPM"])
+def test_the_unit_of_a_price_is_no_currency(text: str) -> None:
+    """A price that is pasted with CPM is read, and its currency is what else it says, or none."""
+    assert amounts.read(text) == Decimal("2.10")
+    assert amounts.currency(text) == ("USD" if "USD" in text or "$" in text else "")
+    assert amounts.currency("2.10 XYZ") == ""

@@ -18,7 +18,7 @@ from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, SharedChange, of_package, own_zone
 from lib.ui.deals.csv import csv_dialog
-from lib.ui.deals.csv.csv_deals import COLUMNS, pasted_currency
+from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBERS, pasted_currency
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.list.deal_rows import Key
@@ -34,8 +34,9 @@ PLAIN = {title: plain for title, plain in COLUMNS.items() if plain.name != ACTIV
 """The columns of plain fields; that of is_active is Status."""
 FIRST = ("Price", "Status", "Start", "End")
 CHANGES = CsvShape(
-    "deals", ("Deal id",), (*FIRST, *(title for title in PLAIN if title not in FIRST)), MOST, LARGEST
-)
+    "deals", ("Deal id",), (*FIRST, *(title for title in PLAIN if title not in FIRST)), MOST, LARGEST,
+    NUMBERS, ("Start", "End"),
+)  # fmt: skip
 DATES = {"Start": START, "End": END}
 STATUSES = {"active": True, "paused": False}
 OPEN = "deals_csv_changes"

@@ -29,7 +29,8 @@ FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
 COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
 OPTIONAL = tuple(title for title in COLUMNS if title != "Price")
-SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST)
+NUMBERS = tuple(title for title, field in COLUMNS.items() if field.kind.limits is not None)
+SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST, NUMBERS)
 
 Match = TypeVar("Match", Seat, SupplyPackage)
 

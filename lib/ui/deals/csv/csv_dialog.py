@@ -47,12 +47,14 @@ class CsvKind:
 
 @dataclass
 class CsvUpload:
-    """The dialog's contents: the file's name, why it was not taken, its faults, and the plan of its lines."""
+    """The dialog's contents: the file's name, why it was not taken, its faults, how it was read (`notes`), and
+    the plan of its lines."""
 
     name: str = ""
     problem: str = ""
     faults: Sequence[CsvFault] = ()
     plan: ChangePlan[Any] | None = None
+    notes: Sequence[str] = ()
 
     @property
     def all_faults(self) -> list[CsvFault]:
@@ -93,7 +95,9 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     """Draw how a file is written, the field for it, a template, and what is wrong with the last one."""
     shape = kind.shape
     st.markdown(kind.what)
-    st.caption(f"UTF-8; commas, semicolons or tabs; at most {number(shape.most)} lines.")
+    st.caption(
+        f"Commas, semicolons or tabs between the cells; at most {number(shape.most)} lines."
+    )
     on_file = partial(take, context, kind, upload)
     text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
     downloads.offer(
@@ -103,6 +107,8 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     # The field forgets its file as soon as that is read, so that the same one can be chosen once more.
     if upload.plan is not None and not upload.all_faults:
         st.caption(f":material/draft: {plain(upload.name)}")
+    for note in upload.notes:
+        st.caption(f":material/info: {plain(note)}")
     if upload.problem:
         st.error(plain(upload.problem), icon=":material/error:")
     if faults := upload.all_faults:
@@ -117,10 +123,18 @@ def take(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     file = text_file.chosen_file(st.session_state.get(kind.file_key), kind.shape.largest)
     if file is None or (upload.plan is not None and upload.plan.outcomes):
         return
-    upload.name, upload.problem, upload.faults, upload.plan = file.name, file.problem, (), None
+    upload.name, upload.problem, upload.faults, upload.plan, upload.notes = (
+        file.name,
+        file.problem,
+        (),
+        None,
+        (),
+    )
     if file.problem:
         return
     table = csv_text.read(file.text, kind.shape)
     upload.faults = table.faults
+    encodings = [f"The text was read as {file.encoding}."] if file.encoding else []
+    upload.notes = (*encodings, *table.notes)
     if table.rows and len(table.rows) <= kind.shape.most:
         upload.plan = kind.begin(context, table.rows)

@@ -39,6 +39,8 @@ SHAPE = CsvShape(
         *(kind.title for kind in KINDS),
         *OF_DEALS,
     ),
+    numbers=tuple(title for title, own in OF_DEALS.items() if own in csv_deals.NUMBERS),
+    dates=("Start", "End"),
 )
 BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
