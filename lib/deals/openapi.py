@@ -26,7 +26,7 @@ from lib.wire.errors import (
     TrancheError,
     Unauthorized,
 )
-from lib.wire.schemas import MEANINGS, Examples, Schema, failure
+from lib.wire.schemas import FLAG, MEANINGS, Examples, Schema, failure
 
 Responses = dict[int | str, Any]
 INVALID_EXAMPLE = {
@@ -230,15 +230,28 @@ def page_of(answer: type[BaseModel], base: Any = PAGE) -> Any:
 
 
 @cache
-def dry_run(answer: type[BaseModel]) -> Responses:
-    """The documentation of what is answered in place of a write of such an entity."""
+def dry_run_result(answer: type[BaseModel]) -> type[BaseModel]:
+    """What is answered about such an entity in place of a write."""
     would = Annotated[dict[str, Any] | None, Field(description=f"As a {answer.__name__}, new ids null")]
-    one = _model(
+    place = Annotated[list[str | int], Field(description="Where it stands in the request")]
+    result: type[BaseModel] = _model(
         f"DryRunOf{answer.__name__}", "What a write would make.", BaseModel,
-        place=Annotated[list[str | int], Field(description="Where it stands in the request")],
-        would=would, errors=dict[str, Any], warnings=_list(WARNING),
+        place=place, would=would, errors=dict[str, Any], warnings=_list(WARNING),
     )  # fmt: skip
-    return success(200, "Nothing was written: what each would be, with dry_run", page_of(one, BaseModel))
+    return result
+
+
+def dry_run(answer: type[BaseModel]) -> Responses:
+    """The documentation of a dry run, beside that of the write."""
+    model = page_of(dry_run_result(answer), BaseModel)
+    return success(200, "Nothing was written: what each would be, with dry_run", model)
+
+
+@cache
+def changed_many(answer: type[BaseModel]) -> Any:
+    """The results of several changes, or of a dry run of them."""
+    either = GenericAlias(list, (CHANGE_RESULT | dry_run_result(answer),))
+    return _model(f"ChangesOf{answer.__name__}", "In their order.", BaseModel, results=either)
 
 
 def change_of(request: type[Request], *, in_list: bool = False) -> type[Request]:
@@ -287,3 +300,10 @@ PAGE_PARAMETERS = [
     parameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT, "default": DEFAULT_LIMIT}),
     parameter("offset", {"type": "integer", "minimum": 0, "maximum": LARGEST_ID, "default": 0}),
 ]
+DRY_RUN_PARAMETER = parameter(
+    "dry_run",
+    FLAG | {
+        "description": "Writes nothing: answers 200 with what each entity would be, what is wrong with it, "
+        "and what is valid and probably a slip. An extension."
+    },
+)  # fmt: skip

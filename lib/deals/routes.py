@@ -16,6 +16,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from lib.deals import batches, fields, openapi
 from lib.deals.endpoints import Body, PathId, ReadCall, WriteCall, json_response, list_page, read_id
 from lib.deals.models import EntityChange
+from lib.deals.openapi import DRY_RUN_PARAMETER as DRY_RUN
 from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
 from lib.deals.proposals import routes as proposals
 from lib.deals.requests import DemandDealRequest
@@ -70,16 +71,8 @@ CREATED_HEADERS: Schema = {
     "Location": {"description": "Where it is", "schema": TEXT},
     "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
 }
-CHANGED_MANY = page_of(openapi.CHANGE_RESULT, BaseModel)
 CREATED_MANY = page_of(openapi.CREATED_DEAL, BaseModel)
 BATCH = Field(min_length=1, max_length=batches.MOST)
-DRY_RUN = parameter(
-    "dry_run",
-    FLAG | {
-        "description": "Writes nothing: answers 200 with what each entity would be, what is wrong with it, "
-        "and what is valid and probably a slip. An extension."
-    },
-)  # fmt: skip
 CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
@@ -259,7 +252,7 @@ def _add_list(router: APIRouter, entity: str) -> None:
     router.put(
         "/",
         summary=f"Change fields of several {noun}s",
-        responses=success(200, "The result of each, in the order of the list", CHANGED_MANY)
+        responses=success(200, "The result of each, in the order of the list", openapi.changed_many(answer))
         | errors(Conflict),
         openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC}), DRY_RUN]}
         | body(Annotated[list[change], BATCH, Field(json_schema_extra={"uniqueItems": True})], lists),  # type: ignore[valid-type]

@@ -116,3 +116,26 @@ def test_a_flag_that_is_neither_true_nor_false_writes_nothing(value: str, manage
 def test_who_may_only_read_asks_nothing(viewer: Caller) -> None:
     """A dry run tells what exists and what is refused: it takes the permission to propose."""
     assert viewer.ask("POST", "supply_deals/", package(), **DRY).status_code == 403
+
+
+def test_dry_runs_of_proposals(manager: Caller, admin: Caller, there: World) -> None:
+    """A proposal and its approval say what they would make and what is unwise in it; none is stored, and the
+    deal stays as it is. What can't be proposed is said by field."""
+    ours = manager.make("demand_deals", deal(there, price=2))
+    change = {"entity": "demand_deals", "entity_id": ours["id"], "fields": {"price": 20}, "reason": "Why"}
+    [one] = results(manager.ask("POST", "proposals/", change, **DRY))
+    assert (one["would"]["id"], one["would"]["fields"], one["errors"]) == (None, {"price": 20}, {})
+    assert [warning["kind"] for warning in one["warnings"]] == ["price_slip"]
+    [wrong] = results(manager.ask("POST", "proposals/", change | {"fields": {"price": -1}}, **DRY))
+    assert (wrong["would"], wrong["errors"].keys()) == (None, {"fields"})
+    count = manager.get("proposals/")["count"]
+    made = read(manager.ask("POST", "proposals/", change), 201)
+    assert manager.get("proposals/")["count"] == count + 1
+    [approval] = results(admin.ask("POST", f"proposals/{made['id']}/approve/", {}, **DRY))
+    assert float(approval["would"]["price"]) == 20
+    assert [warning["kind"] for warning in approval["warnings"]] == ["price_slip"]
+    assert admin.get(f"proposals/{made['id']}/")["state"] == "open"
+    assert float(manager.get(f"demand_deals/{ours['id']}/")["price"]) == 2
+    assert "dry_run" in admin.invalid(
+        "POST", f"proposals/{made['id']}/decline/", {"word": "No"}, dry_run="true"
+    )

@@ -1,5 +1,6 @@
 """Proposals over HTTP (`/api/proposals/`), an extension."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -16,7 +17,7 @@ from lib.deals.endpoints import (
     list_page,
     read_id,
 )
-from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
+from lib.deals.openapi import DRY_RUN_PARAMETER, PAGE_PARAMETERS, dry_run, errors, page_of, parameter, success
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
@@ -25,6 +26,7 @@ from lib.deals.proposals.models import (
     ProposalRequest,
     QuestionRequest,
     State,
+    check,
 )
 from lib.deals.proposals.writers import ServiceWriter
 from lib.deals.queries import ListOffer, ListPage
@@ -106,7 +108,7 @@ ProposeCall = Annotated[
 
 async def _body_alone(call: ProposeCall, body: Body) -> Any:
     """The body of a request that has no query parameters."""
-    call.request().problems().check()
+    call.write_request().problems().check()
     return body
 
 
@@ -140,14 +142,18 @@ async def list_proposals(request: Request, call: ReadCall) -> Response:
     summary="Propose a new package, or a change",
     status_code=201,
     responses=success(201, "Propose a new package, or a change", ProposalAnswer)
+    | dry_run(ProposalAnswer)
     | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
-    openapi_extra=body(ProposalRequest, EXAMPLES["create"]),
+    openapi_extra={"parameters": [DRY_RUN_PARAMETER]} | body(ProposalRequest, EXAMPLES["create"]),
 )
 async def create(call: ProposeCall, body: BodyAlone) -> Response:
     """For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
     answered with the first. An extension."""
-    writer = ServiceWriter(call.api.deals, call.request())
-    proposal = await call.write(lambda: call.api.proposals(call.caller).propose(body, writer))
+    request, proposals = call.write_request(), call.api.proposals(call.caller)
+    writer = ServiceWriter(call.api.deals, replace(request, is_dry_run=False))
+    if request.is_dry_run:
+        return json_response(await call.write(lambda: proposals.dry_run(body, writer)))
+    proposal = await call.write(lambda: proposals.propose(body, writer))
     return json_response(proposal.answer(), 201)
 
 
@@ -167,14 +173,23 @@ async def get(call: ReadCall, number: Number) -> Response:
     summary="Apply a proposal",
     responses=success(200, "Apply a proposal", ProposalAnswer)
     | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
-    openapi_extra=body(ApprovalRequest, EXAMPLES["approve"]),
+    openapi_extra={"parameters": [DRY_RUN_PARAMETER]} | body(ApprovalRequest, EXAMPLES["approve"]),
 )
 async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Once, however often it is asked for. 409, naming the fields, where others changed the same ones
     meanwhile; what else they changed stays. `warnings` are those of the write. 403 for one's own, unless
     the setting `approve_own_proposals` is on. An extension."""
-    writer = ServiceWriter(call.api.deals, call.request())
-    proposal = await call.write(lambda: call.api.proposals(call.caller).approve(number, body, writer))
+    request, proposals = call.write_request(), call.api.proposals(call.caller)
+    writer = ServiceWriter(call.api.deals, replace(request, is_dry_run=False))
+    if request.is_dry_run:
+
+        def would() -> list[dict[str, Any]]:
+            proposal = proposals.get(number)
+            fields = check(ApprovalRequest, body)["fields"]
+            return writer.dry_run(proposal.entity, proposal.entity_id, fields or proposal.fields)
+
+        return json_response({"results": await call.write(would)})
+    proposal = await call.write(lambda: proposals.approve(number, body, writer))
     return json_response(proposal.answer())
 
 
@@ -187,5 +202,6 @@ async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Respons
 )
 async def decline(call: ProposeCall, body: BodyAlone, number: Number) -> Response:
     """Whoever made it may as well. An extension."""
+    call.request().problems().check()
     proposal = await call.write(lambda: call.api.proposals(call.caller).decline(number, body))
     return json_response(proposal.answer())

@@ -1,7 +1,7 @@
 """Proposals in the desk's own database, whatever deals service answers: made, approved once, declined."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -33,7 +33,7 @@ from lib.deals.proposals.models import (
     State,
     check,
 )
-from lib.deals.proposals.writers import ProposalWriter
+from lib.deals.proposals.writers import ProposalWriter, ServiceWriter
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
 from lib.people import DealsGrant, Person
@@ -102,6 +102,28 @@ class Proposals(DatabaseScope):
         propose; Invalid says all that is wrong with it and with its fields; NotFound where there is no such
         package or deal for them.
         """
+        proposal = self._open(self._values(body, writer))
+        self.note("proposal made", _words(proposal))
+        return proposal
+
+    def dry_run(self, body: Mapping[str, Any], writer: ServiceWriter) -> Fields:
+        """What `propose` would store, as `results` of a dry run, with what is unwise in it."""
+        would: Fields | None = None
+        errors: Fields = {}
+        warnings: list[Fields] = []
+        try:
+            values = self._values(body, writer)
+            question = values["question"] and PackageQuestion(**values["question"])
+            own = {field.name: values[field.name] for field in fields(Proposal) if field.name in values}
+            would = Proposal(**{"id": 0, **own, "question": question}).answer() | {"id": None}
+            results = writer.dry_run(values["entity"], values["entity_id"], values["fields"])
+            warnings = [warning for result in results for warning in result["warnings"]]
+        except Invalid as error:
+            errors = error.fields
+        return {"results": [{"place": [], "would": would, "errors": errors, "warnings": warnings}]}
+
+    def _values(self, body: Mapping[str, Any], writer: ProposalWriter) -> Fields:
+        """The columns of a new proposal."""
         if not self._deals.proposes:
             raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
         request = check(ProposalRequest, to_json(body))
@@ -110,15 +132,12 @@ class Proposals(DatabaseScope):
         before = {} if entity_id is None else writer.read(entity, entity_id)[0]
         _check_fields(entity, entity_id, fields, before)
         before_fields = {name: value for name, value in before.items() if name in COMPARE_FIELDS[entity]}
-        values = {
+        return {
             **request, "name": str(before.get("name") or fields.get("name") or ""), "before": before_fields,
             "service": self.service, "by": self.person.username, "made_with": self.token,
             "token": self.token_name,
             "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
         }  # fmt: skip
-        proposal = self._open(values)
-        self.note("proposal made", _words(proposal))
-        return proposal
 
     def _open(self, values: Fields) -> Proposal:
         """Store a proposal; the first of theirs with the same content, if it is still open."""

@@ -103,3 +103,13 @@ class ServiceWriter(ProposalWriter):
         """As PUT does."""
         response = self.deals.change(key, replace(self.request, body=fields, if_match=etag))
         return key[1], response.body.get("warnings", ())
+
+    def dry_run(self, entity: str, entity_id: int | None, fields: Fields) -> list[Fields]:
+        """What the write would make, as `results` of a dry run."""
+        request = replace(self.request, body=fields, is_dry_run=True)
+        if entity_id is None:
+            response = self.deals.create(entity, request)
+        else:
+            response = self.deals.change((entity, entity_id), request)
+        results: list[Fields] = response.body["results"]
+        return results

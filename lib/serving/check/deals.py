@@ -104,6 +104,8 @@ def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterat
 
 def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
     """The changes that the settings allow the desk to make there."""
+    result = "No dry runs: only what needs no other deal or report is asked about before a write is sent."
+    yield Step(NAME, "Slips", "note", result)
     if settings.remote.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
     else:

@@ -57,7 +57,7 @@ class BuyerReply:
     faults: tuple[tuple[str, str], ...] = ()
     confirmation: str = ""
 
-    def ask(self, negotiation: Negotiation, confirmed: object) -> "BuyerReply":
+    def ask(self, negotiation: Negotiation, box: object) -> "BuyerReply":
         """The same, to be sent once more with a box where it is probably a slip that was not confirmed.
 
         What can't be stored anyway is left to the store.
@@ -71,7 +71,7 @@ class BuyerReply:
         warnings = negotiation.warnings(self.answer.terms, "buyer")
         questions = tuple(("Please check", warning.sentence) for warning in warnings if warning.asks)
         mark = sha256(repr(questions).encode()).hexdigest()[:16]
-        if not questions or confirmed == mark:
+        if not questions or box == mark:
             return self
         return replace(self, answer=None, faults=questions, confirmation=mark)
 

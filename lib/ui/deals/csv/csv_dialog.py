@@ -47,8 +47,8 @@ class CsvKind:
 
 @dataclass
 class CsvUpload:
-    """The dialog's contents: the file's name, why it was not taken, its faults, how it was read (`notes`), and
-    the plan of its lines."""
+    """The dialog's contents: the file's name, why it was not taken, its faults, the plan of its lines, and
+    notes on how it was read."""
 
     name: str = ""
     problem: str = ""
@@ -123,13 +123,8 @@ def take(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     file = text_file.chosen_file(st.session_state.get(kind.file_key), kind.shape.largest)
     if file is None or (upload.plan is not None and upload.plan.outcomes):
         return
-    upload.name, upload.problem, upload.faults, upload.plan, upload.notes = (
-        file.name,
-        file.problem,
-        (),
-        None,
-        (),
-    )
+    upload.name, upload.problem, upload.faults, upload.plan = file.name, file.problem, (), None
+    upload.notes = ()
     if file.problem:
         return
     table = csv_text.read(file.text, kind.shape)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 import streamlit as st
@@ -83,7 +83,10 @@ def draw_days(
         if wins is not None and win_lookup is not None:
             daily = win_lookup.read(answers_by_seat)
             phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
-        for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
+        start, end = booking
+        is_running = start is not None and start < datetime.now(UTC)
+        remainder = (datetime.now(UTC) if is_running else start, end)  # what a guarantee is compared with, too
+        for sentence in sentences(phrases, remainder, context.slicer.timezone, texts, is_running=is_running):
             st.markdown(plain(sentence))
         rest = left_out(prices, wins is not None) + not_comparable(others, field_text.prices_of(context))
         st.caption(plain(caution(figures, numbers.days(*period), rest)))
@@ -122,8 +125,11 @@ def not_comparable(currencies: Sequence[str], money: field_text.Prices) -> str:
     return f" Prices in {names} are not comparable in {money.currency}: their seats are left out."
 
 
-def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers) -> list[str]:
-    """The forecasts for the booked period, of figures by whose they are, or why there are none."""
+def sentences(
+    phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers, *, is_running: bool = False
+) -> list[str]:
+    """The forecasts for the booked period, or for what is left of one that `is_running`, of figures by whose
+    they are; or why there are none."""
     start, end = booking
     if start is None:
         return ["Choose a start to see what the booked period would have."]
@@ -131,7 +137,9 @@ def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, text
     if (length := (last - start) / timedelta(days=1)) <= 0:
         return ["The booked period has no days."]
     days = f"{texts.number(length, 0 if length == int(length) else 1)} {'day' if length == 1 else 'days'}"
-    what = f"The booked period ({days})" if end else f"The first {DAYS} days (no end is booked)"
+    what = f"{'What is left of the' if is_running else 'The'} booked period ({days})"
+    if not end:
+        what = f"The {'next' if is_running else 'first'} {DAYS} days (no end is booked)"
     return [
         f"{what}, {whose}: "
         + "; ".join(
