@@ -85,7 +85,7 @@ def draw_days(
             phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
         start, end = booking
         is_running = start is not None and start < datetime.now(UTC)
-        remainder = (datetime.now(UTC) if is_running else start, end)  # what a guarantee is compared with, too
+        remainder = (datetime.now(UTC) if is_running else start, end)  # as a guarantee is compared
         for sentence in sentences(phrases, remainder, context.slicer.timezone, texts, is_running=is_running):
             st.markdown(plain(sentence))
         rest = left_out(prices, wins is not None) + not_comparable(others, field_text.prices_of(context))
