@@ -95,9 +95,7 @@ def _form(context: PageContext, kind: CsvKind, upload: CsvUpload) -> None:
     """Draw how a file is written, the field for it, a template, and what is wrong with the last one."""
     shape = kind.shape
     st.markdown(kind.what)
-    st.caption(
-        f"Commas, semicolons or tabs between the cells; at most {number(shape.most)} lines."
-    )
+    st.caption(f"Commas, semicolons or tabs between the cells; at most {number(shape.most)} lines.")
     on_file = partial(take, context, kind, upload)
     text_file.draw(kind.file_key, "CSV file", ".csv,text/csv", shape.largest, on_file)
     downloads.offer(
