@@ -7,6 +7,7 @@ grow with the rows of the days, whatever the split. Other engines are held to it
 import datetime as dt
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +17,7 @@ import pandas as pd
 
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes, check_groups
 from lib.slicers.definition import TIME
+from lib.slicers.digits import decimals, settle, whole_numbers
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, Numbers
 from lib.slicers.warehouse import StoredSlicer
@@ -162,15 +164,27 @@ def _aggregate(rows: pd.DataFrame, places: np.ndarray, groups: int, atoms: froze
     """Each atom (measures.py) over the rows of each group; an empty text is no value to count."""
     texts: pd.DataFrame = rows.select_dtypes("str")
     groupby = rows.assign(**texts.where(texts != "")).groupby(places)
-    estimate = {atom: _atom(groupby, atom, groups) for atom in sorted(atoms)}
+    estimate = {atom: _atom(groupby, atom, places, groups) for atom in sorted(atoms)}
     return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
-def _atom(groupby: Any, atom: str, groups: int) -> Numbers:
+def _sums(column: pd.Series, places: np.ndarray) -> pd.Series:
+    """Sums by place: of decimal numbers by whole ones of any size, of others as exact as float64 has them."""
+    numbers = column.to_numpy(np.float64, na_value=0.0)
+    if not np.isfinite(np.abs(numbers).sum()):
+        return column.groupby(places).sum()
+    if (known := decimals(numbers)) is None:
+        parts = pd.DataFrame({"sum": numbers, "size": np.abs(numbers)}).groupby(places).agg(math.fsum)
+        return pd.Series(settle(*parts.to_numpy(np.float64).T), parts.index)
+    whole = pd.Series([int(number) for number in whole_numbers(numbers, known[0]).tolist()], dtype="object")
+    return whole.groupby(places).sum().map(lambda number: number / 10 ** known[0])
+
+
+def _atom(groupby: Any, atom: str, places: np.ndarray, groups: int) -> Numbers:
     kind, _, name = atom.partition(":")
     match kind:
         case "sum":
-            result = groupby[name].sum()
+            result = _sums(groupby.obj[name], places)
         case "present":
             result = groupby[name].count()
         case "min" | "max":

@@ -9,9 +9,10 @@ import pandas as pd
 
 from lib.engines import Aggregate, Sums
 from lib.reporting import intervals
-from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, settle, texts_at
+from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, texts_at
 from lib.reporting.intervals import Ranges
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery
+from lib.slicers.digits import settle
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import Measure, Numbers, is_additive
 from lib.slicers.models import Order
@@ -44,7 +45,7 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     fields = _fields(query, measures)
     order = query.order_by or _usual_order(query)
     ranking = atoms(_ranking(query, measures, order))
-    # what filters and orders is what is shown: of a page of many rows the other sums are settled for it alone
+    # what filters and orders is what is shown: of a page of many rows others are settled for it alone
     sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
     keys = [_sort_key(sums, part, slicer, measures) for part in order]
     places = _order(sums, keys, _passing_rows(sums, query, measures))
@@ -80,7 +81,9 @@ def _ranking(query: Query, measures: Measures, order: Sequence[Order]) -> list[M
 
 
 def _settle(aggregate: Aggregate, atoms: Collection[str] | None = None) -> Aggregate:
-    """The same with settled sums (answers/) of these atoms; None: of all."""
+    """The same with settled estimates of these atoms; None: of all. Exact sums are settled by the engine."""
+    if aggregate.exact:
+        return aggregate
     atoms = aggregate.estimate.keys() if atoms is None else atoms
     return replace(
         aggregate,

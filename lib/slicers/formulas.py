@@ -28,6 +28,7 @@ from typing import Literal, NamedTuple, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from lib.slicers.digits import DECIMAL_DIGITS, settle
 from lib.wire.errors import BadDefinition, BadRequest, UnknownName
 
 Operator = Literal["+", "-", "*", "/"]
@@ -54,12 +55,14 @@ class Expression(ABC):
     def evaluate(self, columns: Columns) -> Floats:
         """The values for these columns (or single numbers): float64, of the shape they broadcast to.
 
-        A zero denominator gives NaN, and so does what is too large for a float; NaN in gives NaN out.
-        Raises KeyError for a field that is not among the columns.
+        They are settled: what is no more than rounding of two numbers is not their difference. A zero
+        denominator gives NaN, and so does what is too large for a float; NaN in gives NaN out. Raises
+        KeyError for a field that is not among the columns.
         """
         with np.errstate(all="ignore"):
             values = np.asarray(self._values(columns), dtype=np.float64)
-        return np.where(np.isfinite(values), values, np.nan)
+        values = np.where(np.isfinite(values), values, np.nan)
+        return settle(values) if self._is_product else values
 
     @abstractmethod
     def derivative(self, field: str) -> "Expression":
@@ -114,6 +117,10 @@ class Expression(ABC):
     def depth(self) -> int:
         """How many nodes lie on the longest way down."""
         return 1 + max((part.depth() for part in self.parts), default=0)
+
+    @property
+    def _is_product(self) -> bool:
+        return False
 
     @abstractmethod
     def _values(self, columns: Columns) -> Floats: ...
@@ -203,6 +210,10 @@ class Negation(Expression):
         """The negation of the operand's substitution."""
         return Negation(self.operand.substitute(replacements))
 
+    @property
+    def _is_product(self) -> bool:
+        return self.operand._is_product
+
     def _values(self, columns: Columns) -> Floats:
         return np.negative(self.operand._values(columns))
 
@@ -249,13 +260,17 @@ class BinaryOperation(Expression):
         left, right = self.left.substitute(replacements), self.right.substitute(replacements)
         return BinaryOperation(self.operator, left, right)
 
+    @property
+    def _is_product(self) -> bool:
+        return self.operator in ("*", "/")
+
     def _values(self, columns: Columns) -> Floats:
         left, right = self.left._values(columns), self.right._values(columns)
         match self.operator:
             case "+":
-                return np.add(left, right)
+                return settle(np.add(left, right), np.fmax(np.abs(left), np.abs(right)), DECIMAL_DIGITS)
             case "-":
-                return np.subtract(left, right)
+                return settle(np.subtract(left, right), np.fmax(np.abs(left), np.abs(right)), DECIMAL_DIGITS)
             case "*":
                 return np.multiply(left, right)
             case "/":

@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import date
@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from lib.engines.resident import column_writer, days, sampling
 from lib.engines.resident.accumulate import distinct
+from lib.engines.resident.addends import sums_by_hour
 from lib.engines.resident.checksums import DamagedLayout, OtherFormat, Sum
 from lib.engines.resident.column_writer import (
     Before,
@@ -39,6 +40,7 @@ from lib.engines.resident.days import EPOCH, Bounds, Day
 from lib.engines.resident.earlier import Earlier, find_earlier
 from lib.engines.resident.layout import Contents, Floats, Ints, Layout, narrowest, spans
 from lib.slicers.definition import TIME
+from lib.slicers.digits import MOST_DECIMALS, decimals, whole_numbers
 from lib.slicers.measures import RECORDS, additive_atoms
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.slicer import read_manifest
@@ -248,6 +250,10 @@ class Builder:
         before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
         self.time = CodeWriter(folder / "time.codes", before)
         self.days: list[Day] = []
+        self.decimals: list[int | None] = [0] * len(self.atoms)
+        if earlier:
+            self.decimals = list(earlier.layout.contents.decimals)
+        self.stored_decimals: list[list[int | None]] = []
 
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
@@ -283,6 +289,7 @@ class Builder:
         if self.earlier is None:
             return
         self.days.append(self.earlier.days[place])
+        self.stored_decimals.append(self.earlier.layout.contents.decimals)
         for lane in self.lanes.values():
             lane.keep(place)
         for writer in (self.keys | self.identities).values():
@@ -321,19 +328,65 @@ class Builder:
     def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
         """Write the blocks of a day; what its Day has of them. `hours` are the hours' places by record."""
         hourly, sums, negative = list[Floats](), list[float](), list[bool]()
+        day_decimals = list[tuple[int, int] | None]()
+        rests, sizes = dict[str, list[float]](), dict[str, list[float]]()
 
-        def lanes(atoms: list[str]) -> Iterator[Floats]:
-            for atom in atoms:
+        def lanes(first: int, end: int) -> Iterator[Floats]:
+            for index in range(first, end):
+                atom = self.atoms[index]
                 lane = rows.lane(atom)[order]
-                hourly.append(np.bincount(hours, lane, hour_count).astype(np.float64, copy=False))
                 sums.append(float(np.abs(lane).sum()))
                 negative.append(bool((lane < 0).any()))
-                yield lane
+                places = decimals(lane) if atom.startswith("sum:") else (0, MOST_DECIMALS)
+                day_decimals.append(places)
+                in_hours, rest = sums_by_hour(lane, hours, hour_count, places and places[0], sums[-1])
+                hourly.append(in_hours)
+                if rest.any():
+                    rests[atom] = rest.tolist()
+                if negative[-1]:
+                    sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
+                before = self.decimals[index]
+                stored = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
+                self.decimals[index] = stored
+                yield whole_numbers(lane, stored or 0)
 
         for number, span in enumerate(self.spans):
-            atoms = self.atoms[span]
-            self.lanes[f"block_{number}.lanes"].add_block(lanes(atoms), rows.records, len(atoms))
-        return {"sums": sums, "negative": negative, "hourly": np.transpose(hourly).tolist()}
+            width = span.stop - span.start
+            self.lanes[f"block_{number}.lanes"].add_block(lanes(span.start, span.stop), rows.records, width)
+        self.stored_decimals.append(list(self.decimals))
+        return {
+            "sums": sums,
+            "negative": negative,
+            "decimals": day_decimals,
+            "rests": rests,
+            "sizes": sizes,
+            "hourly": np.transpose(hourly).tolist(),
+        }
+
+    def _rescale(self, starts: list[int]) -> list[int | None]:
+        """The decimals of each lane: those of all days, in which all of them are stored from now on."""
+        common = [
+            _common_decimals([day.decimals[index] for day in self.days]) for index in range(len(self.atoms))
+        ]
+        days = [slice(*edges) for edges in pairwise(starts)]
+        for number, span in enumerate(self.spans):
+            changes = [
+                (records, index - span.start, before[index], common[index])
+                for records, before in zip(days, self.stored_decimals, strict=True)
+                for index in range(span.start, span.stop)
+                if before[index] != common[index]
+            ]
+            if changes:
+                self.lanes[f"block_{number}.lanes"].rescale(span.stop - span.start, changes)
+        return common
+
+    def _over_hours(self, name: str, index: int) -> list[float]:
+        """The rests or sizes of an atom in all hours."""
+        values = list[float]()
+        for day in self.days:
+            usual = [abs(row[index]) if name == "sizes" else 0.0 for row in day.hourly]
+            values += getattr(day, name).get(self.atoms[index], usual)
+        return values
 
     def _contents(self) -> Contents:
         """Finish the files that depend on all days; the table of contents, without checksums."""
@@ -341,6 +394,9 @@ class Builder:
         starts = [0, *accumulate(rows)]
         sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
         grid, counts = self._thresholds(starts, sizes)
+        common = self._rescale(starts)
+        with_rests = {atom for day in self.days for atom in day.rests}
+        with_sizes = {atom for day in self.days for atom in day.sizes}
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
         return Contents(
             records=starts[-1],
@@ -350,6 +406,17 @@ class Builder:
             day_sizes=sizes,
             lanes=self.atoms,
             hour_sums=[row for day in self.days for row in day.hourly],
+            rests={
+                atom: self._over_hours("rests", index)
+                for index, atom in enumerate(self.atoms)
+                if atom in with_rests
+            },
+            sizes={
+                atom: self._over_hours("sizes", index)
+                for index, atom in enumerate(self.atoms)
+                if atom in with_sizes and common[index] is None
+            },
+            decimals=common,
             typical=self._typical(),
             bounds=self.bounds.of_all([day.bounds for day in self.days]),
             signed=[
@@ -390,6 +457,14 @@ class Builder:
         for writer in (self.keys | self.identities).values():
             sums |= writer.sums()
         return sums | {days.DAYS: Sum.of(self.folder / days.DAYS)}
+
+
+def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
+    """The decimals that all numbers can have, each from so few to so many; None: they are no decimal ones."""
+    known = [*filter(None, places)]
+    least = max((least for least, _ in known), default=0)
+    is_possible = len(known) == len(places) and all(least <= most for _, most in known)
+    return least if is_possible else None
 
 
 def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:

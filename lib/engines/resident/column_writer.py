@@ -5,6 +5,7 @@ When the last day is in, the union of all values is sorted and the codes are rew
 narrowest type that holds them. Those of an earlier layout are rewritten only where they changed.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from lib.engines.resident.accumulate import ranges
 from lib.engines.resident.checksums import Sum
 from lib.engines.resident.earlier import Earlier
 from lib.engines.resident.layout import Codes, DistinctColumn, Floats, Ints, KeyColumn, narrowest
+from lib.slicers.digits import whole_numbers
 
 CHUNK = 1 << 20
 MOST_CELLS = 1 << 23
@@ -81,6 +83,23 @@ class LaneWriter:
             content = source.read((records.stop - records.start) * self.width)
         with self.path.open("ab") as target:
             target.write(content)
+
+    def rescale(self, lanes: int, changes: Sequence[tuple[slice, int, int | None, int | None]]) -> None:
+        """Store lanes of some records with other decimals: of (records, lane, decimals before, and then)."""
+        width = lanes * np.dtype(np.float64).itemsize
+        if any(records.start * width < self.same for records, *_ in changes):
+            if self.earlier is not None:
+                self.earlier.check(self.path.name)
+            copy = self.path.with_suffix(".copy")  # what the earlier layout has is never written to
+            shutil.copyfile(self.path, copy)
+            copy.replace(self.path)
+            self.same = 0
+        file = np.memmap(self.path, np.float64, "r+")
+        block = file.reshape(-1, lanes)
+        for records, lane, before, after in changes:
+            numbers = block[records, lane] / 10.0 ** (before or 0)
+            block[records, lane] = whole_numbers(numbers, after or 0)
+        file.flush()
 
     def sum(self) -> Sum:
         """The checksums of the file."""

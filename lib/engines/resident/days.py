@@ -95,8 +95,9 @@ class Day:
     """One day: its number since 1970, the files of its rows (name and digest), and figures over its records.
 
     `volume` has Σ|y| per additive data field, `smallest` is the least size of a record in its day. Per
-    additive atom there are Σ|y| (`sums`), whether a value is `negative`, and its sums in each of `hours`
-    (`hourly`).
+    additive atom there are Σ|y| (`sums`), whether a value is `negative`, with how few and how many `decimals`
+    all values are decimal numbers, and its sums in each of `hours` (`hourly`). By atom, `rests` are what
+    float64 can't hold of these, and `sizes` Σ|y| in each hour where a value is negative.
     """
 
     day: int
@@ -106,6 +107,9 @@ class Day:
     smallest: float
     sums: list[float]
     negative: list[bool]
+    decimals: list[tuple[int, int] | None]
+    rests: dict[str, list[float]]
+    sizes: dict[str, list[float]]
     bounds: Limits
     hours: list[int]
     hourly: list[list[float]]

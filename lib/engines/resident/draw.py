@@ -20,7 +20,7 @@ class Draw:
     """A sample q < τ of a layout, and how its columns are called.
 
     With a atoms y and p pairs: [y | w·y | y where w = 1 | w(w-1)·y·y'], 3a + p columns. The first atom is
-    the count of records.
+    the count of records. Columns are in the units of the lanes; sums are divided by `scales`.
     """
 
     def __init__(self, layout: Layout, tau: float, atoms: list[str], pairs: list[Pair]) -> None:
@@ -29,6 +29,9 @@ class Draw:
         self._firsts, self._seconds = (
             np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1)
         )
+        self._powers = np.array([10.0 ** (layout.decimals[atom] or 0) for atom in atoms])
+        products = self._powers[self._firsts] * self._powers[self._seconds]
+        self.scales = np.concatenate([*[self._powers] * 3, products])
 
     def columns(self, records: Ints) -> Floats:
         """The columns of these records; shape (records, 3a + p)."""
@@ -58,7 +61,7 @@ class Draw:
         contents = self.layout.contents
         records, weight = _reference(self.layout)
         size = self.layout.sizes(records).astype(np.float64)
-        plain = self._plain(records)
+        plain = self._plain(records) / self._powers
         usual = Usual(self.tau, size, weight, plain)
         typical = dict(zip(contents.lanes, contents.typical, strict=True))
         largest = max(1.0, 1.0 / (self.tau * contents.smallest_size))

@@ -83,7 +83,7 @@ def _columns(query: Query, sampled: bool) -> int:
         return 3 * len(query.atoms) + len(query.question.pairs)
     blocks = {0, *(query.layout.lane[atom][0] for atom in query.atoms)}
     spans = [query.layout.spans[block] for block in blocks]
-    return sum(span.stop - span.start for span in spans)
+    return int(query.addends.width + sum(span.stop - span.start for span in spans))
 
 
 def _identity_bytes(query: Query, groups: int, elements: int) -> int:
@@ -139,14 +139,14 @@ def _answer(query: Query) -> Sums:
     sample, missing = None, {}
     if place is None:
         keys, columns, whole = query.from_hours() if query.is_timed else query.from_records()
-        rows, total = _exact(query, columns), _exact(query, list(whole[:, None]))
+        rows, total = _exact(query, columns), _exact(query, whole)
     else:
         draw = Draw(query.layout, float(query.layout.grid[place]), query.atoms, sorted(query.question.pairs))
-        keys, sums, whole = query.from_sample(draw, place)
-        rows, total = draw.aggregate(sums), draw.aggregate(whole[None, :])
+        keys, sums, drawn_total = query.from_sample(draw, place)
+        rows, total = draw.aggregate(sums), draw.aggregate(drawn_total[None, :])
         sample, missing = draw.sample(), draw.missing(sums)
         if query.is_unfiltered:
-            total = _exact(query, list(query.total_from_hours()[:, None]))
+            total = _exact(query, query.total_from_hours())
     unread = _identities(query, keys, rows, total, place is not None)
     read = query.records_in_range if place is None else query.draw_size(place)
     return Sums(

@@ -9,7 +9,8 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     key_N.indptr         segmented fields only: where each record's elements begin, one more than records
     time.codes           per record the place of its hour in `hours`
     block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
-                         in each of the others; the first of all is 1
+                         in each of the others; the first of all is 1. Decimal numbers are whole ones
+                         (`decimals`)
     share.lane           the size of each record in its day; times that of the day, it is its sampling size
     draw.lane            its random number divided by that, ascending in each day
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
@@ -47,9 +48,10 @@ from lib.engines.resident.checksums import (
     Sum,
     VerifiedArray,
 )
+from lib.slicers.digits import LARGEST_WHOLE, unit
 
 FIRST_LANES, MORE_LANES = 8, 32
-FORMAT = 6
+FORMAT = 7
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 Codes = VerifiedArray[np.unsignedinteger[Any]]
@@ -98,7 +100,10 @@ class Contents:
     """The table of contents of a layout.
 
     `day_sizes` are the sampling sizes of the days.
-    `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. `starts` are
+    `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. By atom,
+    `rests` are what float64 can't hold of these, and `sizes` Σ|y| where negative values may leave nothing but
+    rounding. In blocks the numbers of a lane are whole, times 10^k, with k of its `decimals` (None: they are
+    as they are). `starts` are
     the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
     the thresholds τ and `drawn` how many records of each day each draws. `bounds` are the least and greatest
     value that a ratio has in a single record (days.py).
@@ -111,6 +116,9 @@ class Contents:
     day_sizes: list[float]
     lanes: list[str]
     hour_sums: list[list[float]]
+    rests: dict[str, list[float]]
+    sizes: dict[str, list[float]]
+    decimals: list[int | None]
     typical: list[float]
     bounds: dict[str, tuple[float | None, float | None]]
     signed: list[str]
@@ -164,6 +172,7 @@ class Layout:
         }
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
+        self.decimals = dict(zip(self.contents.lanes, self.contents.decimals, strict=True))
         self.grid = np.array(self.contents.grid)
         self.draw_counts = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
         self.starts = np.array(self.contents.starts, dtype=np.int64)
@@ -178,6 +187,17 @@ class Layout:
         self._arrays: dict[str, VerifiedArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
         self._categories: dict[str, pd.CategoricalDtype] = {}
+
+    @cached_property
+    def units(self) -> dict[str, float]:
+        """By what numbers are split (digits.py), of atoms whose sum float64 may not hold in whole numbers."""
+        units = {}
+        for atom, mean in zip(self.contents.lanes, self.contents.typical, strict=True):
+            places = self.decimals[atom]
+            volume = mean * self.contents.records * 10.0 ** (places or 0)
+            if places is None or volume >= LARGEST_WHOLE / 2:
+                units[atom] = unit(volume)
+        return units
 
     def damage(self) -> str | None:
         """The first fault in its files, read whole; None if there is none."""

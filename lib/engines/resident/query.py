@@ -30,6 +30,7 @@ from lib.engines.resident.accumulate import (
     product,
     threshold,
 )
+from lib.engines.resident.addends import Addends
 from lib.engines.resident.adding import Adding, Columns, Location
 from lib.engines.resident.draw import Draw
 from lib.engines.resident.identities import Membership
@@ -47,7 +48,7 @@ LARGEST_TABLE = 1 << 22
 FEW = 8  # values that are looked for one after the other in less time than all together
 Mask = npt.NDArray[np.bool_]
 EPOCH = date(1970, 1, 1)
-KeySums = tuple[Ints, list[Floats], Floats]
+KeySums = tuple[Ints, list[Floats], list[Floats]]
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _mask(matches: pa.Array) -> Mask:
 class Query:
     """A question on an opened layout.
 
-    `KeySums` is keys, the sums of each column per key, and the sums of all records together.
+    `KeySums` is keys, the sums of each atom per key, and of all records together (one each).
     """
 
     def __init__(
@@ -172,6 +173,7 @@ class Query:
             RECORDS,
             *sorted(atom for atom in question.atoms if is_additive(atom) and atom != RECORDS),
         ]
+        self.addends = Addends(layout, self.atoms)
         self.conditions = self._conditions()
 
     @property
@@ -230,29 +232,44 @@ class Query:
         """How many records grid[place] draws from the period's days."""
         return int(self.layout.draw_counts[self.period.low : self.period.high, place].sum())
 
-    def total_from_hours(self) -> Floats:
+    def total_from_hours(self) -> list[Floats]:
         """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
-        return np.asarray(self._counted_hours()[1].sum(axis=0))
+        return self._sums(self._counted_hours()[1].sum(axis=0)[None, :])
 
     def from_hours(self) -> KeySums:
         """Sums of the atoms for a timed question, from the sums per hour: exact."""
         hours, columns = self._counted_hours()
         keys, places = distinct(self.split.hour_keys(hours), self.split.groups)
         sums = product(places, one_each(len(hours)), columns, len(keys))
-        return keys, list(sums.T), columns.sum(axis=0)
+        return keys, self._sums(sums), self._sums(columns.sum(axis=0)[None, :])
 
     def from_records(self) -> KeySums:
         """Sums of the atoms over every record of the period."""
         ids = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
         lanes = [(ids.index(block), lane) for block, lane in map(self.layout.lane.__getitem__, self.atoms)]
-        keys, blocks, whole = self._add_up(None, lambda rows: [self.layout.block(n)[rows] for n in ids])
-        total = np.array([whole[block][lane] for block, lane in lanes])
-        return keys, [blocks[block][:, lane] for block, lane in lanes], total
+
+        def columns(rows: Rows) -> list[Floats]:
+            blocks = [self.layout.block(number)[rows] for number in ids]
+            if not self.addends.width:
+                return blocks
+            pairs = zip(self.atoms, lanes, strict=True)
+            return [*blocks, self.addends.parts({atom: blocks[at][:, lane] for atom, (at, lane) in pairs})]
+
+        keys, blocks, totals = self._add_up(None, columns)
+        sums, whole = (
+            self.addends.sums([part[at][:, lane] for at, lane in lanes], part[-1])
+            for part in (blocks, [total[None, :] for total in totals])
+        )
+        return keys, sums, whole
+
+    def _sums(self, columns: Floats) -> list[Floats]:
+        """The sums of the atoms, from those of the columns of hours."""
+        return self.addends.sums(list(columns[:, : len(self.atoms)].T), columns[:, len(self.atoms) :])
 
     def from_sample(self, draw: Draw, place: int) -> tuple[Ints, Floats, Floats]:
         """Sums of the draw's columns (groups × columns) over the records that grid[place] draws."""
         keys, blocks, whole = self._add_up(place, lambda rows: [draw.columns(numbers(rows))])
-        return keys, blocks[0], whole[0]
+        return keys, blocks[0] / draw.scales, whole[0] / draw.scales
 
     def memberships(self, keys: Ints, records: Ints | None = None) -> Iterator[Membership]:
         """The records that count, of the period or of `records`, and the places of their groups in `keys`."""
@@ -270,8 +287,7 @@ class Query:
         conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
         tables = (condition.table ^ condition.is_negated for condition in conditions)
         hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
-        lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
-        return hours, self.layout.hour_sums[hours][:, lanes]
+        return hours, self.addends.of_hours(hours)
 
     def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
         """The keys that occur, and of each block of columns the sums per key and of all records."""

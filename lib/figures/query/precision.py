@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from lib.figures.numbers import Numbers, title
 from lib.figures.query import ask
-from lib.reporting.answers import DIGITS, LARGEST_WHOLE, Audience
+from lib.reporting.answers import Audience
 from lib.reporting.models import ExportQuery
+from lib.slicers.digits import DIGITS, LARGEST_WHOLE
 from lib.slicers.models import DataField, KeyField, Slicer
 
 FILE = "The service decides the layout of the file: all its data fields, its own order of rows"

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lib.slicers.digits import DIGITS, LARGEST_WHOLE, last_place
+
 Values = dict[str, float | None]
 Numbers = npt.NDArray[np.float64]
-DIGITS, LARGEST_WHOLE, LARGEST_MEANT = 13, 2.0**53, 1e15
+LARGEST_MEANT = 1e15
 ANY_LENGTH = Context(prec=400)
-LARGEST_POWER = 22
-"""Powers of ten up to it are exact in float64, so that one multiplication rounds once."""
 TAIL = 0.025
 NORMAL = NormalDist().inv_cdf(1 - TAIL)
 LEVEL = f"{100 * (1 - 2 * TAIL):g} %"
@@ -199,23 +199,6 @@ def _index(names: tuple[str, ...]) -> pd.Index:
     return index
 
 
-def settle(sums: Numbers) -> Numbers:
-    """Sums to 13 significant digits, where they are no whole numbers below 2⁵³; NaN stays."""
-    is_rounded = np.isfinite(sums) & ((sums != np.rint(sums)) | (np.abs(sums) >= LARGEST_WHOLE))
-    if not is_rounded.any():
-        return sums
-    units = _units(np.where(is_rounded, sums, 1.0))
-    is_extreme = is_rounded & (np.abs(units) > LARGEST_POWER)
-    is_large = units > 2
-    power = 10.0 ** np.clip(np.where(is_large, units, -units), 0, LARGEST_POWER)
-    usual = np.where(is_extreme, 1.0, sums)
-    result = np.where(is_large, np.rint(usual / power) * power, np.rint(usual * power) / power)
-    result = np.where(is_rounded, result, sums)
-    if is_extreme.any():
-        result[is_extreme] = [float(f"{number:.{DIGITS - 1}e}") for number in sums[is_extreme].tolist()]
-    return result
-
-
 def remainder(whole: float | None, parts: Iterable[float | None], is_estimate: bool = False) -> float | None:
     """What is left of a settled sum beside its parts; below zero where refunds outweigh charges.
 
@@ -248,10 +231,4 @@ def slack(sums: Numbers) -> Numbers:
     is_large = np.isfinite(sums) & (np.abs(sums) >= LARGEST_WHOLE)
     if not is_large.any():
         return np.zeros_like(sums)
-    return np.where(is_large, 10.0 ** _units(np.where(is_large, sums, 1.0)), 0.0)
-
-
-def _units(sums: Numbers) -> Numbers:
-    """The power of ten of the last of 13 digits."""
-    size: Numbers = np.floor(np.log10(np.abs(sums))) - (DIGITS - 1)
-    return size
+    return np.where(is_large, 10.0 ** last_place(np.where(is_large, sums, 1.0)), 0.0)

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel
 
-from lib.reporting.answers import LARGEST_WHOLE, Audience, Precision, Total, Values
+from lib.reporting.answers import Audience, Precision, Total, Values
+from lib.slicers.digits import LARGEST_WHOLE
 
 CHUNK_CELLS = 120_000  # formatted at once: their texts fit into memory that is reused
 PIECE_BYTES = 1 << 18

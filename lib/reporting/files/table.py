@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting import named_days
-from lib.reporting.answers import LARGEST_WHOLE, Audience, half_up
+from lib.reporting.answers import Audience, half_up
 from lib.reporting.models import ExportQuery, Selection
 from lib.slicers import zones
+from lib.slicers.digits import LARGEST_WHOLE
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField, KeyField, Slicer
 from lib.wire.errors import BadRequest
