@@ -94,6 +94,8 @@ def _into_clickhouse(columns: pa.Table, url: str, table: str) -> None:
 
 
 def _type(kind: pa.DataType) -> Any:
+    if pa.types.is_decimal(kind):
+        return "numeric"
     return "text[]" if pa.types.is_list(kind) else TYPES[str(kind)]
 
 

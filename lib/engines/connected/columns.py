@@ -154,8 +154,8 @@ class Columns:
         is_text = column.type().value_type.is_string()
         return column if is_text else column.map(lambda element: element.cast("string"))
 
-    def number(self, name: str, is_plain: bool = False) -> ir.FloatingColumn:
-        """The numbers of a data field; of a count, 1 where its column has a value.
+    def number(self, name: str, is_plain: bool = False) -> ir.NumericColumn:
+        """The numbers of a data field, decimal ones as such; of a count, 1 where its column has a value.
 
         NaN is no value, but where `is_plain`: then it is left in, since a test of each number takes a
         third of the time of adding them up.
@@ -163,9 +163,11 @@ class Columns:
         field = self._data[name]
         column = self.table[field.source]
         if field.aggregate == "count":
-            return ibis.ifelse(self._without_missing(column).notnull(), 1.0, ibis.null("float64"))
+            return ibis.ifelse(self._without_missing(column).notnull(), 1, ibis.null("int64"))
+        if not column.type().is_floating():
+            return column
         plain = column.cast("float64")
-        if is_plain or not column.type().is_floating():
+        if is_plain:
             return plain
         return ibis.ifelse(plain.isnan(), ibis.null("float64"), plain)
 
@@ -179,7 +181,7 @@ class Columns:
         if name in self._keys:
             return self.text(name)
         if name in self._data and self._data[name].aggregate != "distinct":
-            return self.number(name)
+            return self.number(name).cast("float64")
         return self.table[name].cast("string").fill_null("")
 
     def _without_missing(self, column: ir.Column) -> ir.Column:

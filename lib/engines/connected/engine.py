@@ -18,11 +18,14 @@ from lib.engines.connected.records import fetch_records
 from lib.engines.connected.statements import Cells, Statements
 from lib.engines.records import RecordsQuestion
 from lib.engines.sums import Aggregate, Question, Sums
+from lib.slicers.digits import LARGEST_WHOLE, decimal_sum, decimals, settle
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, Numbers, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import InternalError
+
+FEW_DIGITS = 11
 
 
 class IbisEngine:
@@ -73,10 +76,20 @@ class IbisEngine:
 
 
 class ExactAnswer:
-    """The atoms of a question: per group, and of all records."""
+    """The atoms of a question: per group, and of all records.
+
+    Sums of doubles are settled: those of more than FEW_DIGITS, which may be rounding, by the sizes of what
+    was added up. Others are exact.
+    """
 
     def __init__(self, statements: Statements) -> None:
         self._statements, self._atoms = statements, sorted(statements.question.atoms | {RECORDS})
+        columns = statements.live.columns
+        self._doubles = [
+            atom
+            for atom in self._atoms
+            if atom.startswith("sum:") and columns.number(atom.partition(":")[2]).type().is_floating()
+        ]
 
     def sums(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
@@ -85,16 +98,25 @@ class ExactAnswer:
             total = self._aggregate(self._fetch(columns, lambda cells: self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.records[0]))))
             return groups, total if len(groups) else _none_of(total), total
-        adds_up = self._adds_up()
-        table = self._fetch(
-            columns, lambda cells: statements.group(columns, cells, self._scalars, is_bare=adds_up)
-        )
-        if adds_up:
-            table = self._without_nulls(table)
-            rows = self._aggregate(table)
-            return statements.names(table), rows, _total_of(rows)
-        whole = self._fetch(columns, lambda cells: self._whole(columns, cells))
-        return statements.names(table), self._aggregate(table), self._aggregate(whole)
+        table = self._groups(columns, is_bare=not statements.has_segmented)
+        total_row = self._total_of(table) if self._adds_up() else None
+        if total_row is None:
+            total_row = self._fetch(columns, lambda cells: self._whole(columns, cells))
+        return statements.names(table), self._aggregate(table), self._aggregate(total_row)
+
+    def _groups(self, columns: Columns, is_bare: bool) -> pa.Table:
+        """The rows of the groups. Texts that are missing are empty ones: where a group has both, it is asked
+        for by texts that are never missing."""
+        statements = self._statements
+        table = self._fetch(columns, lambda cells: statements.group(columns, cells, self._scalars, is_bare))
+        keys = [f"k{place}" for place in range(len(statements.question.split_by))]
+        if not any(table[key].null_count for key in keys):
+            return table
+        for key in keys:
+            if table[key].null_count:
+                table = table.set_column(table.column_names.index(key), key, pc.fill_null(table[key], ""))
+        is_repeated = table.select(keys).group_by(keys).aggregate([]).num_rows < table.num_rows
+        return self._groups(columns, is_bare=False) if is_repeated else table
 
     def _whole(self, columns: Columns, cells: Cells) -> ir.Table:
         return columns.table.aggregate(**self._scalars(cells))
@@ -103,7 +125,7 @@ class ExactAnswer:
         """The rows of a statement over the cells of the atoms.
 
         Numbers are added up as they are; only where a result is NaN they are read once more without NaN, and
-        so from then on.
+        so from then on. The same with the sizes of what sums of doubles add up.
         """
         statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)))
@@ -111,6 +133,10 @@ class ExactAnswer:
         if live.is_plain and any(pc.any(pc.is_nan(column)).as_py() for column in cells):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
+        sums = (self._sum(table, atom) for atom in self._doubles)
+        if not live.has_fractions and any(_has_more_digits(column).any() for column in sums):
+            live.has_fractions = True
+            table = statements.fetch(statement(self._cells(columns, live.is_plain)))
         return table
 
     def _cells(self, columns: Columns, is_plain: bool) -> dict[str, ir.Column]:
@@ -128,26 +154,21 @@ class ExactAnswer:
         return columns.number(name, is_plain and shows_nan)
 
     def _scalars(self, cells: Cells | ir.Table) -> dict[str, ir.Scalar]:
-        return {f"a{place}": _scalar(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
+        scalars = {f"a{place}": _scalar(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
+        if self._statements.live.has_fractions:
+            for atom in self._doubles:
+                place = self._atoms.index(atom)
+                scalars[f"s{place}"] = cells[f"v{place}"].abs().sum().cast("float64").fill_null(0.0)
+        return scalars
 
-    def _without_nulls(self, table: pa.Table) -> pa.Table:
-        """The groups with missing values as empty texts: those that are both become one."""
-        keys = [f"k{place}" for place in range(len(self._statements.question.split_by))]
-        if not any(table[key].null_count for key in keys):
-            return table
-        for key in keys:
-            if table[key].null_count:
-                table = table.set_column(table.column_names.index(key), key, pc.fill_null(table[key], ""))
-        sums = [f"a{place}" for place in range(len(self._atoms))]
-        ways = [atom[:3] if _is_extreme(atom) else "sum" for atom in self._atoms]
-        groups = table.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
-        return groups.rename_columns({f"{cell}_{way}": cell for cell, way in zip(sums, ways, strict=True)})
+    def _sum(self, table: pa.Table, atom: str, part: str = "a") -> Numbers:
+        return np.array(table[f"{part}{self._atoms.index(atom)}"].to_numpy(), dtype=np.float64)
 
     def _aggregate(self, table: pa.Table) -> Aggregate:
-        estimate = {
-            atom: np.array(table[f"a{place}"].to_numpy(), dtype=np.float64)
-            for place, atom in enumerate(self._atoms)
-        }
+        estimate = {atom: self._sum(table, atom) for atom in self._atoms}
+        for atom in self._doubles:
+            is_sized = f"s{self._atoms.index(atom)}" in table.column_names
+            estimate[atom] = _settle(estimate[atom], self._sum(table, atom, "s") if is_sized else None)
         return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _adds_up(self) -> bool:
@@ -156,11 +177,39 @@ class ExactAnswer:
             is_additive(atom) or _is_extreme(atom) for atom in self._atoms
         )
 
+    def _total_of(self, table: pa.Table) -> pa.Table | None:
+        """The row of all groups together; None where sums have more digits than float64, so that it has to be
+        asked for."""
+        row = {}
+        for place, atom in enumerate(self._atoms):
+            values = self._sum(table, atom)
+            if _is_extreme(atom):
+                row[f"a{place}"] = _extreme(atom, values)
+                continue
+            if atom in self._doubles:
+                values = np.where(_has_more_digits(values), values, settle(values))
+            elif decimals(values) is None or np.abs(values).max(initial=0.0) >= LARGEST_WHOLE:
+                return None
+            row[f"a{place}"] = decimal_sum(values)
+            if f"s{place}" in table.column_names:
+                row[f"s{place}"] = float(self._sum(table, atom, "s").sum())
+        return pa.table({name: [value] for name, value in row.items()})
+
+
+def _has_more_digits(sums: Numbers) -> np.ndarray:
+    """Whether sums of doubles have more digits than those of a few decimals, as what rounding leaves has."""
+    return np.asarray(np.isfinite(sums) & (settle(sums) != settle(sums, digits=FEW_DIGITS)))
+
+
+def _settle(sums: Numbers, sizes: Numbers | None) -> Numbers:
+    """Sums of doubles; those of many digits by the sizes of what was added up."""
+    return settle(sums) if sizes is None else settle(sums, np.where(_has_more_digits(sums), sizes, 0.0))
+
 
 def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
     match atom.partition(":")[0]:
         case "sum":
-            cell = cells[column].sum().fill_null(0.0)
+            cell = cells[column].sum().cast("float64").fill_null(0.0)
         case "present":
             cell = cells[column].count()
         case "min":
@@ -178,15 +227,8 @@ def _is_extreme(atom: str) -> bool:
     return atom.startswith(("min:", "max:"))
 
 
-def _total_of(rows: Aggregate) -> Aggregate:
-    estimate = {atom: np.array([_together(atom, values)]) for atom, values in rows.estimate.items()}
-    return Aggregate(estimate=estimate, records=estimate[RECORDS])
-
-
-def _together(atom: str, values: Numbers) -> float:
-    """An atom of all groups from that of each; NaN is none."""
-    if not _is_extreme(atom):
-        return float(values.sum())
+def _extreme(atom: str, values: Numbers) -> float:
+    """The least or greatest of all groups from that of each; NaN is none."""
     present = values[~np.isnan(values)]
     extreme = present.min if atom.startswith("min:") else present.max
     return float(extreme()) if len(present) else np.nan

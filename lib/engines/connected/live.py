@@ -46,7 +46,8 @@ class Live:
     """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
 
     They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
-    While `is_plain`, no NaN was met among its numbers.
+    While `is_plain`, no NaN was met among its numbers. Where `has_fractions`, a sum of doubles had many
+    digits: such sums are settled by the sizes of what was added up.
     """
 
     columns: Columns
@@ -55,6 +56,7 @@ class Live:
     read_at: float
     values: dict[str, list[str]] = field(default_factory=dict)
     is_plain: bool = False
+    has_fractions: bool = False
     days: Days | None = None
 
     @property
@@ -224,7 +226,8 @@ class LiveSlicers:
         hours, counts = days.totals()
         is_plain = self._connections.kind(source_of(slicer.definition).connection) in NAN_IS_GREATEST
         is_plain = is_plain and (before is None or before.is_plain)
-        return Live(columns, hours, counts, self._clock(), days=days, is_plain=is_plain)
+        has_fractions = before is not None and before.has_fractions
+        return Live(columns, hours, counts, self._clock(), {}, is_plain, has_fractions, days)
 
     def _days(self, slicer: StoredSlicer, columns: Columns, is_first: bool) -> Days:
         """The days now, or as another process found them a moment ago. One process counts at a time."""

@@ -21,7 +21,7 @@ from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.common.exceptions import TableNotFound
 
-from lib.engines.connected.dialects import BLANKS, url_options
+from lib.engines.connected.dialects import BLANKS, sum_in_millionths, url_options
 from lib.wire.errors import BadRequest, Misconfigured
 
 Errors = tuple[type[Exception], ...]
@@ -89,6 +89,12 @@ def _session(host: str, port: int, parameters: str) -> Any:
 
 class _Compiler(PySparkCompiler):  # type: ignore[misc]
     """Ibis's own takes the mark between elements for a pattern, and knows the blanks of ASCII alone."""
+
+    def visit_Sum(self, op: Any, *, arg: Any, where: Any) -> Any:  # noqa: N802
+        """Of integers as doubles, which don't overflow."""
+        if op.arg.dtype.is_decimal():
+            return self.agg.sum(arg, where=where)
+        return sum_in_millionths(self, self.cast(arg, dt.float64), where)
 
     def visit_Strip(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
         return sge.Trim(this=arg, expression=sge.convert(BLANKS))

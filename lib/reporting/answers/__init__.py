@@ -222,7 +222,7 @@ def half_up(value: float, decimals: int) -> Decimal:
     """
     value = float(value)
     is_meant = abs(value) < LARGEST_MEANT and not value.is_integer()
-    number = Decimal(f"{value:.15g}" if is_meant else value)
+    number = Decimal(f"{value:.15g}" if is_meant else repr(value))
     return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, ANY_LENGTH)
 
 
@@ -231,4 +231,4 @@ def slack(sums: Numbers) -> Numbers:
     is_large = np.isfinite(sums) & (np.abs(sums) >= LARGEST_WHOLE)
     if not is_large.any():
         return np.zeros_like(sums)
-    return np.where(is_large, 10.0 ** last_place(np.where(is_large, sums, 1.0)), 0.0)
+    return np.where(is_large, 10.0 ** last_place(np.abs(np.where(is_large, sums, 1.0))), 0.0)
