@@ -173,11 +173,11 @@ def _sums(column: pd.Series, places: np.ndarray) -> pd.Series:
     numbers = column.to_numpy(np.float64, na_value=0.0)
     if not np.isfinite(np.abs(numbers).sum()):
         return column.groupby(places).sum()
-    if (known := decimals(numbers)) is None:
+    if (fits := decimals(numbers)) is None:
         parts = pd.DataFrame({"sum": numbers, "size": np.abs(numbers)}).groupby(places).agg(math.fsum)
         return pd.Series(settle(*parts.to_numpy(np.float64).T), parts.index)
-    whole = pd.Series([int(number) for number in whole_numbers(numbers, known[0]).tolist()], dtype="object")
-    return whole.groupby(places).sum().map(lambda number: number / 10 ** known[0])
+    whole = pd.Series([int(number) for number in whole_numbers(numbers, fits[0]).tolist()], dtype="object")
+    return whole.groupby(places).sum().map(lambda number: number / 10 ** fits[0])
 
 
 def _atom(groupby: Any, atom: str, places: np.ndarray, groups: int) -> Numbers:

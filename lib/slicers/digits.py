@@ -50,17 +50,17 @@ def whole_numbers(numbers: Numbers, places: int) -> Numbers:
 def _have_decimals(numbers: Numbers, places: int) -> bool:
     power = 10.0**places
     with np.errstate(over="ignore"):
-        rounded = np.rint(numbers * power)
-    is_decimal = rounded / power == numbers
+        whole = np.rint(numbers * power)
+    is_decimal = whole / power == numbers
     if places:
-        is_decimal &= np.abs(rounded) < 10**DECIMAL_DIGITS
+        is_decimal &= np.abs(whole) < 10**DECIMAL_DIGITS
     if is_decimal.all():
         return True
     large = numbers[~is_decimal]
-    return bool((np.rint(large) == large).all() and not _lost(large, power).any())
+    return bool((np.rint(large) == large).all() and not _product_error(large, power).any())
 
 
-def _lost(numbers: Numbers, power: float) -> Numbers:
+def _product_error(numbers: Numbers, power: float) -> Numbers:
     """What rounding takes from numbers × power, up to 10⁹: the two-product of Dekker (1971)."""
     with np.errstate(all="ignore"):
         high = numbers * SPLITTER - (numbers * SPLITTER - numbers)
@@ -120,5 +120,6 @@ def settle(sums: Numbers, sizes: Numbers | None = None, digits: int = DIGITS) ->
 
 def last_place(sizes: Numbers, digits: int = DIGITS) -> Numbers:
     """The power of ten of the last of so many digits of sizes above zero."""
-    places: Numbers = np.floor(np.log10(sizes)) - (digits - 1)
-    return places
+    places = np.floor(np.log10(sizes))
+    places -= 10.0**places > sizes  # 9.99…, of which the logarithm is rounded up
+    return np.asarray(places - (digits - 1))

@@ -122,7 +122,7 @@ def same(found: Any, rows: list[Row]) -> None:
     right = expected(rows)
     for name in MONEY:
         assert found[name] == right[name], (name, found[name], right[name])
-    largest = max(abs(right[name]) for name in MONEY)
+    largest = sum(abs(right[name]) for name in MONEY)
     unit = Decimal(10) ** ((math.floor(math.log10(largest)) if largest else 0) - 14)
     with localcontext(EXACT):
         is_kept = all(decimal_sum(row[name] for row in rows) % unit == 0 for name in MONEY)

@@ -346,9 +346,9 @@ class Builder:
                 if negative[-1]:
                     sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
                 before = self.decimals[index]
-                stored = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
-                self.decimals[index] = stored
-                yield whole_numbers(lane, stored or 0)
+                scale = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
+                self.decimals[index] = scale
+                yield whole_numbers(lane, scale or 0)
 
         for number, span in enumerate(self.spans):
             width = span.stop - span.start
@@ -461,9 +461,9 @@ class Builder:
 
 def _common_decimals(places: Sequence[Sequence[int] | None]) -> int | None:
     """The decimals that all numbers can have, each from so few to so many; None: they are no decimal ones."""
-    known = [*filter(None, places)]
-    least = max((least for least, _ in known), default=0)
-    is_possible = len(known) == len(places) and all(least <= most for _, most in known)
+    ranges = [*filter(None, places)]
+    least = max((least for least, _ in ranges), default=0)
+    is_possible = len(ranges) == len(places) and all(least <= most for _, most in ranges)
     return least if is_possible else None
 
 

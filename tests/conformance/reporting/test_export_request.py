@@ -168,8 +168,11 @@ def test_flags(hourly: Caller, field: str, wrong: object) -> None:
 )
 @pytest.mark.parametrize("match", COMPARISONS)
 def test_data_filters(hourly: Caller, match: str, name: str, as_text: bool) -> None:
-    """A data filter keeps the rows whose data field compares so with a number, or with its text."""
-    everything = oracle.split(ROWS, ["granularity_day"])
+    """A data filter keeps the rows whose data field compares so with a number of 13 digits, or its text."""
+    everything = {
+        key: row | {name: row[name] and float(f"{row[name]:.13g}")}
+        for key, row in oracle.split(ROWS, ["granularity_day"]).items()
+    }
     present = sorted(row[name] for row in everything.values() if row[name] is not None)
     value = present[len(present) // 2]
     wanted = [{"name": name, "match": match, "value": repr(float(value)) if as_text else value}]
