@@ -18,7 +18,7 @@ from lib.engines.connected.records import fetch_records
 from lib.engines.connected.statements import Cells, Statements
 from lib.engines.records import RecordsQuestion
 from lib.engines.sums import Aggregate, Question, Sums
-from lib.slicers.digits import LARGEST_WHOLE, decimal_sum, decimals, settle
+from lib.slicers.digits import DECIMAL_DIGITS, decimal_sum, decimals, settle
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.measures import RECORDS, Numbers, is_additive
 from lib.slicers.warehouse import StoredSlicer
@@ -129,7 +129,7 @@ class ExactAnswer:
         """
         statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)))
-        cells = (table[f"a{place}"] for place in range(len(self._atoms)))
+        cells = (column for column in table.columns if pa.types.is_floating(column.type))
         if live.is_plain and any(pc.any(pc.is_nan(column)).as_py() for column in cells):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
@@ -162,7 +162,8 @@ class ExactAnswer:
         return scalars
 
     def _sum(self, table: pa.Table, atom: str, part: str = "a") -> Numbers:
-        return np.array(table[f"{part}{self._atoms.index(atom)}"].to_numpy(), dtype=np.float64)
+        column = table[f"{part}{self._atoms.index(atom)}"]
+        return np.array(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
 
     def _aggregate(self, table: pa.Table) -> Aggregate:
         estimate = {atom: self._sum(table, atom) for atom in self._atoms}
@@ -188,7 +189,7 @@ class ExactAnswer:
                 continue
             if atom in self._doubles:
                 values = np.where(_has_more_digits(values), values, settle(values))
-            elif decimals(values) is None or np.abs(values).max(initial=0.0) >= LARGEST_WHOLE:
+            elif decimals(values) is None or np.abs(values).max(initial=0.0) >= 10**DECIMAL_DIGITS:
                 return None
             row[f"a{place}"] = decimal_sum(values)
             if f"s{place}" in table.column_names:
@@ -209,7 +210,10 @@ def _settle(sums: Numbers, sizes: Numbers | None) -> Numbers:
 def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
     match atom.partition(":")[0]:
         case "sum":
-            cell = cells[column].sum().cast("float64").fill_null(0.0)
+            total = cells[column].sum()
+            if total.type().is_decimal():  # as text: databases round what they cast, each in its own way
+                return total.cast("string").fill_null("0")
+            cell = total.cast("float64").fill_null(0.0)
         case "present":
             cell = cells[column].count()
         case "min":
