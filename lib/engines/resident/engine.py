@@ -23,6 +23,7 @@ from lib.engines.resident.identities import count_distinct, extreme, users_below
 from lib.engines.resident.layout import Floats, Ints, Layout
 from lib.engines.resident.query import Query
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes
+from lib.slicers.digits import settle
 from lib.slicers.measures import RECORDS, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
@@ -203,7 +204,7 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
     members = query.memberships(keys, query.in_period(records))
     counts, whole = count_distinct(members, codes, users, len(keys), deadline)
     share = users / values
-    return counts / share, whole / share, share
+    return settle(counts / share), float(settle(np.array(whole / share))), share
 
 
 class OpenLayouts:
