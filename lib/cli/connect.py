@@ -18,7 +18,7 @@ from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
-from lib.wire.errors import BadRequest, ImportRefused
+from lib.wire.errors import BadRequest
 
 Mappings = Mapping[str, Mapping[str, str]]
 _SAMPLE_ROWS = 50_000
@@ -96,17 +96,26 @@ def _infer(
     from lib.cli.import_run import tell_guess
     from lib.ingest import Hints, infer, readers
 
+    sample = connected.live.sample(source, _SAMPLE_ROWS)
+    left_out = dict(sample.left_out)
     with tempfile.TemporaryDirectory() as folder:
-        sample = Path(folder) / f"{plain_name(source.table)}.parquet"
-        pq.write_table(connected.live.sample(source, _SAMPLE_ROWS), sample)
-        inference = infer(readers(sample)[0], mappings, Hints(is_database=True))
-    definition = _without_reading(inference.definition, source)
+        path = Path(folder) / f"{plain_name(source.table)}.parquet"
+        is_fitting = False
+        while not is_fitting:
+            names = [name for name in sample.rows.column_names if name not in left_out]
+            pq.write_table(sample.rows.select(names), path)
+            inference = infer(readers(path)[0], mappings, Hints(is_database=True))
+            definition = _without_reading(inference.definition, source)
+            misfits = connected.live.misfits(definition)
+            left_out |= misfits
+            is_fitting = not misfits
     names = ["--project", project, "--slicer", slicer]
     command = ["tranche", "connect", source.connection, source.table, *names]
     rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
     path, _ = write_definition(slicer, head, definition)
-    tell_guess(inference.reasons, inference.notes, source.table)
+    notes = [*inference.notes, *(f"Left out: '{name}': {why}." for name, why in left_out.items())]
+    tell_guess(inference.reasons, notes, source.table)
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and connect again with --replace --definition\n"
     )
@@ -114,13 +123,11 @@ def _infer(
 
 
 def _without_reading(definition: Definition, source: RowSource) -> Definition:
-    """The definition without how cells of files are read: ImportRefused where numbers are texts."""
+    """The definition without how cells of files are read."""
     content = definition.model_dump(exclude_defaults=True)
-    texts = [field["name"] for field in content.get("data_fields", ()) if set(field) & set(READING)]
-    if texts or "thousands" in content:
-        raise ImportRefused(
-            f"Numbers of {source.table} are texts ({', '.join(texts) or 'with thousands marks'}): make them "
-            "numbers in the table, or in a view of it"
-        )
-    parts = {name: value for name, value in content.items() if name not in READING}
+    parts = {name: value for name, value in content.items() if name not in (*READING, "thousands")}
+    parts["data_fields"] = [
+        {name: value for name, value in field.items() if name not in READING}
+        for field in content.get("data_fields", ())
+    ]
     return Definition.model_validate(parts | {"source": source})

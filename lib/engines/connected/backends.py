@@ -26,6 +26,7 @@ from psycopg.pq import TransactionStatus
 
 from lib.engines.connected import clickhouse, dialects, spark
 from lib.engines.connected.dialects import url_options
+from lib.engines.connected.parquet import Footers
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire import request_ids
 from lib.wire.deadline import Deadline
@@ -117,12 +118,13 @@ def open_backend(url: str) -> Backend:
     return OPENERS[parts.scheme](parts, url)
 
 
-def table_of(backend: Backend, url: str, name: str) -> ir.Table:
+def table_of(backend: Backend, url: str, name: str, footers: Footers) -> ir.Table:
     """The table that a definition names, with the types that the database gives its columns."""
     parts = urlsplit(url)
     if parts.scheme == PARQUET:
-        files = _parquet_files(_folder(parts), name)
-        return ibis.table(backend.ibis.read_parquet(files).schema(), name=files)
+        if not re.fullmatch(r"[\w-]+", name):
+            raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
+        return footers.table(backend.ibis.con, _folder(parts), name)
     if parts.scheme == SPARK:
         return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
@@ -134,14 +136,6 @@ def table_of(backend: Backend, url: str, name: str) -> ir.Table:
             database=schema or None,
         )
     return ibis.table(relation.schema(), name=table, database=schema or None)
-
-
-def _parquet_files(folder: Path, name: str) -> str:
-    """`name.parquet` in the folder, or every Parquet file below the folder `name`."""
-    if not re.fullmatch(r"[\w-]+", name):
-        raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
-    file = folder / f"{name}.parquet"
-    return str(file if file.exists() else folder / name / "**" / "*.parquet")
 
 
 def _folder(parts: SplitResult) -> Path:

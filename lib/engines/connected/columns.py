@@ -37,15 +37,23 @@ class Columns:
         """Mismatches between table and definition: columns that are missing or of an unsuitable type."""
         missing = [name for name in self.definition.source_columns() if name not in self.table.columns]
         if missing:
-            return [f"the table has no column '{name}'" for name in missing]
-        problems = [self._time_problem()]
-        problems += [_key_problem(field, self.table[field.source].type()) for field in self._keys.values()]
-        problems += [
-            _data_problem(field, self.table[field.source].type())
+            left_out = dict(getattr(self.table.op(), "left_out", ()))
+            return [
+                f"'{name}': {left_out[name]}" if name in left_out else f"the table has no column '{name}'"
+                for name in missing
+            ]
+        return [*filter(None, [self._time_problem()]), *self.misfits().values()]
+
+    def misfits(self) -> dict[str, str]:
+        """The columns whose type doesn't suit their field, and why."""
+        kinds = self.table.schema()
+        problems = {field.source: _key_problem(field, kinds[field.source]) for field in self._keys.values()}
+        problems |= {
+            field.source: _data_problem(field, kinds[field.source])
             for field in self._data.values()
             if field.source is not None
-        ]
-        return [problem for problem in problems if problem]
+        }
+        return {name: problem for name, problem in problems.items() if problem}
 
     def check(self) -> None:
         """BadDefinition with every problem."""
@@ -247,7 +255,8 @@ def _key_problem(field: KeyFieldDefinition, kind: dt.DataType) -> str | None:
         return None if field.segmented else f"key field '{field.name}' has lists; write segmented: true"
     if field.segmented is True:
         return f"key field '{field.name}' is segmented: true, but its column is {kind}, not a list"
-    if kind.is_floating() or kind.is_decimal() or kind.is_nested() or kind.is_binary():
+    is_fraction = kind.is_floating() or (kind.is_decimal() and kind.scale != 0)
+    if is_fraction or _is_opaque(kind):
         return (
             f"key field '{field.name}' is {kind}; a key field is text, whole numbers, dates or true and false"
         )
@@ -258,6 +267,38 @@ def _data_problem(field: DataFieldDefinition, kind: dt.DataType) -> str | None:
     if field.aggregate in ("count", "distinct") or kind.is_numeric():
         return None
     return f"data field '{field.name}' is {kind}; a column that is added up must be a number"
+
+
+def sample(table: ir.Table, rows: int) -> tuple[ir.Table, dict[str, str]]:
+    """The first rows in types that an import infers from, and the columns that can be no field, with why."""
+    left_out = dict(getattr(table.op(), "left_out", ()))
+    cells = {}
+    for name, kind in table.schema().items():
+        if _is_opaque(kind):
+            left_out[name] = f"{kind} is no text, number, time or list of these"
+        else:
+            cells[name] = _sample_cell(table[name])
+    return table.limit(rows).select(**cells), left_out
+
+
+def _sample_cell(column: ir.Column) -> ir.Value:
+    kind = column.type()
+    if kind.is_decimal() and kind.scale != 0:
+        return column.cast("float64")
+    if kind.is_array():
+        return column.map(lambda element: element.cast("string"))
+    if kind.is_string() or kind.is_boolean() or kind.is_numeric():
+        return column
+    if kind.is_date() or kind.is_timestamp():
+        return column
+    return column.cast("string")
+
+
+def _is_opaque(kind: dt.DataType) -> bool:
+    """Whether values of a type are no texts, numbers, times or lists of these."""
+    if kind.is_array():
+        return isinstance(kind.value_type, dt.Array) or _is_opaque(kind.value_type)
+    return isinstance(kind, dt.Struct | dt.Map | dt.Binary | dt.Interval | dt.GeoSpatial)
 
 
 def source_of(definition: Definition) -> RowSource:

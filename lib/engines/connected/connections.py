@@ -19,6 +19,7 @@ from ibis.common.exceptions import IbisError, TableNotFound
 
 from lib.engines.connected import clickhouse, spark
 from lib.engines.connected.backends import POLL_SECONDS, SPARK, TITLES, Backend, open_backend, table_of
+from lib.engines.connected.parquet import Footers
 from lib.engines.connected.parts import Marks, marks_of, tables_of
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
@@ -99,6 +100,7 @@ class Connections:
         self._urls = urls
         self._idle: dict[str, list[Backend]] = {}
         self._queues: dict[str, Queue] = {}
+        self._footers = Footers()
         self._lock = threading.Lock()
 
     def kind(self, connection: str) -> str:
@@ -125,7 +127,9 @@ class Connections:
         url = self._url(connection)
         try:
             return self._with(
-                connection, deadline or Deadline(), lambda backend: table_of(backend, url, name)
+                connection,
+                deadline or Deadline(),
+                lambda backend: table_of(backend, url, name, self._footers),
             )
         except TableNotFound:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None

@@ -59,6 +59,10 @@ class _DuckDBCompiler(DuckDBCompiler):  # type: ignore[misc]
         is_double = op.arg.dtype.is_floating()
         return self.agg.fsum(arg, where=where) if is_double else self.agg.sum(arg, where=where)
 
+    def visit_ParquetFiles(self, op: Any, **_: Any) -> Any:  # noqa: N802
+        """The files of a table (parquet.py)."""
+        return sge.Table(this=sge.Var(this=op.layout.sql()))
+
     def visit_Strip(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
         """Without the blanks that an import takes off; Ibis's own knows those of ASCII."""
         return self.f.trim(arg, BLANKS)

@@ -14,13 +14,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from lib.engines.connected.backends import about
-from lib.engines.connected.columns import DAY_HOURS, Columns, source_of
+from lib.engines.connected.columns import DAY_HOURS, Columns, sample, source_of
 from lib.engines.connected.connections import Connections
 from lib.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
 from lib.engines.connected.dialects import NAN_IS_GREATEST
@@ -69,6 +70,13 @@ class Live:
         return rows_by_day(self.hours, self.counts, self.definition)
 
 
+class TableSample(NamedTuple):
+    """Rows of a table without the columns that can be no field; of these their names, and why."""
+
+    rows: pa.Table
+    left_out: dict[str, str]
+
+
 def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.date, int]:
     """Records per day of the slicer's own zone, ascending, of hours (see Live)."""
     shift = definition.timezone if definition.time.has_zones else 0
@@ -80,8 +88,7 @@ def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.
 
 def _is_same(live: Live, columns: Columns, days: Days) -> bool:
     """Whether nothing that was read has changed, as far as that shows."""
-    same_columns = live.columns.table.schema() == columns.table.schema()
-    return live.days == days and days.is_marked and same_columns
+    return live.days == days and days.is_marked and live.columns.table.equals(columns.table)
 
 
 class LiveSlicers:
@@ -182,14 +189,15 @@ class LiveSlicers:
             live.values[name] = self._values(live, name, deadline)
         return live.values[name]
 
-    def sample(self, source: RowSource, rows: int) -> pa.Table:
-        """The first rows of a table, with all of its columns, in the database's own order."""
-        table = self._connections.table(source.connection, source.table)
-        texts = {
-            name: table[name].cast("string") for name, kind in table.schema().items() if kind.is_unknown()
-        }
-        table = table.mutate(**texts) if texts else table
-        return self._connections.rows(source.connection, table.limit(rows), Deadline())
+    def sample(self, source: RowSource, rows: int) -> TableSample:
+        """The first rows of a table, in the database's own order."""
+        expression, left_out = sample(self._connections.table(source.connection, source.table), rows)
+        return TableSample(self._connections.rows(source.connection, expression, Deadline()), left_out)
+
+    def misfits(self, definition: Definition) -> dict[str, str]:
+        """The columns whose type doesn't suit their field, and why."""
+        source = source_of(definition)
+        return Columns(self._connections.table(source.connection, source.table), definition).misfits()
 
     def check(self, definition: Definition, deadline: Deadline | None = None) -> Columns:
         """The columns of a definition's table. BadDefinition where they don't fit, BadRequest without one."""

@@ -7,7 +7,6 @@ mark: whether it has changed is not known.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +14,9 @@ import ibis
 import ibis.expr.types as ir
 from psycopg import sql
 
+from lib.engines.connected import parquet
 from lib.engines.connected.backends import PARQUET, POSTGRESQL, Backend
+from lib.engines.connected.parquet import file_mark
 
 DUCKDB, FILENAME = "duckdb", "filename"
 Marks = Mapping[str, str | None]
@@ -61,28 +62,13 @@ def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
     """The parts of a table and the mark of each; `table` is that of `table_of`."""
     parts = urlsplit(url)
     if parts.scheme == PARQUET and FILENAME not in table.columns:
-        return {file: _file_mark(file) for file in _files(table.get_name())}
+        return {file: file_mark(file) for file in table.op().layout.files}
     if parts.scheme == DUCKDB:
         file = parts.netloc + parts.path
-        return {"": f"{_file_mark(file)} {_file_mark(f'{file}.wal')}"}
+        return {"": f"{file_mark(file)} {file_mark(f'{file}.wal')}"}
     if parts.scheme == POSTGRESQL:
         return _relations(backend, table)
     return NO_MARKS
-
-
-def _files(pattern: str) -> list[str]:
-    """The files of a table (backends.py): one, or all below a folder."""
-    folder, _, below = pattern.partition("/**/")
-    return sorted(map(str, Path(folder).rglob(below))) if below else [pattern]
-
-
-def _file_mark(file: str) -> str | None:
-    """Size and time of a file; none of one that is gone."""
-    try:
-        state = Path(file).stat()
-    except OSError:
-        return None
-    return f"{state.st_size} {state.st_mtime_ns} {state.st_ino}"
 
 
 def _relations(backend: Backend, table: ir.Table) -> Marks:
@@ -107,9 +93,7 @@ def tables_of(url: str, table: ir.Table, parts: list[str]) -> Iterator[tuple[ir.
     """Tables that together are some parts: one part and its name, or several with a column `filename`."""
     scheme = urlsplit(url).scheme
     if scheme == PARQUET and FILENAME not in table.columns:
-        schema = ibis.schema({**dict(table.schema().items()), FILENAME: "string"})
-        files = ibis.table(schema, name=table.get_name())
-        yield files.filter(files[FILENAME].isin(parts)), None
+        yield parquet.part(table, parts, FILENAME), None
         return
     for part in parts:
         if part and scheme == POSTGRESQL:
