@@ -1,4 +1,4 @@
-"""Actions on several packages and deals, with what each row was before and after: what Undo works from.
+"""Actions on packages and deals, with what each row was before and after: what Undo works from.
 
 They are kept in the desk's own database whatever service answers, for 30 days, and not without end: the
 service itself keeps the history of each entity.
@@ -45,7 +45,7 @@ from lib.people.tables import made_by
 from lib.wire.errors import BadRequest
 
 BATCH_SIZE = 500
-LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 200, 500_000
+LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 1_000, 500_000
 NO_UNDO = "This action can't be undone any more"
 
 bulk_actions = numbered_table(

@@ -257,6 +257,20 @@ def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
     assert any("undone by manager" in text.value for text in desk.caption)
 
 
+def test_a_save_in_the_drawer_is_undone_too(visit: Visit, deals: Deals) -> None:
+    """What one deal's form saved is listed like every other change, and put back; what was refused is not."""
+    desk = clean(
+        visit("deals", open="demand_deals-1").button_group(key="drawer_shown").set_value("Change").run()
+    )
+    price = "change-demand_deals-1-price"
+    desk = press(clean(desk.text_input(key=price).set_value("2.75").run()), "change-demand_deals-1-_save")
+    assert deals.get(DemandDeal, 1).price == Decimal("2.75")
+    desk = press(visit("deals"), "deals_undo_open")
+    assert any(text.value == "**Changed Morning News - Alpha Buying** 1 deal" for text in desk.markdown)
+    press(desk, "undo_1", "undo_save")
+    assert deals.get(DemandDeal, 1).price == Decimal("2.5")
+
+
 def test_viewers_have_no_undo(visit: Visit) -> None:
     """Who may change nothing sees no button for it."""
     assert "deals_undo_open" not in [one.key for one in visit("deals", "viewer").button]

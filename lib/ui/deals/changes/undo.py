@@ -1,4 +1,4 @@
-"""The dialog that undoes actions on several: the latest ones, what goes back and what stays, progress."""
+"""The dialog that undoes actions: the latest ones, what goes back and what stays, progress."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -139,7 +139,7 @@ def draw(context: PageContext) -> None:
     if not all(does.why_not(entity, "change") for entity in KINDS):
         st.button(
             "Undo", icon=":material/undo:", type="tertiary", key="deals_undo_open",
-            help="Put back what was changed for several", on_click=st.session_state.update,
+            help="Put back what was changed", on_click=st.session_state.update,
             args=({OPEN: UndoView()},),
         )  # fmt: skip
 
@@ -199,7 +199,7 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
         st.error(f"{plain(error.sentence)} Nothing was changed.", icon=":material/error:")
         return
     if not bulk_actions:
-        st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
+        st.info("There were no changes in the last 30 days.", icon=":material/info:")
         return
     does = catalog.abilities(context)
     for action in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:

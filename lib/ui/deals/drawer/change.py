@@ -16,6 +16,7 @@ from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
+from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.drawer import change_form, kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
 from lib.ui.deals.forms.entity_form import EntityForm
@@ -174,8 +175,16 @@ class DrawerChange:
         mine = self.form.read()
         fields = merge.edited_fields(edit.base, mine)
 
+        change = PlannedChange(self.key, str(edit.base.get("name") or ""), edit.base, fields, edit.etag)
+        record = self.context.clients.bulk_actions.record(f"Changed {change.name}")
+
         def write() -> int:
-            self.context.deals.change(*self.key, fields, edit.etag)
+            record.add([change.action_row])
+            try:
+                self.context.deals.change(*self.key, fields, edit.etag)
+            except TrancheError as error:
+                record.drop([] if is_open(error) else [self.key])
+                raise
             return self.key[1]
 
         self.last_try.begin_try()

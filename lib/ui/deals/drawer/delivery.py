@@ -83,7 +83,7 @@ def _draw_goal(context: PageContext, deal: DemandDeal) -> None:
     axis = series.days_of(period)
     lines = [
         ChartLine("Delivered", replace(axis, values=goal.delivered)),
-        ChartLine("Evenly to the goal", replace(axis, values=goal.even)),
+        ChartLine("Evenly", replace(axis, values=goal.even)),
     ]
     st.plotly_chart(
         time_chart.over_time(lines, field, texts), key="goal_chart", config=theme.CONFIG,
