@@ -73,7 +73,7 @@ class House:
         """Let the desk do its work, so many minutes later."""
         self.now += timedelta(minutes=minutes)
         Watch(self.settings).look(self.now)
-        Post(self.settings, Digest(self.settings)).look(self.now)
+        Post(self.settings).look(self.now)
 
     def stored(self) -> str:
         """All texts in the database."""
