@@ -28,7 +28,6 @@ from lib.serving.connect import dependents, opening
 from lib.settings import Settings
 from lib.share import tell
 from lib.share.alerts.watch import Watch
-from lib.share.mail.digest import Digest
 from lib.share.mail.post import Post
 from lib.views import BoardCell, Schedule, ViewStore
 from lib.wire.errors import AccessError
@@ -327,7 +326,7 @@ def test_a_buyers_answer_is_mailed_to_who_sees_the_deal(deals_house: House, chan
     """Refused once, it comes as long as its reader sees the deal, and the deal is that of its seat."""
     house = deals_house
     assert buyer_of(house.settings, clients(house.settings), DEAL).answer("propose", price="2.10").is_redirect
-    post = Post(house.settings, Digest(house.settings))
+    post = Post(house.settings)
     post.look(house.now + timedelta(minutes=5))
     assert (house.mailbox.to_mail, house.mailbox.mails) == ([], [])
     DEAL_CHANGES[change](house)
