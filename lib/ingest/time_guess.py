@@ -328,11 +328,12 @@ class _TimeSearch:
     def present_share(self, name: str) -> float:
         """The share of rows that have a value, totals not counted."""
         texts = join_texts([self._sample[name]], None, self._missing)
-        if not texts.null_count:
+        missing: int = texts.null_count
+        if not missing:
             return 1.0
         different = texts.unique().drop_null().slice(0, _MOST_TESTS).to_pylist()
         rows = len(texts) - sum(map(is_total, different))
-        return (rows - texts.null_count) / max(rows, 1)
+        return (rows - missing) / max(rows, 1)
 
 
 def _is_stamp(name: str, texts: Texts) -> bool:
