@@ -128,14 +128,11 @@ def table_of(backend: Backend, url: str, name: str, footers: Footers) -> ir.Tabl
     if parts.scheme == SPARK:
         return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
-    relation = backend.ibis.table(table, database=schema or None)
     if parts.scheme == POSTGRESQL:
-        return ibis.table(
-            dialects.postgresql_schema(backend.ibis, relation, schema, table),
-            name=table,
-            database=schema or None,
-        )
-    return ibis.table(relation.schema(), name=table, database=schema or None)
+        columns = dialects.postgresql_schema(backend.ibis, schema, table)
+    else:
+        columns = backend.ibis.table(table, database=schema or None).schema()
+    return ibis.table(columns, name=table, database=schema or None)
 
 
 def _folder(parts: SplitResult) -> Path:

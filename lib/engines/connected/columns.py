@@ -22,6 +22,8 @@ from lib.wire.errors import BadDefinition
 
 HOUR_SECONDS, DAY_HOURS = 3600, 24
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (a clock without a zone)
+NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # what `numeric` of PostgreSQL can be beside numbers
+FIRST_HOUR, LAST_HOUR = -17_259_864, 70_389_480  # the year 1, 2 January; 9999, 30 December
 
 
 class Columns:
@@ -165,19 +167,19 @@ class Columns:
     def number(self, name: str, is_plain: bool = False) -> ir.NumericColumn:
         """The numbers of a data field, decimal ones as such; of a count, 1 where its column has a value.
 
-        NaN is no value, but where `is_plain`: then it is left in, since a test of each number takes a
-        third of the time of adding them up.
+        NaN and infinity are no values, but where `is_plain`: then they are left in, since a test of each
+        number takes a third of the time of adding them up.
         """
         field = self._data[name]
         column = self.table[field.source]
         if field.aggregate == "count":
             return ibis.ifelse(self._without_missing(column).notnull(), 1, ibis.null("int64"))
-        if not column.type().is_floating():
-            return column
-        plain = column.cast("float64")
-        if is_plain:
+        is_double = column.type().is_floating()
+        plain = column.cast("float64") if is_double else column
+        if is_plain or column.type().is_integer():
             return plain
-        return ibis.ifelse(plain.isnan(), ibis.null("float64"), plain)
+        is_odd = (plain.isnan() | plain.isinf()) if is_double else plain.cast("string").isin(NOT_FINITE)
+        return ibis.ifelse(is_odd, ibis.null(plain.type()), plain)
 
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
@@ -219,6 +221,12 @@ def _bound(kind: dt.DataType, hour: int) -> ir.Scalar | None:
     except OverflowError:
         return None
     return ibis.literal(moment.replace(tzinfo=datetime.UTC) if kind.timezone is not None else moment)
+
+
+def is_calendar(column: ir.Column) -> ir.BooleanValue:
+    """Whether a time is of the years 1 to 9999: databases have infinity as well, and years beyond."""
+    first, last = (_bound(column.type(), hour) for hour in (FIRST_HOUR, LAST_HOUR))
+    return ~(column < first) & ~(column > last)
 
 
 def _cell(kind: dt.DataType, text: str) -> Any:
@@ -290,7 +298,7 @@ def _sample_cell(column: ir.Column) -> ir.Value:
     if kind.is_string() or kind.is_boolean() or kind.is_numeric():
         return column
     if kind.is_date() or kind.is_timestamp():
-        return column
+        return ibis.ifelse(is_calendar(column), column, ibis.null(kind))
     return column.cast("string")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lib.engines.connected.columns import DAY_HOURS, Columns, source_of
+from lib.engines.connected.columns import DAY_HOURS, Columns, is_calendar, source_of
 from lib.engines.connected.connections import Connections
 from lib.engines.connected.parts import FILENAME, Counters, Marks
 from lib.slicers.definition import Definition
@@ -176,6 +176,8 @@ class DayCounter:
 
     def _count(self, columns: Columns, by_file: bool) -> dict[str, dict[int, int]]:
         """Records by hour, by file or of the whole table (under the empty name)."""
+        time = columns.table[columns.definition.time.sources[0]]
+        columns = Columns(columns.table.filter(is_calendar(time)), columns.definition)
         keys = {HOUR: columns.hour()} | ({PART: columns.table[FILENAME]} if by_file else {})
         groups = columns.table.select(**keys).group_by(list(keys))
         table = self._rows(groups.aggregate(**{RECORDS: lambda rows: rows.count()}))

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl
 
@@ -16,7 +17,10 @@ from ibis.backends.postgres import Backend as PostgreSQL
 from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
+from ibis.backends.sql.datatypes import PostgresType
+from ibis.common.exceptions import TableNotFound
 from psycopg import sql
+from sqlglot.errors import ParseError
 
 from lib.wire.errors import Misconfigured
 
@@ -24,10 +28,12 @@ NULL = ""
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 NAN_IS_GREATEST = frozenset({"parquet", "duckdb", "postgresql"})
 _TEXTS = ("text", "character varying", "character", "name")
+_MONEY = "money"  # which PostgreSQL casts to no number but numeric
 _COLUMNS = """
-SELECT attname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
-WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
-  AND format_type(atttypid, NULL) <> ALL (%s) AND typelem = 0
+SELECT attname, format_type(coalesce(nullif(typbasetype, 0), atttypid), NULL),
+  CASE WHEN typbasetype = 0 THEN format_type(atttypid, atttypmod) ELSE format_type(typbasetype, typtypmod) END
+FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
 
 
@@ -124,16 +130,28 @@ def postgresql(**options: Any) -> SQLBackend:
     return backend
 
 
-def postgresql_schema(backend: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:
-    """The types of a table's columns: Ibis calls enumerations and citext texts, which compare differently."""
+def postgresql_schema(backend: SQLBackend, schema: str, table: str) -> ibis.Schema:
+    """The types of a table's columns, those of a domain's values. TableNotFound.
+
+    Ibis calls enumerations and citext texts, which compare differently, and fails at types such as regclass.
+    """
     connection: Any = backend.con
     identifier = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
     with connection.cursor() as cursor:
-        others = {name for (name,) in cursor.execute(_COLUMNS, [identifier, list(_TEXTS)]).fetchall()}
-    kinds = relation.schema().items()
-    return ibis.schema(
-        {name: dt.unknown if name in others and kind.is_string() else kind for name, kind in kinds}
-    )
+        rows = cursor.execute(_COLUMNS, [identifier]).fetchall()
+    if not rows:
+        raise TableNotFound(table)
+    return ibis.schema({name: _postgresql_type(base, kind) for name, base, kind in rows})
+
+
+def _postgresql_type(base: str, kind: str) -> dt.DataType:
+    if base in _TEXTS:
+        return dt.string
+    with suppress(ParseError, AttributeError):
+        column_type = PostgresType.from_string(kind)
+        if not column_type.is_string() and base != _MONEY:
+            return column_type
+    return dt.unknown
 
 
 def rows_by_copy(backend: SQLBackend, expression: ir.Table) -> pa.Table:

@@ -124,13 +124,12 @@ class ExactAnswer:
     def _fetch(self, columns: Columns, statement: Callable[[Cells], ir.Table]) -> pa.Table:
         """The rows of a statement over the cells of the atoms.
 
-        Numbers are added up as they are; only where a result is NaN they are read once more without NaN, and
-        so from then on. The same with the sizes of what sums of doubles add up.
+        Numbers are added up as they are; only where a result is NaN or infinite they are read once more
+        without such, and so from then on. The same with the sizes of what sums of doubles add up.
         """
         statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)))
-        cells = (column for column in table.columns if pa.types.is_floating(column.type))
-        if live.is_plain and any(pc.any(pc.is_nan(column)).as_py() for column in cells):
+        if live.is_plain and not all(pc.all(pc.is_finite(column)).as_py() for column in _figures(table)):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
         sums = (self._sum(table, atom) for atom in self._doubles)
@@ -195,6 +194,11 @@ class ExactAnswer:
             if f"s{place}" in table.column_names:
                 row[f"s{place}"] = float(self._sum(table, atom, "s").sum())
         return pa.table({name: [value] for name, value in row.items()})
+
+
+def _figures(table: pa.Table) -> Iterator[pa.ChunkedArray]:
+    """The aggregates as doubles."""
+    return (table[name].cast(pa.float64()) for name in table.column_names if name.startswith(("a", "s")))
 
 
 def _has_more_digits(sums: Numbers) -> np.ndarray:
