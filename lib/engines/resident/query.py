@@ -245,26 +245,18 @@ class Query:
 
     def from_records(self) -> KeySums:
         """Sums of the atoms over every record of the period."""
-        ids = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
-        lanes = [(ids.index(block), lane) for block, lane in map(self.layout.lane.__getitem__, self.atoms)]
-
-        def columns(rows: Rows) -> list[Floats]:
-            blocks = [self.layout.block(number)[rows] for number in ids]
-            if not self.addends.width:
-                return blocks
-            pairs = zip(self.atoms, lanes, strict=True)
-            return [*blocks, self.addends.parts({atom: blocks[at][:, lane] for atom, (at, lane) in pairs})]
-
-        keys, blocks, totals = self._add_up(None, columns)
-        sums, whole = (
-            self.addends.sums([part[at][:, lane] for at, lane in lanes], part[-1])
-            for part in (blocks, [total[None, :] for total in totals])
+        ids = self.addends.blocks
+        keys, blocks, whole = self._add_up(
+            None, lambda rows: self.addends.columns([self.layout.block(number)[rows] for number in ids])
         )
-        return keys, sums, whole
+        sums, totals = (
+            self.addends.sums_of_columns(part) for part in (blocks, [total[None, :] for total in whole])
+        )
+        return keys, sums, totals
 
     def _sums(self, columns: Floats) -> list[Floats]:
         """The sums of the atoms, from those of the columns of hours."""
-        return self.addends.sums(list(columns[:, : len(self.atoms)].T), columns[:, len(self.atoms) :])
+        return self.addends.sums_of_hours(columns)
 
     def from_sample(self, draw: Draw, place: int) -> tuple[Ints, Floats, Floats]:
         """Sums of the draw's columns (groups × columns) over the records that grid[place] draws."""
