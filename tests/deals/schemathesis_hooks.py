@@ -40,9 +40,12 @@ def refused_for_the_data_alone(ctx: Any, response: Any, case: Any) -> None:
 
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
-    """A list of changes answers 200 with what became of each, also of those that break the schema."""
+    """A list of changes answers 200 with what became of each, also of those that break the schema, and a dry
+    run with what is wrong."""
     is_list_of_changes = case.method.upper() == "PUT" and "{id}" not in case.operation.path
-    return not (is_list_of_changes and case.meta is not None and case.meta.generation.mode.is_negative)
+    is_dry_run = str((case.query or {}).get("dry_run", "")).lower() == "true"
+    is_answered = is_list_of_changes or is_dry_run
+    return not (is_answered and case.meta is not None and case.meta.generation.mode.is_negative)
 
 
 @schemathesis.hook

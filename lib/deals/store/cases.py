@@ -1,10 +1,11 @@
 """The cases of a write that rules judge (lib/deals/warnings.py): what it makes, and what the caller may see
-that it can be package_ids with. No report is asked here; that is done once the transaction has ended."""
+that it can be compared with. No report is asked here; that is done once the transaction has ended."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
@@ -44,33 +45,33 @@ class _Deal:
     before: Fields
     place: tuple[str | int, ...] = ()
 
-    @property
+    @cached_property
     def after(self) -> Fields:
         return {**self.before, **self.fields}
 
-    @property
+    @cached_property
     def seat(self) -> int | None:
         return (self.after.get("seat") or {}).get("id")
 
-    @property
+    @cached_property
     def packages(self) -> list[int]:
         return [package["id"] for package in self.after.get("supply_deals") or () if "id" in package]
 
-    @property
+    @cached_property
     def pairs(self) -> set[tuple[int, int | None]]:
         """Package and seat of it, where either is new."""
         old_seat = (self.before.get("seat") or {}).get("id")
         old = {(package["id"], old_seat) for package in self.before.get("supply_deals") or ()}
         return {(package, self.seat) for package in self.packages} - old
 
-    @property
+    @cached_property
     def is_priced(self) -> bool:
-        """Whether it has a new price that no price before can be package_ids with."""
+        """Whether it has a new price that no price before can be compared with."""
         return self.after.get("price") is not None and not (
             self.before.get("price") and self.before.get("currency") == self.after.get("currency")
         )
 
-    @property
+    @cached_property
     def promises(self) -> bool:
         """Whether the write says how much is guaranteed, or where."""
         return self.after.get("units") is not None and not {"units", "supply_deals"}.isdisjoint(self.fields)
