@@ -148,7 +148,10 @@ def _open_parquet(parts: SplitResult, url: str) -> Backend:
 def _open_duckdb(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_file():
         raise Misconfigured(f"There is no database file {_folder(parts)}")
-    return _duckdb(dialects.duckdb(_folder(parts), read_only=True, **url_options(parts, DUCKDB_OPTIONS, "A")))
+    options = url_options(parts, DUCKDB_OPTIONS, "A")
+    backend = _duckdb(dialects.duckdb(_folder(parts), read_only=True, **options))
+    backend.is_clean = lambda: False  # an open file is locked for whoever writes it
+    return backend
 
 
 def _duckdb(ibis_backend: SQLBackend) -> Backend:

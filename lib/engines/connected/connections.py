@@ -56,6 +56,8 @@ _REFUSED_LOGIN = re.compile(
     r"no pg_hba\.conf entry|permission denied)|no password supplied|Authentication failed|"
     r"DB::Exception: (Wrong password|Unknown user|Database \S+ (doesn't|does not) exist)"
 )
+_NAMES_AND_RIGHTS = "42"  # a class of SQLSTATE (PostgreSQL's manual, appendix A)
+_LOCKED_FILE = "Could not set lock"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -222,6 +224,13 @@ class Connections:
         except psycopg.errors.LockNotAvailable as error:
             log.warning("Connection %s: %s", connection, error)
             raise SourceLocked(connection) from None
+        except duckdb.IOException as error:
+            log.warning("Connection %s: %s", connection, error)
+            if _LOCKED_FILE not in str(error):
+                raise _refusal(connection, error) from None
+            raise SourceUnavailable(
+                connection, "is being written by another program; try again in a moment"
+            ) from None
         except _DRIVER_ERRORS as error:
             deadline.check()
             is_connection = isinstance(error, _CONNECTION_ERRORS)
@@ -235,9 +244,18 @@ class Connections:
                 ) from None
             if is_connection:
                 raise SourceUnavailable(connection) from None
-            raise InternalError(
-                f"The database of the connection {connection} refused the query; the log has the details"
-            ) from None
+            raise _refusal(connection, error) from None
+
+
+def _refusal(connection: str, error: Exception) -> InternalError:
+    """In the database's own words where these are of names, files and rights, and of no value or secret."""
+    cause = ""
+    if isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(_NAMES_AND_RIGHTS):
+        cause = error.diag.message_primary or ""
+    elif isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.IOException):
+        cause = str(error).partition("\n")[0].partition(": ")[2]
+    why = f": {cause}" if cause else "; the log has the details"
+    return InternalError(f"The database of the connection {connection} refused the query{why}")
 
 
 def _variable(connection: str, name: str) -> str:

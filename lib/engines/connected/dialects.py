@@ -31,8 +31,10 @@ _TEXTS = ("text", "character varying", "character", "name")
 _MONEY = "money"  # which PostgreSQL casts to no number but numeric
 _COLUMNS = """
 SELECT attname, format_type(coalesce(nullif(typbasetype, 0), atttypid), NULL),
-  CASE WHEN typbasetype = 0 THEN format_type(atttypid, atttypmod) ELSE format_type(typbasetype, typtypmod) END
+  CASE typbasetype WHEN 0 THEN format_type(atttypid, atttypmod) ELSE format_type(typbasetype, typtypmod) END,
+  coalesce(collisdeterministic, true)
 FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+  LEFT JOIN pg_collation c ON c.oid = attcollation
 WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
 
@@ -96,6 +98,13 @@ class _PostgresCompiler(PostgresCompiler):  # type: ignore[misc]
         """Without the blanks that an import takes off; Ibis's own knows those of ASCII."""
         return self.f.btrim(arg, BLANKS)
 
+    def visit_Cast(self, op: Any, *, arg: Any, to: Any) -> Any:  # noqa: N802
+        """Of types that compare differently texts that compare as they are stored."""
+        text = super().visit_Cast(op, arg=arg, to=to)
+        is_unusual = op.arg.dtype.is_unknown() and to.is_string()
+        collation = sge.to_identifier("C", quoted=True)
+        return sge.paren(sge.Collate(this=text, expression=collation)) if is_unusual else text
+
     def visit_Coalesce(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
         """A condition that is false where it is NULL, as IS TRUE; anything else as it is."""
         is_false_default = op.dtype.is_boolean() and len(arg) == 2 and arg[1] == sge.false()
@@ -133,7 +142,8 @@ def postgresql(**options: Any) -> SQLBackend:
 def postgresql_schema(backend: SQLBackend, schema: str, table: str) -> ibis.Schema:
     """The types of a table's columns, those of a domain's values. TableNotFound.
 
-    Ibis calls enumerations and citext texts, which compare differently, and fails at types such as regclass.
+    Ibis calls enumerations and citext texts, which compare differently, as texts of nondeterministic
+    collations do, and fails at types such as regclass.
     """
     connection: Any = backend.con
     identifier = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
@@ -141,12 +151,12 @@ def postgresql_schema(backend: SQLBackend, schema: str, table: str) -> ibis.Sche
         rows = cursor.execute(_COLUMNS, [identifier]).fetchall()
     if not rows:
         raise TableNotFound(table)
-    return ibis.schema({name: _postgresql_type(base, kind) for name, base, kind in rows})
+    return ibis.schema({name: _postgresql_type(*kind) for name, *kind in rows})
 
 
-def _postgresql_type(base: str, kind: str) -> dt.DataType:
+def _postgresql_type(base: str, kind: str, is_deterministic: bool) -> dt.DataType:
     if base in _TEXTS:
-        return dt.string
+        return dt.string if is_deterministic else dt.unknown
     with suppress(ParseError, AttributeError):
         column_type = PostgresType.from_string(kind)
         if not column_type.is_string() and base != _MONEY:

@@ -1,8 +1,8 @@
 """The engine of connected slicers: atoms over every record that counts, worked out in the database."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import ibis
 import ibis.expr.types as ir
@@ -27,6 +27,8 @@ from lib.wire.errors import InternalError
 
 FEW_DIGITS = 11
 
+Result = TypeVar("Result")
+
 
 class IbisEngine:
     """Answers questions in the database that has the rows, exactly, whatever limit of rows they have.
@@ -43,9 +45,12 @@ class IbisEngine:
         Misconfigured, which names the column, where the table fits the slicer no longer.
         """
         with about(slicer):
-            statements = Statements(self._live, slicer, question, deadline)
-            with self._table_check(slicer):
-                groups, rows, total = ExactAnswer(statements).sums()
+            return self._retry_on_change(
+                slicer, lambda: self._sums(Statements(self._live, slicer, question, deadline))
+            )
+
+    def _sums(self, statements: Statements) -> Sums:
+        groups, rows, total = ExactAnswer(statements).sums()
         return Sums(
             groups=groups,
             rows=rows,
@@ -60,19 +65,22 @@ class IbisEngine:
         times = tuple(name for name in request.names if name in TIME_KEY_FIELDS)
         with about(slicer):
             question = replace(request.question, split_by=times)
-            statements = Statements(self._live, slicer, question, deadline)
-            with self._table_check(slicer):
-                return fetch_records(statements, request)
+            return self._retry_on_change(
+                slicer,
+                lambda: fetch_records(Statements(self._live, slicer, question, deadline), request),
+            )
 
-    @contextmanager
-    def _table_check(self, slicer: StoredSlicer) -> Iterator[None]:
-        """Where the database refuses a statement: Misconfigured if the table fits the slicer no longer."""
+    def _retry_on_change(self, slicer: StoredSlicer, work: Callable[[], Result]) -> Result:
+        """Where the database refuses a statement: once more if the table has changed within the last minute.
+
+        Misconfigured if it fits the slicer no longer.
+        """
         try:
-            yield
+            return work()
         except InternalError as error:
-            if type(error) is InternalError:  # refused: the table may have changed within the last minute
-                self._live.check_again(slicer)
-            raise
+            if type(error) is not InternalError or not self._live.has_changed(slicer):
+                raise
+            return work()
 
 
 class ExactAnswer:

@@ -86,6 +86,10 @@ def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.
     return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in totals.items()}
 
 
+def _key(slicer: StoredSlicer) -> Key:
+    return slicer.project, slicer.name, slicer.version.partition("-")[0]
+
+
 def _is_same(live: Live, columns: Columns, days: Days) -> bool:
     """Whether nothing that was read has changed, as far as that shows."""
     return live.days == days and days.is_marked and live.columns.table.equals(columns.table)
@@ -146,7 +150,7 @@ class LiveSlicers:
 
     def of(self, slicer: StoredSlicer) -> Live:
         """The metadata read. SourceUnavailable, DeadlineExceeded; Misconfigured if it no longer fits."""
-        key = (slicer.project, slicer.name, slicer.version.partition("-")[0])
+        key = _key(slicer)
         with self._lock:
             live = self._live.get(key)
             if live is not None and self._clock() - self._checked_at[key] < FRESH_SECONDS:
@@ -215,6 +219,16 @@ class LiveSlicers:
                 f"The table of {slicer.project}/{slicer.name} has changed: {error.reason}. Adapt the table, "
                 "or the definition, and connect the slicer again with tranche connect --replace"
             ) from None
+
+    def has_changed(self, slicer: StoredSlicer) -> bool:
+        """Whether the table is not the one that was read, which is then forgotten; see `check_again`."""
+        columns, key = self.check_again(slicer), _key(slicer)
+        with self._lock:
+            live = self._live.get(key)
+            if live is None or live.columns.table.equals(columns.table):
+                return False
+            del self._live[key]
+            return True
 
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Whether a connection's database answers. SourceUnavailable, Misconfigured."""
