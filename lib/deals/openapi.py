@@ -248,6 +248,13 @@ def dry_run(answer: type[BaseModel]) -> Responses:
 
 
 @cache
+def or_dry_run(answer: type[BaseModel]) -> Any:
+    """The answer of a write that answers 200 as its dry run does."""
+    either = RootModel[answer | page_of(dry_run_result(answer), BaseModel)]  # type: ignore[valid-type, misc]
+    return _model(f"{answer.__name__}OrDryRun", "What was written, or what would be.", either)
+
+
+@cache
 def changed_many(answer: type[BaseModel]) -> Any:
     """The results of several changes, or of a dry run of them."""
     either = GenericAlias(list, (CHANGE_RESULT | dry_run_result(answer),))

@@ -17,7 +17,16 @@ from lib.deals.endpoints import (
     list_page,
     read_id,
 )
-from lib.deals.openapi import DRY_RUN_PARAMETER, PAGE_PARAMETERS, dry_run, errors, page_of, parameter, success
+from lib.deals.openapi import (
+    DRY_RUN_PARAMETER,
+    PAGE_PARAMETERS,
+    dry_run,
+    errors,
+    or_dry_run,
+    page_of,
+    parameter,
+    success,
+)
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
@@ -171,7 +180,7 @@ async def get(call: ReadCall, number: Number) -> Response:
 @router.post(
     "/{id}/approve/",
     summary="Apply a proposal",
-    responses=success(200, "Apply a proposal", ProposalAnswer)
+    responses=success(200, "Apply a proposal", or_dry_run(ProposalAnswer))
     | errors(Conflict, NotFound, noun=ABOUT_ENTITY),
     openapi_extra={"parameters": [DRY_RUN_PARAMETER]} | body(ApprovalRequest, EXAMPLES["approve"]),
 )
