@@ -251,10 +251,13 @@ def done(name, *ids, **options):
     assert answer.status_code < 300, (name, answer)
     return answer.parsed
 
-client = Client(base_url=address)
-form = models.TokenForm("password", "manager", password, "service_id=deals")
-token = done("token", tag="tokens", body=form).access_token
-client = AuthenticatedClient(base_url=address, token=token)
+def signed_in(name):
+    global client
+    client = Client(base_url=address)
+    form = models.TokenForm("password", name, password, "service_id=deals")
+    return AuthenticatedClient(base_url=address, token=done("token", tag="tokens", body=form).access_token)
+
+colleague, client = signed_in("admin"), signed_in("manager")
 
 seats = done("list_seats", limit=2).results
 assert all(seat.dsp.name for seat in seats)
@@ -290,7 +293,11 @@ proposal = done("create_proposals", body=models.ProposalRequest(
     entity=models.ProposalRequestEntity.DEMAND_DEALS, entity_id=deal.id, fields=fields, reason="It wins less",
 ))
 assert [(part.field, part.before, part.after) for part in proposal.changes] == [("price", 2.5, 2.75)]
+own = call("approve_proposals", proposal.id, body=models.ApprovalRequest())
+assert own.status_code == 403, own
+manager, client = client, colleague
 assert done("approve_proposals", proposal.id, body=models.ApprovalRequest()).state.value == "approved"
+client = manager
 assert done("get_demand_deals", deal.id).price == 2.75
 history = done("history_demand_deals", deal.id).results
 assert [change.action.value for change in history] == ["changed", "created"]
@@ -307,7 +314,8 @@ assert call("create_demand_deals", body=new_deal(" ", 1, -1.0)).status_code == 4
 
 
 def test_a_day_with_a_generated_client(served: Served, clients: Path) -> None:
-    """Signs in, lists, creates a package with its deal, changes, proposes, approves, deletes, is refused."""
+    """Signs in, lists, creates a package with its deal, changes, proposes, deletes, is refused; somebody else
+    approves."""
     command = [sys.executable, "-c", DAY, str(served.http.base_url), PASSWORD]
     day = subprocess.run(command, cwd=clients, capture_output=True, text=True)
     assert day.returncode == 0, day.stderr
