@@ -125,6 +125,19 @@ def test_letters_of_names(lake: Path) -> None:
     assert split(slicer(lake, data="Bids"), data="Bids") == {"US": 3, "DE": 4}
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_times_of_any_unit(lake: Path, unit: str, zone: str | None) -> None:
+    """A time counts in whatever unit it is written, for periods of any length."""
+    at = pa.array([DAY], pa.timestamp(unit, zone))
+    pq.write_table(pa.table({"at": at, "country": ["US"], "bids": [1.0]}), lake / "sales" / "a.parquet")
+    table = slicer(lake)
+    assert split(table) == {"US": 1}
+    assert table.ask(first=dt.date(1, 1, 3), last=dt.date(9998, 1, 1)).total.estimate[
+        "sum:bids"
+    ].tolist() == [1]
+
+
 def test_a_column_without_values_fits_any_type(lake: Path) -> None:
     """pandas writes a column that has no values as one of no type: it takes the type of the other files."""
     write(lake, "a.parquet", country=pa.nulls(1), bids=pa.nulls(1))

@@ -23,7 +23,8 @@ from lib.wire.errors import BadDefinition
 HOUR_SECONDS, DAY_HOURS = 3600, 24
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (a clock without a zone)
 NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # what `numeric` of PostgreSQL can be beside numbers
-FIRST_HOUR, LAST_HOUR = -17_259_864, 70_389_480  # the year 1, 2 January; 9999, 30 December
+CALENDAR_HOURS = -17_259_864, 70_389_480  # 2 January of the year 1 to 30 December 9999
+NANOSECONDS, NANOSECOND_HOURS = 9, (-2_559_600, 2_559_600)  # that 64 bits can count: 1678 to 2261
 
 
 class Columns:
@@ -214,6 +215,9 @@ class Columns:
 
 def _bound(kind: dt.DataType, hour: int) -> ir.Scalar | None:
     """The first value of a time column that lies in an hour of its clock or later; None beyond all dates."""
+    first, last = _hours(kind)
+    if kind.is_timestamp() and not first <= hour <= last:
+        return None
     try:
         if kind.is_date():
             return ibis.literal((EPOCH + datetime.timedelta(days=-(-hour // DAY_HOURS))).date())
@@ -225,8 +229,13 @@ def _bound(kind: dt.DataType, hour: int) -> ir.Scalar | None:
 
 def is_calendar(column: ir.Column) -> ir.BooleanValue:
     """Whether a time is of the years 1 to 9999: databases have infinity as well, and years beyond."""
-    first, last = (_bound(column.type(), hour) for hour in (FIRST_HOUR, LAST_HOUR))
+    first, last = (_bound(column.type(), hour) for hour in _hours(column.type()))
     return ~(column < first) & ~(column > last)
+
+
+def _hours(kind: dt.DataType) -> tuple[int, int]:
+    """The first and the last hour of UTC that times of a type can have here."""
+    return NANOSECOND_HOURS if kind.is_timestamp() and kind.scale == NANOSECONDS else CALENDAR_HOURS
 
 
 def _cell(kind: dt.DataType, text: str) -> Any:
@@ -259,7 +268,7 @@ def any_of(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
 
 
 def _key_problem(field: KeyFieldDefinition, kind: dt.DataType) -> str | None:
-    if kind.is_array():
+    if kind.is_array() and not _is_opaque(kind):
         return None if field.segmented else f"key field '{field.name}' has lists; write segmented: true"
     if field.segmented is True:
         return f"key field '{field.name}' is segmented: true, but its column is {kind}, not a list"
