@@ -1,0 +1,38 @@
+"""The table of types in docs/connections.md is what the engines do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import column_types
+import pytest
+from column_types import DUCKDB, FILES, POSTGRESQL, Case
+
+PAGE = Path(__file__).parent.parent / "docs" / "connections.md"
+
+
+def check(title: str, url: str, cases: Sequence[Case], folder: Path) -> None:
+    """Ask the engine, and compare the page."""
+    expected = column_types.table(title, column_types.outcomes(url, cases, folder))
+    assert expected in PAGE.read_text(encoding="utf-8"), f"put this into docs/connections.md:\n{expected}"
+
+
+@pytest.mark.parametrize("title", FILES)
+def test_types_of_parquet(title: str, tmp_path: Path) -> None:
+    """Each type of each writer is right in the roles that the page says, and refused in the others."""
+    cases, fill = FILES[title]
+    (tmp_path / "lake").mkdir()
+    fill(tmp_path / "lake")
+    check(title, f"parquet://{tmp_path}/lake", cases, tmp_path)
+
+
+def test_types_of_duckdb(tmp_path: Path) -> None:
+    """The same of DuckDB's own files."""
+    column_types.fill_duckdb(tmp_path / "rows.duckdb")
+    check("DuckDB", f"duckdb://{tmp_path}/rows.duckdb", DUCKDB, tmp_path)
+
+
+def test_types_of_postgresql(tmp_path: Path, postgres: str) -> None:
+    """The same of PostgreSQL."""
+    url = postgres.replace("postgresql+psycopg://", "postgresql://")
+    column_types.fill_postgresql(url)
+    check("PostgreSQL", url, POSTGRESQL, tmp_path)
