@@ -66,7 +66,7 @@ QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "deals by status": ("demand_deals", [("ordering", "status")]),
     "deals by seat": ("demand_deals", [("ordering", "seat")]),
     "deals by start": ("demand_deals", [("ordering", "start_date")]),
-    "deals, search one name": ("demand_deals", [("search", "19999")]),
+    "deals, search one name": ("demand_deals", [("search", "tr-000000019999")]),
     "deals, search france": ("demand_deals", [("search", "france"), ("meaning", "france:country:FR")]),
     "deals, two words": ("demand_deals", [("search", "morning seat-17")]),
     "deals, paused": ("demand_deals", [("status", "paused")]),

@@ -15,6 +15,8 @@ DEFAULT_LIMIT, LARGEST_LIMIT = 50, 500
 PAGING = ("limit", "offset")
 FINDING = ("search", "ordering", "meaning", "counts", "report", "etags")
 MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
+TERM = re.compile(r'"([^"]*)"?|([^\s"]+)')
+CURLY = str.maketrans("“”„", '"""')
 Parameters = Sequence[tuple[str, str]]
 VALUES = ("browser", "device", "operating_system")
 KINDS = (*GEO_TYPES, *VALUES, "size", "media_type")
@@ -189,6 +191,21 @@ def text(package: Mapping[str, Any]) -> str:
 def of_value(kind: str, value: str) -> str:
     """How the text has a value."""
     return f"\n{kind}:{value}\n".casefold()
+
+
+def terms(search: str) -> list[str]:
+    """The words of a search, and its phrases in quotes, in lower case: `spring "run of network"`."""
+    parts = TERM.findall(search.casefold().translate(CURLY))
+    return [term for phrase, word in parts if (term := word or " ".join(phrase.split()))]
+
+
+def beginning(term: str) -> str:
+    """The regular expression of a term at the beginning of a word, in Python as in PostgreSQL.
+
+    What has no case (`@`, Chinese) is found anywhere: not every script has spaces between its words.
+    """
+    is_cased = term[0].isdigit() or term[0].upper() != term[0].lower()
+    return rf"(^|\W|_){re.escape(term)}" if is_cased else re.escape(term)
 
 
 def of_word(word: str) -> tuple[str, ...]:

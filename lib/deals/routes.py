@@ -44,12 +44,13 @@ NOTES = {
 ABOUT_WARNINGS = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
 ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
 SEARCH_OF_OTHERS = (
-    "Entities with each of these words in their name or code, whatever its case, or as their id"
+    "Entities with each of these words at the beginning of a word of their name or code, whatever its case, "
+    "or as their id; what is in quotes is one phrase"
 )
 SEARCH = (
-    "Entities with each of these words, whatever its case: in their name, codes, contact or targeting, in "
-    "those of the packages or deals that they are linked with, of their seats and DSPs, or as their "
-    "id. An extension."
+    "Entities with each of these words, whatever its case, at the beginning of a word: of their name, codes, "
+    "contact or targeting, of those of the packages or deals that they are linked with, of their seats and "
+    "DSPs, or as their id. What is in quotes is one phrase. An extension."
 )
 MEANING = (
     "A value of targeting that a word of the search stands for too, as word:kind:value: with "

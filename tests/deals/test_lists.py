@@ -201,6 +201,26 @@ def test_search_finds_by_what_is_linked(manager: Caller, sold: dict[str, Any]) -
     assert ids(manager, "supply_deals", f"{word} country") == [], "kinds of targeting are no words of it"
 
 
+def test_a_search_finds_beginnings_of_words_and_quotes_a_phrase(manager: Caller, there: World) -> None:
+    """Not the middle of a word; a phrase in its order; signs and letters without case anywhere."""
+    word = unique("Ibis").replace(" ", "-")
+    names = {
+        "plain": f"{word} Österreich CTV video", "turned": f"{word} video_CTV (Wien)", "other": f"{word} Brotvideo",
+        "far": f"{word} 新東京",
+    }  # fmt: skip
+    number = {
+        key: manager.make("demand_deals", {"name": name, **option(there.ada, 2)})["id"]
+        for key, name in names.items()
+    }
+    for search, expected in {
+        "video": ["plain", "turned"], "VID ctv": ["plain", "turned"], "deo": [], "terreich": [], "öst": ["plain"],
+        '"ctv vid"': ["plain"], '"ctv video': ["plain"], "“video_ctv”": ["turned"], '"video ctv"': [],
+        "wien": ["turned"], "(wien": ["turned"], "東京": ["far"], ".": [], '""': [*names],
+    }.items():  # fmt: skip
+        found = ids(manager, "demand_deals", f"{word} {search}")
+        assert sorted(found) == sorted(number[key] for key in expected), search
+
+
 def test_a_word_may_stand_for_a_value_of_targeting(manager: Caller, sold: dict[str, Any]) -> None:
     """`meaning` finds what is targeted at a value by another word, and nothing that merely begins like it."""
     word = sold["word"]

@@ -358,6 +358,8 @@ def test_what_is_at_hand_is_found_by_what_is_linked(plain: PlainDeals, book: Boo
         return [one.id for one in plain.list(model, **params).results]
 
     assert found(SupplyPackage, search="autumn alder") == [made.id]
+    assert found(SupplyPackage, search='"spri') == [other.id]
+    assert found(SupplyPackage, search="pring") == found(SupplyPackage, search='"alder autumn"') == []
     assert found(SupplyPackage, seat=72) == found(SupplyPackage, dsp=8) == [made.id]
     assert found(DemandDeal, search="us") == deals_
     assert found(DemandDeal, search="usa", meaning=["usa:country:US"]) == deals_

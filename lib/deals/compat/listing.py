@@ -3,6 +3,7 @@
 `Links` gives what an entity is linked with, as far as it is known here: a package's deals, and the reverse.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -45,7 +46,7 @@ def page(
     ]:
         if name not in names:
             raise Invalid({name: [f"There is no such field{suggestion(name, names) or '.'}"]})
-    words = text.casefold().split()
+    words = queries.terms(text)
     matches = [
         resource
         for resource in everything
@@ -79,7 +80,8 @@ def _has_word(resource: Resource, word: str, meanings: Meanings, links_of: Links
     if str(resource.id) == word:
         return True
     everything = (resource, *links_of(resource))
-    if any(word in text.casefold() for part in everything for text in _texts(part)):
+    beginning = re.compile(queries.beginning(word))
+    if any(beginning.search(text.casefold()) for part in everything for text in _texts(part)):
         return True
     parts = [*queries.of_word(word), *(queries.of_value(*pair) for pair in meanings.get(word, ()))]
     targets = [queries.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]

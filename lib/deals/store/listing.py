@@ -1,6 +1,7 @@
 """A page of a list: search, filters, order, and counts per value of some filters.
 
-A search finds entities that have each of its words, themselves or in linked entities. Packages and deals are
+A search finds entities that have each of its words and phrases at the beginning of a word, themselves or in
+linked entities. Packages and deals are
 found by each other's names, by seats and DSPs, by codes and contacts, by targeting; not by deals that the
 caller can't see (the packages of a deal that is seen are seen too).
 """
@@ -10,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, and_, case, func, or_, select
 
 from lib.deals import fields, queries
 from lib.deals.delivery import FIGURES
@@ -77,10 +78,9 @@ def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: 
 
 
 def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
-    """A condition per word of the search, ignoring case; a number can also be an id."""
+    """A condition per word or phrase of the search, ignoring case; a number can also be an id."""
     return [
-        _has(work, entity_store, word, query.meanings.get(word.casefold(), ()))
-        for word in query.search.split()
+        _has(work, entity_store, term, query.meanings.get(term, ())) for term in queries.terms(query.search)
     ]
 
 
@@ -105,7 +105,12 @@ def _has(
 
 
 def _text(table: Table, word: str) -> ColumnElement[bool]:
-    return table.c.folded.contains(word.casefold(), autoescape=True)
+    # Patterns of LIKE are fast, and leave few rows to the regular expression.
+    text = table.c.folded
+    begins = (text.startswith(word, autoescape=True), text.contains(f" {word}", autoescape=True))
+    return and_(
+        text.contains(word, autoescape=True), or_(*begins, text.regexp_match(queries.beginning(word)))
+    )
 
 
 def _seats(word: str) -> Select[tuple[int]]:

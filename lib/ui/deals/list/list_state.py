@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.deals import queries
 from lib.deals.client import Abilities
 from lib.deals.fields import DEALS, SUPPLY
 from lib.figures.deals.deal_names import KINDS
@@ -97,8 +98,10 @@ def read_order(text: str, orders: frozenset[str]) -> tuple[str, Direction]:
 
 
 def search_words(text: str) -> Iterator[str]:
-    """The words of a search that may stand for places."""
-    yield from dict.fromkeys(word.casefold() for word in text.split() if len(word) > 2 and ":" not in word)
+    """The words of a search that may stand for places; no phrase does."""
+    yield from dict.fromkeys(
+        word for word in queries.terms(text) if len(word) > 2 and not re.search(r"[\s:]", word)
+    )
 
 
 def active_filters(filters: Mapping[str, list[str]], entity: str, does: Abilities) -> Filters:
