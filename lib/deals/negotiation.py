@@ -8,7 +8,7 @@ A deal is one seat's: what the buyer of another seat answered before stays with 
 all that its side was shown, and lapses when any of it changes: a term, the seat, or whether the deal runs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -41,10 +41,9 @@ STATUS: Mapping[tuple[Side, Act], int] = {
     ("house", "accepts"): APPROVED,
     ("house", "proposes"): PENDING,
     ("house", "declines"): PENDING,
-    ("house", "withdraws"): PENDING,
 }
 """The state that a round leaves the deal in at its buyer: one whose proposal is declined still has the terms
-as they are to answer."""
+as they are to answer. A withdrawal leaves that of the round before."""
 
 negotiation_rounds = Table(
     "negotiation_rounds",
@@ -179,6 +178,14 @@ class Negotiation:
         return last is not None and last.act == "accepts" and not (self.changes or self.stale_terms)
 
     @property
+    def status(self) -> int:
+        """The number of the buyer's status (deal sync): an acceptance approves the terms as they are alone."""
+        last = self.last
+        if last is None or (last.act == "accepts" and not self.is_agreed):
+            return PENDING
+        return STATUS[last.side, last.act]
+
+    @property
     def stale_terms(self) -> tuple[str, ...]:
         """The fields, beside those to take over, that have changed since the last answer was about them."""
         terms = OfferTerms() if self.last is None else self.last.terms
@@ -266,12 +273,20 @@ class Negotiations(DatabaseScope):
         return {(row.deal_id, row.seat_id): _round(row) for row in self.rows(query)}
 
     def _of(self, connection: Connection, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
-        query = select(negotiation_rounds).where(
-            _COLUMNS.service == self.service,
-            _COLUMNS.deal_id == deal.id,
-            _COLUMNS.seat_id == seat_number(deal),
-        )
-        return Negotiation(terms, tuple(map(_round, connection.execute(query.order_by(_COLUMNS.number)))))
+        rounds = rounds_of(connection, self.service, [deal.id or 0])
+        return Negotiation(terms, rounds.get((deal.id or 0, seat_number(deal)), ()))
+
+
+def rounds_of(
+    connection: Connection, service: str, deals: Collection[int]
+) -> dict[tuple[int, int], tuple[Round, ...]]:
+    """The rounds about these deals, by deal and seat."""
+    query = select(negotiation_rounds).where(_COLUMNS.service == service, _COLUMNS.deal_id.in_(deals))
+    rounds: dict[tuple[int, int], tuple[Round, ...]] = {}
+    for row in connection.execute(query.order_by(_COLUMNS.number)):
+        key = row.deal_id, row.seat_id
+        rounds[key] = (*rounds.get(key, ()), _round(row))
+    return rounds
 
 
 def _offer_values(terms: OfferTerms) -> dict[str, Any]:

@@ -74,10 +74,10 @@ class DealsRequest:
 
 
 class DealsService:
-    """Deals in the database; `currency` is that of deals without one. Safe among threads."""
+    """Deals in the database; `usual_terms` are those of deals without their own. Safe among threads."""
 
-    def __init__(self, engine: Engine, currency: str = "") -> None:
-        self._engine, self._currency = engine, currency
+    def __init__(self, engine: Engine, usual_terms: Mapping[str, str] | None = None) -> None:
+        self._engine, self._usual_terms = engine, usual_terms or {}
 
     def get(self, key: EntityKey, request: DealsRequest) -> EntityResponse:
         """The entity. NotFound without it, and for who may not see it."""
@@ -240,7 +240,7 @@ class DealsService:
     def _working(
         self, within: Callable[[Work], Result], request: DealsRequest
     ) -> Callable[[Connection], Result]:
-        return lambda connection: within(Work.of(connection, request.scope, self._currency))
+        return lambda connection: within(Work.of(connection, request.scope, self._usual_terms))
 
     def _write_once(
         self,

@@ -18,7 +18,7 @@ from sqlalchemy import select, update
 from deals.caller import END, Body, Caller, World, deals, option, package, unique, world
 from deals.conftest import OpenRow, issue
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import Negotiations, OfferTerms, Round, negotiation_rounds
 from lib.deals.store.tables import synced_deals
 from lib.deals.sync.documents import SELLER_STATUS
@@ -432,21 +432,49 @@ def test_the_later_of_dsp_and_buyer_is_the_status(
         assert status() == ("active", "paused")[number]
 
 
-@pytest.mark.parametrize("term", [{"price": Decimal("9.9")}, {"units": 5000}, {"currency": "EUR"}])
+@pytest.mark.parametrize(
+    ("entity", "field", "value"),
+    [
+        ("demand_deals", "price", 9.9),
+        ("demand_deals", "units", 5000),
+        ("demand_deals", "currency", "EUR"),
+        ("demand_deals", "budget", 700),
+        ("demand_deals", "buyer_note", "With other creatives"),
+        ("supply_deals", "end_date", "2999-02-01 00:00:00+0000"),
+        ("supply_deals", "media_type", "video"),
+        ("supply_deals", "geo_targetings", [{"type": "country", "value": "FR"}]),
+        ("demand_deals", "house_code", "B-17"),
+    ],
+)
 def test_what_the_deal_does_not_have_is_not_approved(
-    manager: Caller, client: Deals, desk: connect.Installation, there: World, term: dict[str, Any]
+    manager: Caller,
+    client: Deals,
+    desk: connect.Installation,
+    there: World,
+    entity: str,
+    field: str,
+    value: Any,
 ) -> None:
-    """An acceptance of terms that the deal has not, or not any more, is pending, in the filter too."""
-    made = sold(manager, there.ada)
-    manager.change("demand_deals", made["id"], deal_type="guaranteed", units=1000, currency="USD")
+    """An acceptance of anything on the buyer's page that the deal has not any more is pending, in the filter
+    too; what the page doesn't show changes nothing, and what goes back is approved again."""
+    made = sold(manager, there.ada, media_type="banner", end_date=LATER)
+    manager.change("demand_deals", made["id"], deal_type="guaranteed", units=1000, currency="USD", budget=500)
     deal = client.get(DemandDeal, made["id"])
-    store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms(deal.price, 1000, currency="USD")
+    packages = [client.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
+    usual = {"currency": "USD", "price_type": "floor"}
+    store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms.of(deal, packages, usual)
     store.add(deal, terms, Round("buyer", "accepts", terms, "Bea Buyer", "", 1), store.of(deal, terms).mark)
-    assert client.get(DemandDeal, made["id"]).buyer_status == "approved"
-    manager.change(
-        "demand_deals",
-        made["id"],
-        **{name: float(value) if name == "price" else value for name, value in term.items()},
-    )
-    assert client.get(DemandDeal, made["id"]).buyer_status == "pending approval"
-    assert client.list(DemandDeal, buyer_status="pending approval", id=made["id"]).count == 1
+
+    def status() -> str | None:
+        found = client.get(DemandDeal, made["id"]).buyer_status
+        for state in ("approved", "pending approval"):
+            assert client.list(DemandDeal, buyer_status=state, id=made["id"]).count == (state == found)
+        return found
+
+    assert status() == "approved"
+    number = made["id"] if entity == "demand_deals" else packages[0].id
+    before = manager.get(f"{entity}/{number}/")[field]
+    manager.change(entity, number, **{field: value})
+    assert status() == ("approved" if field == "house_code" else "pending approval")
+    manager.change(entity, number, **{field: before})
+    assert status() == "approved"

@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Row, Table, insert, select
 
 from lib.deals import fields, moments, queries, requests
 from lib.deals.fields import TERMS
-from lib.deals.models import BUYER_STATUS, generated_name
+from lib.deals.models import BUYER_STATUS, DemandDeal, SupplyPackage, generated_name
+from lib.deals.negotiation import Negotiation, OfferTerms, rounds_of
 from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import Dependants, EntityStore, linked_ids, refer
@@ -203,7 +204,7 @@ class DemandDeals(EntityStore):
         """Each with its seat, its DSP and its packages."""
         buyers = seats_of(work, {row.seat_id for row in rows})
         supply = _packages_of(work, t.supply_package_deals, "demand_deal_id", [row.id for row in rows])
-        return [
+        bodies: list[Fields] = [
             {
                 "id": row.id,
                 **self.own(row),
@@ -213,10 +214,17 @@ class DemandDeals(EntityStore):
                 "supply_deals": supply[row.id],
                 "package": row.package_id and {"id": row.package_id, "name": row.of},
                 "status": row.status,
-                "buyer_status": None if row.buyer_status is None else BUYER_STATUS[row.buyer_status],
             }
             for row in rows
         ]
+        answered = [
+            body for body, row in zip(bodies, rows, strict=True) if row.buyer_status == status.ANSWERED
+        ]
+        number_of_deal = {row.id: row.buyer_status for row in rows} | _answered_statuses(work, answered)
+        for body in bodies:
+            number = number_of_deal[body["id"]]
+            body["buyer_status"] = None if number is None else BUYER_STATUS[number]
+        return bodies
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the terms go together."""
@@ -241,6 +249,27 @@ class DemandDeals(EntityStore):
             others = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
             work.relink(t.supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
+
+
+def _answered_statuses(work: Work, bodies: Sequence[Fields]) -> dict[int, int]:
+    """The number of the buyer's status of these deals, from all that their buyers' pages show."""
+    if not bodies:
+        return {}
+    rounds = rounds_of(work.connection, "", [body["id"] for body in bodies])
+    package_ids = {package["id"] for body in bodies for package in body["supply_deals"]}
+    packages = {
+        body["id"]: SupplyPackage.model_validate(body)
+        for body in SUPPLY.show(work.without_limits(), [*package_ids])
+    }
+    statuses = {}
+    for body in bodies:
+        deal = DemandDeal.model_validate(body)
+        of_deal = [packages[package["id"]] for package in body["supply_deals"]]
+        negotiation = Negotiation(
+            OfferTerms.of(deal, of_deal, work.usual_terms), rounds[body["id"], body["seat"]["id"]]
+        )
+        statuses[body["id"]] = negotiation.status
+    return statuses
 
 
 def check_deal(

@@ -16,6 +16,7 @@ from lib.deals import fields, moments
 from lib.deals.models import BUYER_STATUS, HEALTH_STATES, STATUSES
 from lib.deals.store import status
 from lib.deals.store import tables as t
+from lib.deals.store.entity_stores import DEALS
 from lib.deals.store.work import Work
 
 Schema = dict[str, Any]
@@ -133,7 +134,17 @@ def _choice(options: Sequence[str]) -> Callable[[str], str]:
     return parse
 
 
-def _buyer_status(text: str) -> int:
+def _buyer_status(work: Work) -> ColumnElement[Any]:
+    """The number of a deal's status at its buyer; of those that its terms decide, as they are returned."""
+    column = status.at_buyer()
+    answered = [row.id for row in work.rows(select(_DEALS.c.id).where(column == status.ANSWERED))]
+    number_of_deal = {
+        body["id"]: BUYER_STATUS.index(body["buyer_status"]) for body in DEALS.show(work, answered)
+    }
+    return case(number_of_deal, value=_DEALS.c.id, else_=column) if number_of_deal else column
+
+
+def _buyer_number(text: str) -> int:
     return BUYER_STATUS.index(_choice(BUYER_STATUS)(text))
 
 
@@ -146,7 +157,7 @@ AMOUNTS = FilterKind(
 )
 TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
 STATUS = FilterKind(_choice(STATUSES), {"enum": [*STATUSES]})
-BUYER = FilterKind(_buyer_status, {"enum": [*BUYER_STATUS]})
+BUYER = FilterKind(_buyer_number, {"enum": [*BUYER_STATUS]})
 HEALTH = FilterKind(_choice(HEALTH_STATES), {"enum": [*HEALTH_STATES]})
 KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
@@ -194,7 +205,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
         "price_type": ListFilter(TEXT, _always(t.PRICE_TYPE)),
-        "buyer_status": ListFilter(BUYER, lambda work: status.at_buyer()),
+        "buyer_status": ListFilter(BUYER, _buyer_status),
         "health": _HealthFilter(HEALTH, health_state),
         "supply_deals": _link_filter(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _link_filter(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),

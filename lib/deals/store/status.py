@@ -9,14 +9,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, exists, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, case, exists, func, literal, select, tuple_
 
 from lib.database import Instant
-from lib.deals.negotiation import PENDING, STATUS, negotiation_rounds
+from lib.deals.negotiation import STATUS, negotiation_rounds
 from lib.deals.store import tables as t
 
 Condition = ColumnElement[bool]
 _LINKS = t.supply_package_deals.c
+ANSWERED = -1
 
 
 def of_package(now: datetime) -> ColumnElement[str]:
@@ -59,7 +60,7 @@ def at_buyer() -> ColumnElement[Any]:
     """The number of the buyer's status of a row of demand_deals; null where nobody answered.
 
     Its DSP reports one (deal sync), and a round with its buyer leaves one (negotiation.py): the later counts.
-    An acceptance of a price, units or a currency that the deal does not have approves nothing.
+    ANSWERED for a round whose status depends on the deal's terms.
     """
     at_dsp = (
         t.synced_deals.c.deal_id == t.demand_deals.c.deal_id,
@@ -71,12 +72,8 @@ def at_buyer() -> ColumnElement[Any]:
         rounds.deal_id == t.demand_deals.c.id,
         rounds.seat_id == t.demand_deals.c.seat_id,
     )
-    deal = t.demand_deals.c
-    has_other_terms = or_(
-        rounds.price != deal.price, rounds.units * 1_000_000 != deal.units, rounds.currency != deal.currency
-    )
     status = case(
-        (and_(rounds.act == "accepts", has_other_terms), PENDING),
+        (rounds.act.in_(("accepts", "withdraws")), ANSWERED),
         *((tuple_(rounds.side, rounds.act) == pair, number) for pair, number in STATUS.items()),
     )
 

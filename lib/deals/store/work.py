@@ -7,7 +7,7 @@ may see deals sees them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -112,7 +112,8 @@ _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
 class Work:
     """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
 
-    `report` is what the health of deals is read from, in a list; `currency` is that of deals without one.
+    `report` is what the health of deals is read from, in a list; `usual_terms` are those of deals without their
+    own, by the field.
     With `trial_ids` it is rolled back: its rows get these ids, so that no sequence goes on.
     """
 
@@ -120,12 +121,19 @@ class Work:
     now: datetime
     scope: DealsScope
     report: tuple[str, str] = ("", "")
-    currency: str = ""
+    usual_terms: Mapping[str, str] = field(default_factory=dict)
     trial_ids: Iterator[int] | None = None
 
     @classmethod
-    def of(cls, connection: Connection, scope: DealsScope, currency: str = "") -> "Work":
-        return cls(connection, datetime.now(UTC).replace(microsecond=0), scope, currency=currency)
+    def of(
+        cls, connection: Connection, scope: DealsScope, usual_terms: Mapping[str, str] | None = None
+    ) -> "Work":
+        now = datetime.now(UTC).replace(microsecond=0)
+        return cls(connection, now, scope, usual_terms=usual_terms or {})
+
+    @property
+    def currency(self) -> str:
+        return self.usual_terms.get("currency", "")
 
     @property
     def who(self) -> str:

@@ -206,7 +206,7 @@ def connect(
         service,
         0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_unit,
-        {"price_type": settings.price_type, "currency": settings.price_currency},
+        settings.usual_terms,
     )
 
 

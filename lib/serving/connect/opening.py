@@ -211,7 +211,7 @@ def deals_api(
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=desk_tokens.is_own)
     return DealsApi(
-        DealsService(access.store.engine, settings.price_currency),
+        DealsService(access.store.engine, settings.usual_terms),
         DealSync(access.store.engine, selling_side(settings)),
         partial(_proposals_of, access, settings),
         admission,
