@@ -179,7 +179,7 @@ class Negotiation:
 
     @property
     def status(self) -> int:
-        """The number of the buyer's status (deal sync): an acceptance approves the terms as they are alone."""
+        """The number of the buyer's status: what was accepted is approved as long as the deal has it."""
         last = self.last
         if last is None or (last.act == "accepts" and not self.is_agreed):
             return PENDING

@@ -97,6 +97,11 @@ class Settings(Local):
         return self
 
     @property
+    def usual_terms(self) -> dict[str, str]:
+        """What a term of deals means that is not set, by its field."""
+        return {"price_type": self.price_type, "currency": self.price_currency}
+
+    @property
     def sync_origin(self) -> str:
         """The origin of the documents of deal sync; empty where there are none."""
         return self.deal_sync.deal_sync_origin or (DEMO if self.demo else "")

@@ -249,11 +249,6 @@ class Local(Section):
         return self
 
     @property
-    def usual_terms(self) -> dict[str, str]:
-        """What a term of deals means that is not set, by its field."""
-        return {"price_type": self.price_type, "currency": self.price_currency}
-
-    @property
     def warehouse(self) -> Path:
         """The folder of the slicers."""
         return self.home / "warehouse"

@@ -4,7 +4,6 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any

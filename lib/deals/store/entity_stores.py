@@ -217,10 +217,10 @@ class DemandDeals(EntityStore):
             }
             for row in rows
         ]
-        answered = [
-            body for body, row in zip(bodies, rows, strict=True) if row.buyer_status == status.ANSWERED
-        ]
-        number_of_deal = {row.id: row.buyer_status for row in rows} | _answered_statuses(work, answered)
+        number_of_deal = {row.id: row.buyer_status for row in rows}
+        number_of_deal |= _answered_statuses(
+            work, [body for body in bodies if number_of_deal[body["id"]] == status.ANSWERED]
+        )
         for body in bodies:
             number = number_of_deal[body["id"]]
             body["buyer_status"] = None if number is None else BUYER_STATUS[number]

@@ -137,10 +137,8 @@ def _choice(options: Sequence[str]) -> Callable[[str], str]:
 def _buyer_status(work: Work) -> ColumnElement[Any]:
     """The number of a deal's status at its buyer; of those that its terms decide, as they are returned."""
     column = status.at_buyer()
-    answered = [row.id for row in work.rows(select(_DEALS.c.id).where(column == status.ANSWERED))]
-    number_of_deal = {
-        body["id"]: BUYER_STATUS.index(body["buyer_status"]) for body in DEALS.show(work, answered)
-    }
+    ids = [row.id for row in work.rows(select(_DEALS.c.id).where(column == status.ANSWERED))]
+    number_of_deal = {body["id"]: BUYER_STATUS.index(body["buyer_status"]) for body in DEALS.show(work, ids)}
     return case(number_of_deal, value=_DEALS.c.id, else_=column) if number_of_deal else column
 
 

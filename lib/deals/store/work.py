@@ -112,9 +112,9 @@ _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
 class Work:
     """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
 
-    `report` is what the health of deals is read from, in a list; `usual_terms` are those of deals without their
-    own, by the field.
-    With `trial_ids` it is rolled back: its rows get these ids, so that no sequence goes on.
+    `report` is what the health of deals is read from, in a list; `usual_terms` are those of deals without
+    terms of their own, by the field. With `trial_ids` it is rolled back: its rows get these ids, so that no
+    sequence goes on.
     """
 
     connection: Connection
