@@ -176,10 +176,10 @@ TEXTS = (NAME, SHORT_TEXT, EMAIL)
 
 
 FIELDS = (
-    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.5, readers=FOR_BOTH),
+    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.0, readers=FOR_BOTH),
     DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5, readers=FOR_BOTH),
     DealField(
-        "deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=10.0,
+        "deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=9.6,
         readers=FOR_BOTH,
     ),
     DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5, readers=FOR_BOTH),

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
 from lib.deals import fields, requests
+from lib.deals.delivery import FIGURES, Pacing
 from lib.deals.fields import Time
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.values import LARGEST_ID, Id, Request
@@ -212,6 +213,14 @@ WARNING = _model(
     asks=Annotated[bool, Field(description="Screens have it confirmed; otherwise it is a hint")],
     compared_with=Annotated[str, Field(description="What `before` is, in words")],
 )
+DELIVERY = _model(
+    "Delivery",
+    "What a deal delivered, by the report: figures of the last days, and of guaranteed impressions those to "
+    "date, expected by then if they come evenly, and projected to the end. An extension.",
+    **dict.fromkeys(FIGURES, float | None),
+    pace=Annotated[Pacing | None, Field(description="Of its goal to date; of a budget in the last 7 days")],
+    is_estimate=Annotated[bool, Field(description="The figures are of a sample")],
+)
 PAGE = _model(
     "Page",
     "A page.",
@@ -220,6 +229,10 @@ PAGE = _model(
     previous=str | None,
     counts=(Annotated[dict[str, dict[str, Any]], Field(description=ABOUT_COUNTS)], {}),
     etags=(dict[str, str], {}),
+    delivery=(
+        Annotated[GenericAlias(dict, (str, DELIVERY)), Field(description="By the deal's id. An extension.")],
+        {},
+    ),
 )
 
 

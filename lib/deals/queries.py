@@ -13,7 +13,7 @@ from lib.wire.errors import suggestion
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 500
 PAGING = ("limit", "offset")
-FINDING = ("search", "ordering", "meaning", "counts", "report", "etags")
+FINDING = ("search", "ordering", "meaning", "counts", "report", "etags", "delivery")
 MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
 TERM = re.compile(r'"([^"]*)"?|([^\s"]+)')
 CURLY = str.maketrans("“”„", '"""')
@@ -32,6 +32,7 @@ class ListPage:
     results: list[dict[str, Any]]
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
+    delivery: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class ListQuery:
     `meanings` are the values of targeting (kind, value) that a word of the search stands for, by the word in
     lower case; `counts` are the filters by whose values the list is counted. `report` (project, slicer) is
     what the health of deals is read from; empty names: what they say themselves. `has_etags`: with each one's
-    ETag.
+    ETag; `has_delivery`: with what each delivered.
     """
 
     limit: int = DEFAULT_LIMIT
@@ -53,6 +54,7 @@ class ListQuery:
     counts: tuple[str, ...] = ()
     report: tuple[str, str] = ("", "")
     has_etags: bool = False
+    has_delivery: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class ListOffer:
     @property
     def parameters(self) -> list[str]:
         choices = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
-        choices |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
+        choices |= {"etags": self.orderings}
+        choices |= dict.fromkeys(("report", "delivery"), ["health"] if self.has_health else [])
         finding = [name for name, names in (choices | {"counts": self.countable}).items() if names]
         return [*PAGING, *finding, *self.filters]
 
@@ -91,6 +94,7 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         counts=_counts(single["counts"], offer.countable, problems),
         report=_report(single["report"], problems),
         has_etags=flag(single["etags"], "etags", problems),
+        has_delivery=flag(single["delivery"], "delivery", problems),
     )
 
 

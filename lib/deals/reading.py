@@ -50,11 +50,13 @@ ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "succe
 
 @dataclass(frozen=True)
 class Page(Generic[Answer]):
-    """A page of a list: the total count, the requested entities, and counts by filter and value."""
+    """A page of a list: the total count, the requested entities, counts by filter and value, and what deals
+    delivered by id."""
 
     count: int
     results: tuple[Answer, ...]
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    delivery: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Codec:
@@ -159,7 +161,8 @@ class Codec:
             counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
             tags = body.get("etags") or {}
             results = (_with_etag(read(entity), tags) for entity in body["results"])
-            return Page(int(body["count"]), tuple(results), counts)
+            delivery = {int(deal): figures for deal, figures in (body.get("delivery") or {}).items()}
+            return Page(int(body["count"]), tuple(results), counts, delivery)
         except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
             raise Unreadable("The service's list does not follow the API") from error
 

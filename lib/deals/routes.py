@@ -65,6 +65,7 @@ REPORT = (
     "health is by what deals say themselves. An extension."
 )
 ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
+DELIVERY = "Adds `delivery`: what each deal of the page delivered by `report`, by id. An extension."
 ATOMIC = "All are refused if one is: the others then have the status 424."
 TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
 CREATED_HEADERS: Schema = {
@@ -330,6 +331,7 @@ def _list_parameters(entity: str) -> list[Schema]:
     parameters.append(parameter("etags", FLAG | {"description": ETAGS}))
     if offer.has_health:
         parameters.append(parameter("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
+        parameters.append(parameter("delivery", FLAG | {"description": DELIVERY}))
     if offer.countable:
         counts = f"{COUNTS} {', '.join(offer.countable)}."
         pattern = _names([*offer.countable])

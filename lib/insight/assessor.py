@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lib.deals.buyer_counts import BuyerCounts, EnteredCounts
 from lib.deals.deal_health import DealContext, DealHealth
-from lib.deals.delivery import PERIODS
+from lib.deals.delivery import BEHIND, PERIODS, pacing
 from lib.deals.models import DemandDeal
 from lib.deals.supply.states import SupplyIndex
 from lib.insight import discrepancy_sentences, health
@@ -15,15 +15,16 @@ from lib.insight.deal_report import DealReport
 from lib.insight.deliveries import Deliveries, delivery_fields
 from lib.insight.dossier import dossier
 from lib.insight.funnel_days import FunnelDays
+from lib.insight.goal import goal_deliveries
 from lib.insight.health import Funnels
 from lib.insight.investigation import Investigation
 from lib.insight.supply_path import unauthorized_shares
 from lib.reporting.answers import Audience
 from lib.slicers.roles import DEAL, PACKAGE, step_fields
 
-DAYS, UNAUTHORIZED_SHARE, BEHIND = PERIODS[0], 10.0, 80.0
-"""Days of the funnel; in percent, the share of bids for unauthorized supply from which a deal needs
-attention, and the pace towards its goal below which it does."""
+DAYS, UNAUTHORIZED_SHARE = PERIODS[0], 10.0
+"""Days of the funnel; the share of bids for unauthorized supply, in percent, from which a deal needs
+attention."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
     "exclude them by a list."
@@ -56,14 +57,18 @@ class Assessor:
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             healths |= dict(Investigation(days, deals, context, healths).healths())
         deliveries, counts = self._deliveries, self._counts(deals)
+        report, packages_of = self.report, context.packages_of
+        goals = {} if report is None or deliveries is None else goal_deliveries(report, deals, packages_of)
         for deal in deals:
             number = deal.id or 0
             deal_health = self._with_supply(deal, healths[number])
             if number in counts:
                 deal_health = self._with_counts(deal, deal_health, counts[number])
             if deliveries is not None:
-                figures = deliveries.figures(deal, context.packages_of(deal))
-                deal_health = replace(deal_health, delivery=figures, is_estimate=deliveries.is_estimate)
+                figures, is_estimate = deliveries.figures(deal, packages_of(deal)), deliveries.is_estimate
+                if (goal := goals.get(number)) is not None:
+                    figures, is_estimate = figures | goal.figures, is_estimate or not goal.is_exact
+                deal_health = replace(deal_health, delivery=figures, is_estimate=is_estimate)
             healths[number] = _with_pace(deal_health)
         return healths
 
@@ -144,10 +149,12 @@ class Assessor:
 
 
 def _with_pace(deal_health: DealHealth) -> DealHealth:
-    """The health with a goal that is not met at the pace of the last days, by all periods that say so."""
+    """The health with a goal that is not met at the pace of the last days, by all periods that say so; not of
+    a deal that is ahead to date."""
     paces = {days: deal_health.delivery.get(f"pacing_{days}_days") for days in PERIODS}
     paces_by_days = {days: pace for days, pace in paces.items() if pace is not None}
-    if PERIODS[0] not in paces_by_days or deal_health.is_estimate or max(paces_by_days.values()) >= BEHIND:
+    is_known = PERIODS[0] in paces_by_days and not deal_health.is_estimate
+    if not is_known or max(paces_by_days.values()) >= BEHIND or pacing(deal_health.delivery) == "ahead":
         return deal_health
     parts = " and ".join(f"{pace:.0f} % in the last {days} days" for days, pace in paces_by_days.items())
     return deal_health.with_fault("Behind its goal", f"Of what its goal needs, it delivered {parts}.")

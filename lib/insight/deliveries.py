@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta, timezone
 
-from lib.deals.delivery import FIGURES, DeliveryKind
+from lib.deals.delivery import FIGURES, DeliveryFigure
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.deal_report import DealReport
+from lib.insight.goal import booking_of
 from lib.reporting.answers import Audience
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
@@ -14,7 +15,7 @@ from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, SPEND, WIN_CPM, WINS, fie
 ROLES = {
     "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,
 }  # fmt: skip
-Figures = Mapping[str, float | None]
+Figures = dict[str, float | None]
 Measures = dict[str, float]
 
 
@@ -45,13 +46,12 @@ class Deliveries:
 
         `packages` are those of the deal, none where they are not known.
         """
-        return {
-            name: self._figure(figure.kind, figure.days, deal, packages) for name, figure in FIGURES.items()
-        }
+        return {name: self._figure(figure, deal, packages) for name, figure in FIGURES.items() if figure.days}
 
     def _figure(
-        self, kind: DeliveryKind, days: int, deal: DemandDeal, packages: Sequence[SupplyPackage]
+        self, figure: DeliveryFigure, deal: DemandDeal, packages: Sequence[SupplyPackage]
     ) -> float | None:
+        kind, days = figure.kind, figure.days
         measures = self._measures[days].get(str(deal.id), self._nothing[days])
         if kind == "win_rate":
             bids, wins = measures.get("bids"), measures.get("wins")
@@ -80,13 +80,10 @@ def _measures(answer: Audience, fields: Mapping[str, str]) -> dict[str, Measures
 
 
 def _booked_part(packages: Sequence[SupplyPackage], days: Days, hours: int) -> float | None:
-    """Which part of the booking lies in these days, from the packages' first start to their last end; None
-    without both."""
-    starts, ends = [package.start_date for package in packages], [package.end_date for package in packages]
-    if not packages or None in starts or None in ends:
+    """Which part of the booking lies in these days; None without a start and an end."""
+    if (booking := booking_of(packages)) is None:
         return None
-    start, end = min(filter(None, starts)), max(filter(None, ends))
-    zone = timezone(timedelta(hours=hours))
+    (start, end), zone = booking, timezone(timedelta(hours=hours))
     first = datetime.combine(days[0], time(), zone)
     until = datetime.combine(days[1] + timedelta(days=1), time(), zone)
     within = min(end, until) - max(start, first)

@@ -7,14 +7,14 @@ from datetime import date, datetime, time, timedelta, timezone
 import numpy as np
 
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.negotiation import seat_number
 from lib.insight.deal_report import DealReport
 from lib.insight.discrepancy import Numbers
-from lib.insight.dossier import own_rows
-from lib.reporting.answers import DayFigure
-from lib.slicers.granularities import time_key_field
-from lib.slicers.roles import IMPRESSIONS, field_of
+from lib.insight.funnel_days import DAY, PATIENCE
+from lib.slicers.roles import DEAL, IMPRESSIONS, field_of
+from lib.wire.filters import Filter
 
-DAY, ONE, LATELY = time_key_field("day"), timedelta(days=1), 7
+ONE, LATELY = timedelta(days=1), 7
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,12 @@ class GoalDelivery:
         """In all by the end, if the days left are like the last seven."""
         return self.to_date + self.daily * self.days_left
 
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """The figures by their names in lib/deals/delivery.py."""
+        names = "units_to_date", "units_expected", "units_projected"
+        return dict(zip(names, (self.to_date, self.expected, self.projection), strict=True))
+
     def sentence(self, write: Callable[[float], str]) -> str:
         """What the days left need and what the last had, with figures as `write` has them."""
         if self.daily_need is None:
@@ -70,43 +76,70 @@ class GoalDelivery:
         )
 
 
-def goal_delivery(
-    report: DealReport, deal: DemandDeal, packages: Sequence[SupplyPackage]
-) -> GoalDelivery | None:
-    """That of a deal with guaranteed impressions, from the first start to the last end of its `packages`.
+Packages = Sequence[SupplyPackage]
 
-    None without such impressions, without an end, before the first complete day, and where the report has no
-    impressions by day. Raises why the report can't be read.
+
+def goal_deliveries(
+    report: DealReport, deals: Sequence[DemandDeal], packages_of: Callable[[DemandDeal], Packages]
+) -> dict[int, GoalDelivery]:
+    """Those of deals with guaranteed impressions by id, from the first start to the last end of a deal's
+    packages, at the seat that it has; by one question about all of them.
+
+    None of a deal without such impressions, without an end, or before the first complete day, and none at all
+    where the report has no impressions by day. Raises why the report can't be read.
     """
-    field = field_of(report.slicer, IMPRESSIONS)
-    starts, ends = [package.start_date for package in packages], [package.end_date for package in packages]
-    has_days = DAY in {key.name for key in report.slicer.key_fields}
-    if deal.units is None or field is None or not has_days or not packages or None in starts or None in ends:
-        return None
+    field, last = field_of(report.slicer, IMPRESSIONS), report.period(1)[1]
     zone = timezone(timedelta(hours=report.slicer.timezone))
-    start, end = min(filter(None, starts)).astimezone(zone), max(filter(None, ends)).astimezone(zone)
-    first, last = start.date(), min(report.period(1)[1], (end - timedelta(microseconds=1)).date())
-    if last < first:
-        return None
-    length = (report.period(1)[1] - first).days + 1
-    query = report.query(length, filters=own_rows(report, deal), data_fields=(field.name,), split_by=(DAY,))
-    answer = report.ask(query)
+    bookings = {
+        str(deal.id): (deal, booking[0].astimezone(zone), booking[1].astimezone(zone))
+        for deal in deals
+        if deal.units is not None and (booking := booking_of(packages_of(deal)))
+    }
+    bookings = {key: booking for key, booking in bookings.items() if booking[1].date() <= last}
+    if field is None or not bookings or DAY not in {key.name for key in report.slicer.key_fields}:
+        return {}
+    first = min(start.date() for _, start, _ in bookings.values())
+    seats = {key: str(seat_number(deal) or "") for key, (deal, *_) in bookings.items()}
+    split: tuple[str, ...] = (DEAL, DAY)
+    filters = report.only([deal for deal, *_ in bookings.values()])
+    if report.slicer.seat_field is not None:
+        split += (report.slicer.seat_field,)
+        if all(seats.values()):
+            filters += (Filter(name=split[-1], value=tuple({*seats.values()}), match="equals"),)
+    length = (last - first).days + 1
+    changes = {"filters": filters, "data_fields": (field.name,), "split_by": split}
+    answer = report.ask(report.query(length, **changes, exact_within=PATIENCE))
+    daily = {key: np.zeros(length) for key in bookings}
+    names = zip(*(answer.names[name].astype(str) for name in split), strict=True)
+    for (key, day, *seat), value in zip(names, answer.values[field.name], strict=True):
+        if key in daily and value == value and (not seat or seats[key] in ("", *seat)):
+            daily[key][(date.fromisoformat(day[:10]) - first).days] += value
     is_exact = answer.total_of(field.name).is_exact
-    return of_days(
-        field.name, float(deal.units), (start, end), answer.by_day(field.name, (first, last)), is_exact
-    )
+    return {
+        int(key): of_days(field.name, float(deal.units or 0), booking, (first, daily[key]), is_exact)
+        for key, (deal, *booking) in bookings.items()
+    }
+
+
+def booking_of(packages: Packages) -> tuple[datetime, datetime] | None:
+    """From the packages' first start to their last end; None without both."""
+    starts, ends = [package.start_date for package in packages], [package.end_date for package in packages]
+    if not packages or None in starts or None in ends:
+        return None
+    return min(filter(None, starts)), max(filter(None, ends))
 
 
 def of_days(
-    field: str, goal: float, booking: tuple[datetime, datetime], daily: Sequence[DayFigure], is_exact: bool
+    field: str, goal: float, booking: Sequence[datetime], daily: tuple[date, Numbers], is_exact: bool
 ) -> GoalDelivery:
-    """The same from the figures of the days since the start, in the zone of the booking's start."""
-    start, end = booking
-    zone = start.tzinfo
-    ends = [min(datetime.combine(figure.day + ONE, time(), zone), end) for figure in daily]
+    """The same from figures by day from a first day on, in the zone of the booking's start."""
+    (start, end), (first, values) = booking, daily
+    whole = [first + place * ONE for place in range(len(values))]
+    days = [day for day in whole if start.date() <= day <= (end - timedelta(microseconds=1)).date()]
+    ends = [min(datetime.combine(day + ONE, time(), start.tzinfo), end) for day in days]
     parts = np.array([max((until - start) / (end - start), 0.0) for until in ends])
-    values = np.array([figure.figure.value or 0.0 for figure in daily], dtype=np.float64)
+    place = whole.index(days[0])
     return GoalDelivery(
-        field, goal, tuple(figure.day for figure in daily), np.cumsum(values), goal * parts,
+        field, goal, tuple(days), np.cumsum(values[place : place + len(days)]), goal * parts,
         max((end - ends[-1]) / ONE, 0.0), is_exact,
     )  # fmt: skip

@@ -21,7 +21,7 @@ class Insight(DealReport):
     """A report and who asks it, as DealReport has them; a verb is a function of its file, about this one."""
 
     available, expected = expected.available, expected.of_targeting
-    dossier, goal = dossier.dossier, goal.goal_delivery
+    dossier, goals = dossier.dossier, goal.goal_deliveries
     dead_targets = dead_search.search
     evidence, evidence_days = evidence.lookup, evidence.days_around
     overlap, two_prices = overlap.lookup, staticmethod(overlap.two_prices)

@@ -6,11 +6,12 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight.deal_report import DealReport
-from lib.insight.goal import GoalDelivery, goal_delivery
+from lib.insight.goal import GoalDelivery, goal_deliveries
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
+from lib.slicers.dates import date_range
 from lib.slicers.models import DataField, KeyField, Slicer
 
 DAY = dt.timedelta(days=1)
@@ -29,18 +30,19 @@ def goal_of(days_ago: float, days: float | None, units: int | None = 3_000) -> G
     impressions on each day until seven days ago, and 30 on each since."""
 
     def ask(query: AudienceQuery) -> Audience:
-        every = [LAST - place * DAY for place in range(60)][::-1]
+        first, last = date_range(query.start_date, query.end_date, LAST + DAY)
+        every = [first + place * DAY for place in range((last - first).days + 1)]
         values = [100.0 if day <= LAST - 7 * DAY else 30.0 for day in every]
         names = [day.isoformat() for day in every]
         frame = pd.DataFrame({"imps": values})
         total = Total({"imps": sum(values)}, len(names), tuple(names))
-        return Audience(pd.DataFrame({"granularity_day": names}), frame, frame, total)
+        return Audience(pd.DataFrame({"deal": "7", "granularity_day": names}), frame, frame, total)
 
     report = DealReport("demo", "sold", SLICER, LAST + DAY, ask)
     start = MIDNIGHT - days_ago * DAY
     package = SupplyPackage(id=1, start_date=start, end_date=None if days is None else start + days * DAY)
     deal = DemandDeal(id=7, units=None if units is None else Decimal(units))
-    return goal_delivery(report, deal, [package])
+    return goal_deliveries(report, [deal], lambda _: [package]).get(7)
 
 
 def test_to_date_expected_and_projected() -> None:
@@ -75,3 +77,41 @@ def test_a_booking_that_has_ended() -> None:
 def test_without_a_goal(days_ago: float, days: float | None, units: int | None) -> None:
     """There is nothing to say without a guarantee, an end, or a complete day."""
     assert goal_of(days_ago, days, units) is None
+
+
+def test_several_deals_are_read_by_one_question() -> None:
+    """Each has the figures of its own rows since its start at its seat; another seat, a day
+    before the start and a deal without a goal count nothing."""
+    seat = "buyer.seat"
+    slicer = SLICER.model_copy(update={"key_fields": (*SLICER.key_fields, KeyField(name=seat, role="seat"))})
+    rows = [  # deal, seat, days before the end of the report, impressions
+        ("7", "3", 0, 10.0), ("7", "3", 1, 20.0), ("7", "3", 5, 400.0), ("7", "4", 0, 800.0),
+        ("8", "4", 0, 1.0), ("8", "4", 5, 2.0), ("9", "4", 0, 9.0),
+    ]  # fmt: skip
+    queries: list[AudienceQuery] = []
+
+    def ask(query: AudienceQuery) -> Audience:
+        queries.append(query)
+        names = pd.DataFrame(
+            {"deal": deal, seat: number, "granularity_day": (LAST - ago * DAY).isoformat()}
+            for deal, number, ago, _ in rows
+        )
+        frame = pd.DataFrame({"imps": [value for *_, value in rows]})
+        return Audience(names, frame, frame, Total({"imps": 1_242.0}, len(rows), ()))
+
+    report = DealReport("demo", "sold", slicer, LAST + DAY, ask)
+    deals = [
+        DemandDeal(id=number, seat=Seat(id=of), units=units and Decimal(units))
+        for number, of, units in ((7, 3, 100), (8, 4, 200), (9, 4, None))
+    ]
+    starts = {7: 2, 8: 6, 9: 6}
+
+    def packages_of(deal: DemandDeal) -> list[SupplyPackage]:
+        start = MIDNIGHT - starts[deal.id or 0] * DAY
+        return [SupplyPackage(id=deal.id, start_date=start, end_date=start + 8 * DAY)]
+
+    goals = goal_deliveries(report, deals, packages_of)
+    assert len(queries) == 1
+    assert {number: (goal.to_date, goal.expected, goal.days_left) for number, goal in goals.items()} == {
+        7: (30, pytest.approx(25), pytest.approx(6)), 8: (3, pytest.approx(150), pytest.approx(2)),
+    }  # fmt: skip

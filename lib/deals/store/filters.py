@@ -13,6 +13,7 @@ from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, c
 
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
+from lib.deals.delivery import FIGURES, pacing
 from lib.deals.models import BUYER_STATUS, HEALTH_STATES, STATUSES
 from lib.deals.store import status
 from lib.deals.store import tables as t
@@ -91,6 +92,18 @@ def health_urgency(work: Work) -> ColumnElement[Any]:
 def delivery_figure(work: Work, name: str) -> ColumnElement[Any]:
     """A figure of what a deal delivered (delivery.py) by the report of `work`; null where it has none."""
     return _health_column(work, t.deal_health.c[name])
+
+
+def deliveries(work: Work, ids: Collection[int]) -> dict[str, dict[str, Any]]:
+    """What these deals delivered by the report of `work`, by id: the figures, as far as each has them."""
+    mine = t.deal_health.c.report_id == _report_id(work), t.deal_health.c.deal_id.in_(ids)
+    rows = work.rows(select(t.deal_health).where(*mine))
+    figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
+    return {
+        str(row.deal_id): figures[row.deal_id]
+        | {"pace": pacing(figures[row.deal_id]), "is_estimate": row.facts.get("is_estimate", False)}
+        for row in rows
+    }
 
 
 def deals_in_health(work: Work, states: Collection[str]) -> Select[tuple[int]]:

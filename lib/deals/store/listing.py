@@ -18,7 +18,7 @@ from lib.deals.delivery import FIGURES
 from lib.deals.queries import ListOffer, ListPage, ListQuery
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
-from lib.deals.store.filters import FILTERS, delivery_figure, health_urgency
+from lib.deals.store.filters import FILTERS, deliveries, delivery_figure, health_urgency
 from lib.deals.store.work import Work
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
@@ -44,6 +44,8 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     """The page. Invalid if there are `problems` in the end."""
     if query.report != work.report and not work.scope.may_see(*query.report):
         problems.add(("report",), NO_REPORT)
+    if query.has_delivery and not query.report[0]:
+        problems.add(("report",), "This is needed for delivery.")
     work = replace(work, report=query.report)
     base = [*search_conditions(work, entity_store, query), *work.scope.visibility(entity_store.table)]
     filters = _filters(work, entity_store, query, problems)
@@ -64,7 +66,10 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
         others = [condition for other, condition in filters.items() if other != name]
         counts_by_filter[name] = counts(work, entity_store, name, [*base, *others])
     whole = work.connection.execute(count).scalar_one()
-    return ListPage(whole, query.limit, query.offset, bodies, counts_by_filter)
+    part = ListPage(whole, query.limit, query.offset, bodies, counts_by_filter)
+    if not query.has_delivery:
+        return part
+    return replace(part, delivery=deliveries(work, [body["id"] for body in bodies]))
 
 
 def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Conditions:

@@ -28,7 +28,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "8"  # counts up when the rule changes: all deals are then computed again
+RULE = "9"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:

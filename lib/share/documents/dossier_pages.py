@@ -161,7 +161,7 @@ class DossierPages:
         buyer_counts = context.clients.buyer_counts.of(deal)
         both = asking.dossier(deal, buyer_counts, self._settings.dossier_tolerance)
         status = [(field_text.title("buyer_status"), deal.buyer_status)] if deal.buyer_status else []
-        goal = asking.goal(deal, page.packages)
+        goal = asking.goals([deal], lambda _: page.packages).get(deal.id or 0)
         facts = [*page.terms, *status, *([] if goal is None else dossier.goal_facts(goal))]
         snapshot = dossier.snapshot(page.link.name, facts, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)

@@ -131,6 +131,37 @@ def test_deals_are_ordered_by_what_they_delivered(desk: Settings, watch: HealthW
     assert found(deals, "", ordering="-spend_7_days,id") == [1, 2, 3, 4]
 
 
+def test_a_list_tells_what_deals_delivered(desk: Settings, watch: HealthWatch, deals: Deals) -> None:
+    """With `delivery`: the rows' figures by id, a guarantee to date and in all, and a word; by a report."""
+    deals.change(DemandDeal, 2, {"deal_type": "guaranteed", "units": 10**9})
+    deals.change(SupplyPackage, 1, {"end_date": NOW + 20 * DAY})
+    watch.look(NOW)
+    package = deals.get(SupplyPackage, 1)
+    page = deals.list(DemandDeal, report=REPORT, delivery=True)
+    figures = {
+        deal: {name: float(value) if isinstance(value, Decimal) else value for name, value in of.items()}
+        for deal, of in page.delivery.items()
+    }
+    assert {*figures} == {1, 2, 3, 4}
+    rows = sold_rows().to_pandas()
+    assert package.start_date is not None and package.end_date is not None
+    first, ended = package.start_date.date(), dt.datetime.combine(LAST_DAY + DAY, dt.time(), dt.UTC)
+    own = rows[(rows["deal"].astype(int) == 2) & (rows["time"].dt.date >= first)]
+    to_date = own[own["time"].dt.date <= LAST_DAY]["imps"].sum()
+    part = (ended - package.start_date) / (package.end_date - package.start_date)
+    assert figures[2]["units_to_date"] == to_date
+    assert figures[2]["units_expected"] == pytest.approx(10**9 * part)
+    left = (package.end_date - ended) / DAY
+    assert figures[2]["units_projected"] == pytest.approx(
+        to_date + left * figures[2]["impressions_7_days"] / 7
+    )
+    assert (figures[2]["pace"], figures[2]["is_estimate"], figures[1]["pace"]) == ("behind", False, None)
+    assert figures[1]["units_to_date"] is None
+    assert found(deals, ordering="-units_projected,id") == [2, 1, 3, 4]
+    with pytest.raises(Invalid, match="needed for delivery"):
+        deals.list(DemandDeal, delivery=True)
+
+
 def test_only_what_changed_is_computed_again(desk: Settings, watch: HealthWatch, deals: Deals) -> None:
     """A changed deal, package, seat or DSP concerns its own deals; each of them, and no others."""
     assert watch.look(NOW) == 8

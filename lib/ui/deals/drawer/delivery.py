@@ -61,7 +61,8 @@ def _draw_goal(context: PageContext, deal: DemandDeal) -> None:
         return
     ids = [package.id for package in deal.supply_deals if package.id is not None]
     asking = replace(deal_report.insight(context), ask=partial(ask.audience, context))
-    goal = asking.goal(deal, catalog.by_id(context, SupplyPackage, ids))
+    packages = catalog.by_id(context, SupplyPackage, ids)
+    goal = asking.goals([deal], lambda _: packages).get(deal.id or 0)
     if goal is None:
         st.caption("Its goal is compared from the first complete day of the booking on, which needs an end.")
         return

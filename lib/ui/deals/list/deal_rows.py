@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from lib.deals import fields, moments
-from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind
+from lib.deals.delivery import FIGURES, DeliveryFigure, DeliveryKind, GoalKind, Pacing
 from lib.deals.fields import BOTH, DEALS, FIELDS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.figures.deals import field_text, targeting_text
@@ -25,22 +25,22 @@ PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 MOST_NAMES = 2
-WRITERS: Mapping[DeliveryKind, Callable[[Numbers, float], str]] = {
-    "impressions": Numbers.number,
+PACINGS: Mapping[Pacing, tuple[str, Tone]] = {
+    "behind": ("Behind", "orange"), "on_track": ("On track", "green"), "ahead": ("Ahead", "blue"),
+}  # fmt: skip
+WRITERS: Mapping[DeliveryKind | GoalKind, Callable[[Numbers, float], str]] = {
+    **dict.fromkeys(("impressions", "units_to_date", "units_expected", "units_projected"), Numbers.number),
     "spend": lambda numbers, value: numbers.number(value, 2),
     "win_rate": Numbers.percent,
     "pacing": lambda numbers, value: numbers.percent(value, 0),
 }
-FIGURE_WIDTHS: Mapping[DeliveryKind, float] = {
-    "impressions": 9.8, "spend": 7.8, "win_rate": 8.4, "pacing": 8.2,
-}  # fmt: skip
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     SUPPLY: (
         "name", "status", "targeting", "seat", "price", "deals", "media_type", "start_date", "end_date",
     ),
     DEALS: (
-        "name", "status", "health", "seat", "price", "impressions_7_days", "spend_7_days", "win_rate_7_days",
-        "pacing_7_days",
+        "name", "status", "health", "deal_id", "seat", "price", "end_date", "impressions_7_days",
+        "spend_7_days", "win_rate_7_days", "pace",
     ),
 }  # fmt: skip
 """The columns that are shown until somebody chooses others, in their order."""
@@ -62,7 +62,7 @@ class DealRow:
     `prices` are those of the deals with their currencies, empty for the usual one, by currency and
     ascending; dates and targeting those of a package, for a deal those of its first one. `more` are the plain
     fields that have a column and no attribute here; `package` is the package whose targeting it is, `health`
-    the words and the tone of a deal's health, and `delivery` its figures of the last days, as texts by name.
+    the words and the tone of a deal's health, `delivery` its figures as texts by name, `pacing` its word.
     """
 
     entity: str
@@ -83,6 +83,7 @@ class DealRow:
     package: SupplyPackage | None = field(default=None, compare=False, repr=False)
     health: tuple[str, str] = ("", "")
     delivery: Mapping[str, str] = field(default_factory=dict, hash=False)
+    pacing: Pacing | None = None
 
     @property
     def key(self) -> Key:
@@ -226,7 +227,7 @@ def _more_field(plain: fields.DealField) -> DealColumn:
 
 def _figure(figure: DeliveryFigure) -> DealColumn:
     return DealColumn(
-        figure.name, figure.title, FIGURE_WIDTHS[figure.kind], (DEALS,),
+        figure.name, figure.title, 6.4 if figure.kind == "impressions" else 5.5, (DEALS,),
         lambda row, _: row.delivery.get(figure.name, ""), orders={DEALS: "report"}, is_falling=True,
         is_right=True, on_phone="below",
     )  # fmt: skip
@@ -236,11 +237,13 @@ DEAL_COLUMNS = (
     *map(_figure, FIGURES.values()),
     DealColumn("health", "Health", 8.5, (DEALS,), lambda row, _: row.health[0], orders={DEALS: "report"},
         tone=lambda row: row.health[1], on_phone="end"),
+    DealColumn("pace", "Pacing", 5.8, (DEALS,), lambda row, _: PACINGS[row.pacing][0] if row.pacing else "",
+        tone=lambda row: PACINGS[row.pacing][1] if row.pacing else ""),
     DealColumn("id", "Id", 4.0, BOTH, lambda row, _: str(row.id), lambda row, _: row.id, orders=OWN,
         is_falling=True, is_right=True),
     DealColumn("kind", "Kind", value=lambda row, _: KINDS[row.entity]),
     _field("name", BOTH, lambda row, _: row.name, lambda row, _: row.name, orders=OWN,
-        widths={SUPPLY: 13.0, DEALS: 14.0}),
+        widths={SUPPLY: 15.0}),
     _field("deal_id", (DEALS,), lambda row, _: row.deal_id, lambda row, _: row.deal_id,
         orders={DEALS: "nothing"}),
     _field("status", BOTH, lambda row, _: row.status.capitalize(), lambda row, _: row.status, orders=OWN,
@@ -257,7 +260,7 @@ DEAL_COLUMNS = (
         filters=OF_DEALS, on_phone="left"),
     DealColumn("dsp", "DSPs", value=lambda row, _: "; ".join(row.dsps), filters=OF_DEALS),
     DealColumn("price", "{price}", 8.0, BOTH, lambda row, money: span(row.prices, money), orders=OF_DEALS,
-        widths={DEALS: 7.2}, is_falling=True, is_right=True, on_phone="right"),
+        widths={DEALS: 5.8}, is_falling=True, is_right=True, on_phone="right"),
     DealColumn("lowest", "Lowest {price}", value=lambda row, money: _price_at(0, row, money)),
     DealColumn("highest", "Highest {price}", value=lambda row, money: _price_at(-1, row, money)),
     _field("currency", (DEALS,), lambda row, money: ", ".join(_currencies(row, money)),

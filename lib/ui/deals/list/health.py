@@ -17,7 +17,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.deal_health import DealContext, DealHealth
-from lib.deals.delivery import PERIODS
+from lib.deals.delivery import PERIODS, pacing
 from lib.deals.fields import DEALS
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
@@ -289,6 +289,7 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
             row,
             health=(deal_health.words, TONES[deal_health.state]),
             delivery=delivery_texts(deal_health.delivery, deal_health.is_estimate, numbers),
+            pacing=pacing(deal_health.delivery),
         )
         if (deal_health := healths.get(row.id))
         else row
