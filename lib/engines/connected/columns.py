@@ -22,7 +22,7 @@ from lib.wire.errors import BadDefinition
 
 HOUR_SECONDS, DAY_HOURS = 3600, 24
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (a clock without a zone)
-NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # what `numeric` of PostgreSQL can be beside numbers
+LARGEST = 1e308
 CALENDAR_HOURS = -17_259_864, 70_389_480  # 2 January of the year 1 to 30 December 9999
 NANOSECONDS, NANOSECOND_HOURS = 9, (-2_559_600, 2_559_600)  # that 64 bits can count: 1678 to 2261
 
@@ -175,12 +175,13 @@ class Columns:
         column = self.table[field.source]
         if field.aggregate == "count":
             return ibis.ifelse(self._without_missing(column).notnull(), 1, ibis.null("int64"))
-        is_double = column.type().is_floating()
-        plain = column.cast("float64") if is_double else column
+        plain = column.cast("float64") if column.type().is_floating() else column
         if is_plain or column.type().is_integer():
             return plain
-        is_odd = (plain.isnan() | plain.isinf()) if is_double else plain.cast("string").isin(NOT_FINITE)
-        return ibis.ifelse(is_odd, ibis.null(plain.type()), plain)
+        is_finite = plain.cast("float64").between(
+            -LARGEST, LARGEST
+        )  # NaN is greater than it, or not comparable
+        return ibis.ifelse(is_finite, plain, ibis.null(plain.type()))
 
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
