@@ -19,6 +19,7 @@ from connected import CONNECTION
 from test_connected_plans import Slicer
 
 from lib.engines.connected import Connections
+from lib.engines.connected.backends import open_backend
 from lib.engines.connected.columns import Columns
 from lib.slicers.definition import Definition
 from lib.slicers.granularities import time_key_field
@@ -125,6 +126,31 @@ DUCKDB = [
     Case("INTEGER[2]", "[1, 2]", elements=("1", "2")),
     Case("VARCHAR[][]", "[['a']]"),
 ]
+CLICKHOUSE = [
+    Case("Int32", "7", "7", 7),
+    Case("UInt64", "7", "7", 7),
+    Case("Int256", "7", "7", 7),
+    Case("Float64", "1.5", None, 1.5),
+    Case("Decimal(10, 2)", "1.5", None, 1.5),
+    Case("String", "'a'", "a"),
+    Case("LowCardinality(String)", "'a'", "a"),
+    Case("Nullable(String)", "'a'", "a"),
+    Case("FixedString(2)", "'ab'", "ab"),
+    Case("Enum8('a' = 1)", "'a'", "a"),
+    Case("Bool", "true", "true"),
+    Case("UUID", f"'{UUID}'", UUID),
+    Case("IPv4", "'10.0.0.1'", "10.0.0.1"),
+    Case("Date", f"'{DAY_TEXT}'", DAY_TEXT, is_time=True),
+    Case("Date32", f"'{DAY_TEXT}'", DAY_TEXT, is_time=True),
+    Case("DateTime", f"'{CLOCK_TEXT}'", CLOCK_TEXT, is_time=True),
+    Case("DateTime64(3)", f"'{CLOCK_TEXT}'", f"{CLOCK_TEXT}.000", is_time=True),
+    Case("DateTime64(9, 'UTC')", f"'{CLOCK_TEXT}'", f"{CLOCK_TEXT}.000000000", is_time=True),
+    Case("Map(String, Int32)", "map('a', 1)"),
+    Case("Tuple(a Int32)", "tuple(1)"),
+    Case("Array(String)", "['a', 'b']", elements=("a", "b")),
+    Case("Array(LowCardinality(String))", "['a', 'b']", elements=("a", "b")),
+    Case("Array(Array(String))", "[['a']]"),
+]
 PYARROW = [
     Case("int32", pa.array([7], pa.int32()), "7", 7),
     Case("uint64", pa.array([7], pa.uint64()), "7", 7),
@@ -229,6 +255,17 @@ def fill_duckdb(file: Path) -> None:
                 f"CREATE TABLE t{number} AS SELECT TIMESTAMPTZ '2026-03-16 01:30+00' AS \"at\", "
                 f"CAST({case.value} AS {case.kind}) AS x"
             )
+
+
+def fill_clickhouse(url: str) -> None:
+    """The same in ClickHouse."""
+    backend = open_backend(url)
+    for number, case in enumerate(CLICKHOUSE):
+        backend.ibis.raw_sql(
+            f"CREATE TABLE t{number} ENGINE = Memory AS "
+            f"SELECT CAST('{CLOCK_TEXT}' AS DateTime('UTC')) AS at, CAST({case.value} AS {case.kind}) AS x"
+        )
+    backend.ibis.disconnect()
 
 
 def fill_by_duckdb(folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import column_types
 import pytest
-from column_types import DUCKDB, FILES, POSTGRESQL, Case
+from column_types import CLICKHOUSE, DUCKDB, FILES, POSTGRESQL, Case
 
 PAGE = Path(__file__).parent.parent / "docs" / "connections.md"
 
@@ -36,3 +36,9 @@ def test_types_of_postgresql(tmp_path: Path, postgres: str) -> None:
     url = postgres.replace("postgresql+psycopg://", "postgresql://")
     column_types.fill_postgresql(url)
     check("PostgreSQL", url, POSTGRESQL, tmp_path)
+
+
+def test_types_of_clickhouse(tmp_path: Path, clickhouse_database: str) -> None:
+    """The same of ClickHouse."""
+    column_types.fill_clickhouse(clickhouse_database)
+    check("ClickHouse", clickhouse_database, CLICKHOUSE, tmp_path)

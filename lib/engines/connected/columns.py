@@ -181,7 +181,7 @@ class Columns:
         is_finite = plain.cast("float64").between(
             -LARGEST, LARGEST
         )  # NaN is greater than it, or not comparable
-        return ibis.ifelse(is_finite, plain, ibis.null(plain.type()))
+        return ibis.ifelse(is_finite, plain, ibis.null())
 
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
@@ -308,7 +308,7 @@ def _sample_cell(column: ir.Column) -> ir.Value:
     if kind.is_string() or kind.is_boolean() or kind.is_numeric():
         return column
     if kind.is_date() or kind.is_timestamp():
-        return ibis.ifelse(is_calendar(column), column, ibis.null(kind))
+        return ibis.ifelse(is_calendar(column), column, ibis.null())
     return column.cast("string")
 
 
