@@ -22,7 +22,7 @@ from lib.deals.models import (
     WireModel,
 )
 from lib.deals.reading import OWN, Codec, Page, refusal
-from lib.deals.warnings import RULED, Case, DealWarning, judge
+from lib.deals.warnings import HEADER, RULED, Case, DealWarning, judge
 from lib.wire import call, exact
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, Forbidden, NotFound, Unsupported
@@ -230,8 +230,8 @@ class Deals:
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
-    ) -> None:
-        """Partial update of these fields.
+    ) -> Sequence[str]:
+        """Partial update of these fields; returns the service's warnings about it.
 
         With the `etag` that was read: Conflict, saying what changed meanwhile, if it is not the latest.
         Of a list that is changed, what could not be read goes back as it came.
@@ -239,7 +239,7 @@ class Deals:
         self.abilities.check("change", model_of(entity).entity)
         lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
         base = self.get(model_of(entity), entity_id) if lists else None
-        self._change(model_of(entity), entity_id, self._codec.write(to_json(fields), base), if_match)
+        return self._change(model_of(entity), entity_id, self._codec.write(to_json(fields), base), if_match)
 
     def add_deals(
         self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
@@ -394,9 +394,15 @@ class Deals:
 
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
-    ) -> None:
-        headers = _condition(if_match)
-        self._codec.check(self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
+    ) -> Sequence[str]:
+        response = self._ask("PUT", _path(model, entity_id), body=body, headers=_condition(if_match))
+        self._codec.check(response)
+        with suppress(ValueError):  # another service's header of this name says nothing
+            sentences = exact.loads(response.headers.get(HEADER, "[]").encode())
+            return (
+                [text for text in sentences if isinstance(text, str)] if isinstance(sentences, list) else []
+            )
+        return []
 
     def _ask(
         self,

@@ -26,11 +26,12 @@ from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.work import LONGEST, EntityKey
 from lib.deals.sync import routes as sync
+from lib.deals.warnings import HEADER
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
 from lib.wire.schemas import FLAG, TEXT, Schema, a_list, body
 
-LEGACY, WARNINGS = "packages", "Tranche-Warnings"
+LEGACY = "packages"
 NOTES = {
     "create_supply_deals": "With create_demand_deals its demand deals are created too, all or nothing; with "
     "demand_deals existing ones are linked; not both.",
@@ -75,7 +76,7 @@ CREATED_HEADERS: Schema = {
 }
 CREATED_MANY = page_of(openapi.CREATED_DEAL, BaseModel)
 BATCH = Field(min_length=1, max_length=batches.MOST)
-CHANGED_HEADERS: Schema = {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}}
+CHANGED_HEADERS: Schema = {"ETag": TAG, HEADER: {"description": ABOUT_WARNINGS, "schema": TEXT}}
 KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
 
 
@@ -162,7 +163,7 @@ async def change(
     if request.is_dry_run:
         return json_response(response.body)
     warnings = response.body.get("warnings")
-    header = {WARNINGS: json.dumps(warnings)} if warnings else {}
+    header = {HEADER: json.dumps(warnings)} if warnings else {}
     return Response(status_code=204, headers={"ETag": response.etag} | header)
 
 

@@ -43,7 +43,7 @@ _SIZES = (
     " 1080x1920 1200x627 1200x628 1280x720 1440x1080 1600x900 1920x1080 2048x1536 3840x2160"
 )
 DEVICES, SIZES = frozenset(_DEVICES.split()), frozenset(_SIZES.split())
-LONGEST, MOST = 100, 20
+HEADER, LONGEST, MOST = "Tranche-Warnings", 100, 20
 FACTOR, UNUSUAL, HIGH_PERCENT, FAR = 3, 1_000, 30, timedelta(days=5 * 365 + 1)
 Kind = Literal["deal", "package", "offer"]
 Reader = Literal["house", "buyer"]
@@ -57,9 +57,9 @@ _UNLISTED = {
 _BOOKINGS: tuple[Kind, ...] = ("deal", "package")
 _COSTS = frozenset({"price", "units", "budget"})
 _TARGETS = frozenset(Targeting.model_fields)
-_PRICE, _UNITS, _DATES = (
+_PRICE, _UNITS, _DATES, _LINKS = (
     frozenset({"price", "currency"}), frozenset({"units", "supply_deals"}),
-    frozenset({"start_date", "end_date"}),
+    frozenset({"start_date", "end_date"}), frozenset({"demand_deals", "supply_deals"}),
 )  # fmt: skip
 
 
@@ -176,8 +176,9 @@ class Case:
 
     `names` are the fields that the write sets, `before` is empty for a new one. `prices` are those of the
     other deals of its packages, with their currencies; `packages` its own, `twins` the names of the other
-    deals of the same seat and package, `running` how many deals run in a package. `same_price` says for which
-    currencies one price is. `place` is where it stands in the request.
+    deals of the same seat and package, `running` how many deals run in a package, `unlinked` the names of
+    those that a write leaves without any. `same_price` says for which currencies one price is. `place` is
+    where it stands in the request.
     """
 
     of: Kind
@@ -190,6 +191,7 @@ class Case:
     packages: Sequence[Values] = ()
     twins: Sequence[str] = ()
     running: int = 0
+    unlinked: Sequence[str] = ()
     same_price: str = ""
     promise: Promise | None = None
     supply: Supply | None = None
@@ -347,6 +349,14 @@ def _twin(case: Case) -> Iterator[Answer]:
         yield f"a second deal of the same seat and package, beside {case.twins[0]}{rest}", None, None
 
 
+def _no_package(case: Case) -> Iterator[Answer]:
+    if case.of == "deal" and case.before.get("supply_deals") and not case.after.get("supply_deals"):
+        yield "the deal is left without a package, and can't be bought", None, None
+    if names := case.unlinked:
+        rest = f" and {len(names) - 1} more are" if len(names) > 1 else " is"
+        yield f"{names[0]}{rest} left without a package, and can't be bought", None, None
+
+
 def _stop(case: Case) -> str:
     count = case.running
     return "1 deal that runs now stops" if count == 1 else f"{count:,} deals that run now stop"
@@ -429,6 +439,7 @@ RULES = (
     WarningRule("fee_slip", ("deal",), FEE, "price, fee before", frozenset({FEE, FEE_TYPE, "price"}), _fee),
     WarningRule("units_slip", ("offer",), "units", "offer", _UNITS, _units, readers=BOTH),
     WarningRule("second_deal", ("deal",), "seat", "package", frozenset({"seat", "supply_deals"}), _twin),
+    WarningRule("no_package", _BOOKINGS, "supply_deals", "packages", _LINKS, _no_package),
     WarningRule("start_moved", ("package",), "start_date", "running deals", _DATES, _start),
     WarningRule("end_slip", ("package", "offer"), "end_date", "now", _DATES, _end, readers=BOTH),
     WarningRule("guarantee_without_end", _BOOKINGS, "units", "dates", _UNITS | _DATES, _open_guarantee),

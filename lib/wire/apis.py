@@ -103,6 +103,7 @@ def api(
         app.router.routes.extend(router.routes)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
     app.add_middleware(TrailingSlash)
+    app.add_middleware(HeadRequests)
     answer_problems(app)
     add_documents(app)
     app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
@@ -179,6 +180,24 @@ class TrailingSlash:
             # the body.
             scope["path"] += "/"
         await self._app(scope, receive, send)
+
+
+class HeadRequests:
+    """ASGI middleware: HEAD is GET without the body (RFC 9110, 9.3.2), which FastAPI's routes don't have."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            return await self._app(scope, receive, send)
+
+        async def send_head(message: Message) -> None:
+            scope["method"] = "HEAD"  # for the server, which sends no body then, and what else is around
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        scope["method"] = "GET"
+        return await self._app(scope, receive, send_head)
 
 
 class BodyLimit:

@@ -119,9 +119,10 @@ def _framework(request: Request, error: HTTPException) -> Response:
 
 
 def _has_route(request: Request, method: str) -> bool:
-    """Whether there is a route for the request's path with this method."""
+    """Whether there is a route for the request's path with this method; HEAD is answered as GET."""
     # The header that the framework sends names the methods of the first route of a path, not of all.
-    scope = {name: value for name, value in request.scope.items() if name != "fastapi"} | {"method": method}
+    scope = {name: value for name, value in request.scope.items() if name != "fastapi"}
+    scope["method"] = "GET" if method == "HEAD" else method
     return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
 

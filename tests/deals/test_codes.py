@@ -195,7 +195,7 @@ def test_a_code_that_is_never_sent_is_not_documented(desk: connect.Installation)
 @pytest.mark.parametrize("path", ["/api/dsps/", "/api/demand_deals/batch/", "/oauth2/token/", "/API/v2/info"])
 def test_a_refused_method_hears_of_all_others(path: str, http: httpx.Client) -> None:
     """Allow has every method of a path, in whichever route each is documented, and no other path's."""
-    methods = {"/api/dsps/": "GET, POST, PUT"}.get(path, "POST")
+    methods = {"/api/dsps/": "GET, HEAD, POST, PUT"}.get(path, "POST")
     for method in ("DELETE", "PATCH", "OPTIONS"):
         answer = http.request(method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, methods)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from deals.caller import Caller, World, option, package, unique
@@ -57,16 +58,32 @@ def test_no_such_entity(manager: Caller, entity: str) -> None:
 def test_methods(manager: Caller, entity: str) -> None:
     """A method that a path does not support is 405, and says which ones it does."""
     answers = [
-        *((manager.ask(method, f"{entity}/"), "GET, POST, PUT") for method in ("DELETE", "PATCH")),
+        *((manager.ask(method, f"{entity}/"), "GET, HEAD, POST, PUT") for method in ("DELETE", "PATCH")),
         *(
-            (manager.ask(method, f"{entity}/1/"), "DELETE, GET, PUT")
+            (manager.ask(method, f"{entity}/1/"), "DELETE, GET, HEAD, PUT")
             for method in ("POST", "PATCH", "OPTIONS")
         ),
-        *((manager.ask(method, f"{entity}/1/history/"), "GET") for method in ("POST", "PUT", "DELETE")),
+        *((manager.ask(method, f"{entity}/1/history/"), "GET, HEAD") for method in ("POST", "PUT", "DELETE")),
     ]
     for answer, allowed in answers:
         assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
         assert set(answer.json()) == {"detail"}
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+@pytest.mark.parametrize("path", ["", "1/", "1/history/", "999999/", "?limit=x"])
+def test_head_is_get_without_the_body(manager: Caller, http: httpx.Client, entity: str, path: str) -> None:
+    """The same code and headers, for who has a token alone; an entity's ETag is its state, not its content,
+    so that no GET is answered with 304."""
+    read, head = (manager.ask(method, f"{entity}/{path}") for method in ("GET", "HEAD"))
+    varying = {"date", "x-request-id"}
+    assert (head.status_code, head.content) == (read.status_code, b"")
+    assert {name: text for name, text in head.headers.items() if name not in varying} == {
+        name: text for name, text in read.headers.items() if name not in varying
+    }
+    assert http.request("HEAD", f"/api/{entity}/{path}").status_code == 401
+    tag = {"If-None-Match": read.headers.get("etag", "*")}
+    assert manager.ask("GET", f"{entity}/{path}", headers=tag).status_code == read.status_code
 
 
 def test_the_last_slash_may_be_left_out(manager: Caller) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from deals.caller import Caller, World, option, package, read, unique
 from lib.deals import moments, warnings
-from lib.deals.client import Write
-from lib.deals.models import Seat, SupplyPackage
+from lib.deals.client import Deals, Write
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.warnings import RULES, Case, DealWarning, PriceScale, Promise, Supply, factor, judge
 from lib.demo import curation
 from lib.demo.population import PLATFORMS
@@ -405,6 +405,35 @@ def test_a_second_deal_of_a_seat_in_a_package_is_asked(manager: Caller, there: W
     assert kinds == [["second_deal"], [], ["second_deal", "second_deal"], ["second_deal"], []]
     [named] = warnings_of(manager, "POST", "demand_deals/", second)
     assert made["demand_deals"][0]["name"] in named.sentence
+
+
+def test_a_deal_left_without_a_package_is_asked(manager: Caller, client: Deals, there: World) -> None:
+    """By its package or by itself; not while it has another, not where it never had one. The client of a
+    change has the sentence too."""
+    new_deals = {"demand_deals_options": [option(there.ada), option(there.bob)]}
+    made, other = (manager.make("supply_deals", package(create_demand_deals=new_deals)) for _ in "ab")
+    first, second = made["demand_deals"]
+    packages = [{"id": made["id"]}, {"id": other["id"]}]
+    kinds = {"no_package"}
+
+    def asked(path: str, body: Any) -> list[str]:
+        found = warnings_of(manager, "PUT", path, body)
+        return [warning.sentence for warning in found if warning.kind in kinds and warning.asks]
+
+    own, both = f"supply_deals/{made['id']}/", f"{first['name']} and 1 more are left without a package"
+    assert asked(own, {"demand_deals": []}) == [f"{both}, and can't be bought."]
+    assert asked(own, {"demand_deals": [{"id": first["id"]}]}) == [
+        f"{second['name']} is left without a package, and can't be bought."
+    ]
+    assert asked(own, {"demand_deals": [{"id": first["id"]}, {"id": second["id"]}]}) == []
+    alone = "The deal is left without a package, and can't be bought."
+    assert asked(f"demand_deals/{first['id']}/", {"supply_deals": []}) == [alone]
+    assert asked("demand_deals/", [{"id": first["id"], "supply_deals": []}]) == [alone]
+    manager.change("demand_deals", first["id"], supply_deals=packages)
+    assert asked(f"demand_deals/{first['id']}/", {"supply_deals": packages[1:]}) == []
+    assert asked(own, {"demand_deals": [{"id": second["id"]}]}) == []
+    assert client.change(DemandDeal, second["id"], {"supply_deals": []}) == [alone]
+    assert client.change(DemandDeal, second["id"], {"supply_deals": [], "price": Decimal(2)}) == []
 
 
 def test_a_start_that_stops_running_deals_is_asked(manager: Caller, there: World) -> None:

@@ -12,7 +12,7 @@ is_active the status is unknown.
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -242,7 +242,7 @@ class PlainDeals(Deals):
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
-    ) -> None:
+    ) -> Sequence[str]:
         """As `Deals.change`, for a deal. Reads it before, so that nothing is overwritten unseen, and after.
 
         Unsupported, naming the fields, if the service says that it saved and did not.
@@ -255,11 +255,13 @@ class PlainDeals(Deals):
             raise memory.conflict(model, before, if_match, self._memory.entries(model, entity_id))
         body = self._codec.write(to_json(fields), before)
         doubt: Unreadable | None = None
+        warnings: Sequence[str] = ()
         try:
-            self._change(model, entity_id, body, before.etag)
+            warnings = self._change(model, entity_id, body, before.etag)
         except Unreadable as error:
             doubt = error
         self._look_after(model, before, body, doubt)
+        return warnings
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """The changes recorded here, latest first."""

@@ -75,10 +75,9 @@ class ClientWriter(ProposalWriter):
         return int(answer.id or 0), getattr(answer, "warnings", ())
 
     def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> Written:
-        """A partial update; the client has no warnings of one."""
+        """A partial update."""
         model = model_of(key[0]).model_validate(fields)
-        self.deals.change(*key, {name: getattr(model, name) for name in fields}, etag)
-        return key[1], ()
+        return key[1], self.deals.change(*key, {name: getattr(model, name) for name in fields}, etag)
 
 
 @dataclass(frozen=True)

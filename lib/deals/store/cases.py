@@ -144,7 +144,8 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
     runs = before.get("status") == "active" and not fields.keys().isdisjoint(("start_date", "end_date"))
     if number is not None:
         promise = _promise(work, after, _guarantees(work, {number})[number]) if _leaves_less(case) else None
-        case = replace(case, running=_running(work, number) if runs else 0, promise=promise)
+        running = _running(work, number) if runs else 0
+        case = replace(case, running=running, promise=promise, unlinked=_unlinked(work, fields, before))
     new_deals = fields.get(NEW_DEALS) or {}
     links = [] if number is None else [{"id": number}]
     options: list[tuple[Fields, Fields]] = [
@@ -274,6 +275,16 @@ def _running(work: Work, package: int) -> int:
         .where(_LINK.supply_package_id == package, _DEAL.is_active, *work.scope.visibility(t.demand_deals))
     )
     return int(work.connection.execute(query).scalar_one())
+
+
+def _unlinked(work: Work, fields: Fields, before: Fields) -> list[str]:
+    """The names of the deals that have no package any more, of those that the caller may see."""
+    if fields.get("demand_deals") is None:
+        return []
+    old, new = ({deal["id"] for deal in side.get("demand_deals") or ()} for side in (before, fields))
+    has_other = select(_LINK.demand_deal_id).where(_LINK.supply_package_id != before["id"])
+    conditions = (_DEAL.id.in_(old - new), _DEAL.id.not_in(has_other), *_others(work, ()))
+    return [row.name for row in work.rows(select(_DEAL.name).where(*conditions).order_by(_DEAL.id))]
 
 
 def _list_prices(

@@ -103,12 +103,13 @@ class SomeSeats(Deals):
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
-    ) -> None:
+    ) -> Sequence[str]:
         """As `Deals.change`. Links to hidden deals are kept; Forbidden if other seats are affected."""
         model = model_of(entity)
         self.abilities.check("change", model.entity)
         self._all.change(model, entity_id, self._body(model, entity_id, fields), if_match)
         self._forget()
+        return ()  # what the service warns of compares with deals that are hidden
 
     def add_deals(
         self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
