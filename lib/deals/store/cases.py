@@ -145,7 +145,9 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
     if number is not None:
         promise = _promise(work, after, _guarantees(work, {number})[number]) if _leaves_less(case) else None
         running = _running(work, number) if runs else 0
-        case = replace(case, running=running, promise=promise, unlinked=_unlinked(work, fields, before))
+        case = replace(
+            case, running=running, promise=promise, unlinked=_deals_without_package(work, fields, before)
+        )
     new_deals = fields.get(NEW_DEALS) or {}
     links = [] if number is None else [{"id": number}]
     options: list[tuple[Fields, Fields]] = [
@@ -277,7 +279,7 @@ def _running(work: Work, package: int) -> int:
     return int(work.connection.execute(query).scalar_one())
 
 
-def _unlinked(work: Work, fields: Fields, before: Fields) -> list[str]:
+def _deals_without_package(work: Work, fields: Fields, before: Fields) -> list[str]:
     """The names of the deals that have no package any more, of those that the caller may see."""
     if fields.get("demand_deals") is None:
         return []
