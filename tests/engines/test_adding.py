@@ -10,7 +10,7 @@ import pytest
 from lib.engines.resident import accumulate, adding
 from lib.engines.resident.accumulate import Rows, distinct, one_each
 from lib.engines.resident.adding import Adding, Location
-from lib.engines.resident.layout import spans
+from lib.engines.resident.lanes import spans
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 

@@ -198,6 +198,42 @@ def test_random_imports(tmp_path_factory: pytest.TempPathFactory, data: st.DataO
     same_as_anew(warehouse.open("p", "s"))
 
 
+def amounts(table: pa.Table, factor: float, shift: float = 0.0) -> pa.Table:
+    """The same rows with other impressions."""
+    place = table.schema.get_field_index("imps")
+    imps = np.nan_to_num(table["imps"].to_numpy()) * factor - shift
+    return table.set_column(place, "imps", pa.array(imps, pa.float64()))
+
+
+PARTS = {
+    "measured": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), 1 / 7)),
+    "measured, then whole": (amounts(of_days(9, 18), 1 / 7), of_days(18, 20)),
+    "whole, then measured": (of_days(9, 18), amounts(of_days(18, 20), 1 / 7)),
+    "measured, then refunds": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), 1 / 7, 1.0)),
+    "measured, then zeros below zero": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), -0.0)),
+    "small, then large": (amounts(of_days(9, 18), 1 / 7), amounts(of_days(18, 20), 1e9 / 7)),
+    "whole, then beyond 2⁵³": (of_days(9, 18), amounts(of_days(18, 20), 1e15)),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_numbers_of_any_kind_are_stored_as_at_once(warehouse: Warehouse, kind: str) -> None:
+    """Numbers in two parts, with sizes or without, split by a unit that later days change or not; a day that
+    changes no unit is added to the file of the earlier ones."""
+    first, second = PARTS[kind]
+    stored = bring(warehouse, "create", first)
+    prepare(stored)
+    inode = (stored.layout_folder / "block_0.lanes").stat().st_ino
+    stored = bring(warehouse, "append", second)
+    prepare(stored)
+    if kind in ("measured", "measured, then zeros below zero"):
+        assert (stored.layout_folder / "block_0.lanes").stat().st_ino == inode
+    same_as_anew(stored)
+    stored = bring(warehouse, "replace-days", of_days(18, 20))
+    prepare(stored)
+    same_as_anew(stored)
+
+
 def test_only_new_days_are_read_and_written(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of old days aren't opened, and their measures are in the earlier file, by a further name."""
     stored = bring(warehouse, "create", of_days(0, 18))

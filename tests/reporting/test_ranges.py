@@ -178,7 +178,9 @@ def test_a_rate_stays_between_its_limits() -> None:
 def test_limits_are_those_of_single_records(people: Population) -> None:
     """The limits kept for a ratio are its least and greatest value in a record; None where x may be 0."""
     atoms = people.layout.contents.lanes
-    blocks = np.hstack([people.layout.block(n) for n in range(len(people.layout.spans))])
+    blocks = np.hstack(
+        [form.restore(people.layout.block(n)[:]) for n, form in enumerate(people.layout.forms)]
+    )
     column = {atom.removeprefix("sum:"): blocks[:, at] for at, atom in enumerate(atoms)}
     seen = column["imps"] > 0
     ctr = 100 * column["clicks"][seen] / column["imps"][seen]
@@ -193,9 +195,10 @@ def test_what_is_always_drawn_adds_next_to_nothing(people: Population) -> None:
     the largest weight."""
     layout = people.layout
     sample = Draw(layout, 0.2, ["records", "sum:conversions"], [("sum:conversions",) * 2]).sample()
-    conversions = layout.block(layout.lane["sum:conversions"][0])[:, layout.lane["sum:conversions"][1]]
+    block, (lane, *_) = layout.columns["sum:conversions"]
+    conversions = layout.block(block)[:, lane]
     weight = 1 / (0.2 * layout.contents.smallest_size)
-    typical = layout.contents.typical[layout.contents.lanes.index("sum:conversions")]
+    typical = layout.contents.typical[list(layout.contents.lanes).index("sum:conversions")]
     assert sample.contribution["sum:conversions"] <= weight * typical / 100
     assert sample.contribution["sum:conversions"] >= weight * typical / (2 + np.count_nonzero(conversions))
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csc_array
 
-from lib.engines.resident.layout import Floats, Ints, Layout
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints, Layout
 from lib.slicers.zones import Zone, clock_hours, day_begins
 
 Rows = slice | Ints

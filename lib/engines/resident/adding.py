@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from lib.engines.resident.accumulate import CHUNK, GroupSums, Indptr, Keys, Places, Rows, distinct
-from lib.engines.resident.layout import Floats, Ints
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints
 from lib.engines.resident.split import Split
 from lib.engines.sums import check_groups
 from lib.wire.deadline import Deadline

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import date
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -38,9 +39,10 @@ from lib.engines.resident.column_writer import (
 )
 from lib.engines.resident.days import EPOCH, Bounds, Day
 from lib.engines.resident.earlier import Earlier, find_earlier
-from lib.engines.resident.layout import Contents, Floats, Ints, Layout, narrowest, spans
+from lib.engines.resident.lanes import Floats, Form, Lane, spans
+from lib.engines.resident.layout import Contents, Ints, Layout, narrowest
 from lib.slicers.definition import TIME
-from lib.slicers.digits import MOST_DECIMALS, decimals, whole_numbers
+from lib.slicers.digits import LARGEST_WHOLE, MOST_DECIMALS, decimals, unit
 from lib.slicers.measures import RECORDS, additive_atoms
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.slicer import read_manifest
@@ -250,10 +252,8 @@ class Builder:
         before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
         self.time = CodeWriter(folder / "time.codes", before)
         self.days: list[Day] = []
-        self.decimals: list[int | None] = [0] * len(self.atoms)
-        if earlier:
-            self.decimals = list(earlier.layout.contents.decimals)
-        self.stored_decimals: list[list[int | None]] = []
+        self.stored = list(earlier.layout.contents.lanes.values()) if earlier else [Lane()] * len(self.atoms)
+        self.forms: list[list[Form]] = []
 
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
@@ -289,7 +289,7 @@ class Builder:
         if self.earlier is None:
             return
         self.days.append(self.earlier.days[place])
-        self.stored_decimals.append(self.earlier.layout.contents.decimals)
+        self.forms.append(self.earlier.layout.forms)
         for lane in self.lanes.values():
             lane.keep(place)
         for writer in (self.keys | self.identities).values():
@@ -345,15 +345,19 @@ class Builder:
                     rests[atom] = rest.tolist()
                 if negative[-1]:
                     sizes[atom] = np.bincount(hours, np.abs(lane), hour_count).tolist()
-                before = self.decimals[index]
-                scale = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
-                self.decimals[index] = scale
-                yield whole_numbers(lane, scale or 0)
+                before = self.stored[index].decimals
+                common = _common_decimals([before if before is None else (before, MOST_DECIMALS), places])
+                self.stored[index] = replace(self.stored[index], decimals=common)
+                yield lane
 
         for number, span in enumerate(self.spans):
-            width = span.stop - span.start
-            self.lanes[f"block_{number}.lanes"].add_block(lanes(span.start, span.stop), rows.records, width)
-        self.stored_decimals.append(list(self.decimals))
+            self.lanes[f"block_{number}.lanes"].add_block(
+                lanes(span.start, span.stop),
+                rows.records,
+                span.stop - span.start,
+                lambda numbers, number=number: Form.of(self.stored)[number].store(numbers),  # type: ignore[misc]
+            )
+        self.forms.append(Form.of(self.stored))
         return {
             "sums": sums,
             "negative": negative,
@@ -363,22 +367,22 @@ class Builder:
             "hourly": np.transpose(hourly).tolist(),
         }
 
-    def _rescale(self, starts: list[int]) -> list[int | None]:
-        """The decimals of each lane: those of all days, in which all of them are stored from now on."""
-        common = [
-            _common_decimals([day.decimals[index] for day in self.days]) for index in range(len(self.atoms))
-        ]
-        days = [slice(*edges) for edges in pairwise(starts)]
-        for number, span in enumerate(self.spans):
-            changes = [
-                (records, index - span.start, before[index], common[index])
-                for records, before in zip(days, self.stored_decimals, strict=True)
-                for index in range(span.start, span.stop)
-                if before[index] != common[index]
+    def _convert(self, starts: list[int], typical: list[float], signed: list[str]) -> list[Lane]:
+        """Store all days in one form: with the decimals of all, and in two parts where sums may be large."""
+        lanes = []
+        for index, (atom, mean) in enumerate(zip(self.atoms, typical, strict=True)):
+            decimals = _common_decimals([day.decimals[index] for day in self.days])
+            volume = mean * starts[-1] * 10.0 ** (decimals or 0)
+            is_split = decimals is None or volume >= LARGEST_WHOLE / 2
+            is_sized = decimals is None and atom in signed
+            lanes.append(Lane(decimals, unit(volume) if is_split else None, is_sized))
+        for number, form in enumerate(Form.of(lanes)):
+            days = [
+                (slice(*edges), forms[number])
+                for edges, forms in zip(pairwise(starts), self.forms, strict=True)
             ]
-            if changes:
-                self.lanes[f"block_{number}.lanes"].rescale(span.stop - span.start, changes)
-        return common
+            self.lanes[f"block_{number}.lanes"].convert(days, form)
+        return lanes
 
     def _over_hours(self, name: str, index: int) -> list[float]:
         """The rests or sizes of an atom in all hours."""
@@ -394,7 +398,11 @@ class Builder:
         starts = [0, *accumulate(rows)]
         sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
         grid, counts = self._thresholds(starts, sizes)
-        common = self._rescale(starts)
+        typical = self._typical()
+        signed = [
+            atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
+        ]
+        lanes = self._convert(starts, typical, signed)
         with_rests = {atom for day in self.days for atom in day.rests}
         with_sizes = {atom for day in self.days for atom in day.sizes}
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
@@ -404,7 +412,7 @@ class Builder:
             starts=starts,
             hours=self._write_hours().tolist(),
             day_sizes=sizes,
-            lanes=self.atoms,
+            lanes=dict(zip(self.atoms, lanes, strict=True)),
             hour_sums=[row for day in self.days for row in day.hourly],
             rests={
                 atom: self._over_hours("rests", index)
@@ -414,14 +422,11 @@ class Builder:
             sizes={
                 atom: self._over_hours("sizes", index)
                 for index, atom in enumerate(self.atoms)
-                if atom in with_sizes and common[index] is None
+                if atom in with_sizes and lanes[index].is_sized
             },
-            decimals=common,
-            typical=self._typical(),
+            typical=typical,
             bounds=self.bounds.of_all([day.bounds for day in self.days]),
-            signed=[
-                atom for index, atom in enumerate(self.atoms) if any(day.negative[index] for day in self.days)
-            ],
+            signed=signed,
             smallest_size=float(min(smallest)) if starts[-1] else 1.0,
             grid=grid.tolist(),
             drawn=counts.tolist(),

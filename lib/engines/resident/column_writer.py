@@ -5,7 +5,6 @@ When the last day is in, the union of all values is sorted and the codes are rew
 narrowest type that holds them. Those of an earlier layout are rewritten only where they changed.
 """
 
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,8 @@ from scipy.sparse import csc_array
 from lib.engines.resident.accumulate import ranges
 from lib.engines.resident.checksums import Sum
 from lib.engines.resident.earlier import Earlier
-from lib.engines.resident.layout import Codes, DistinctColumn, Floats, Ints, KeyColumn, narrowest
-from lib.slicers.digits import whole_numbers
+from lib.engines.resident.lanes import Floats, Form
+from lib.engines.resident.layout import Codes, DistinctColumn, Ints, KeyColumn, narrowest
 
 CHUNK = 1 << 20
 MOST_CELLS = 1 << 23
@@ -55,13 +54,15 @@ class LaneWriter:
         with self.path.open("ab") as target:
             lane.tofile(target)
 
-    def add_block(self, lanes: Iterable[Floats], records: int, width: int) -> None:
-        """Add a day, lane by lane: a record's numbers lie side by side.
+    def add_block(
+        self, lanes: Iterable[Floats], records: int, width: int, store: Callable[[Floats], Floats]
+    ) -> None:
+        """Add a day, lane by lane: a record's numbers lie side by side, as `store` makes them of its lanes.
 
         Those of a large day wait in a file until all are there, so that memory is bounded.
         """
         if records * width <= MOST_CELLS:
-            self.add(np.stack(list(lanes), axis=1) if records else np.empty((0, width)))
+            self.add(store(np.stack(list(lanes), axis=1)))
             return
         with TemporaryFile(dir=self.path.parent) as waiting:
             for lane in lanes:
@@ -71,7 +72,7 @@ class LaneWriter:
                 for place in range(width):
                     waiting.seek((place * records + start) * block.itemsize)
                     block[:, place] = np.fromfile(waiting, count=len(block))
-                self.add(block)
+                self.add(store(block))
 
     def keep(self, place: int) -> None:
         """Add a day of the earlier layout; those that it begins with are there."""
@@ -84,22 +85,21 @@ class LaneWriter:
         with self.path.open("ab") as target:
             target.write(content)
 
-    def rescale(self, lanes: int, changes: Sequence[tuple[slice, int, int | None, int | None]]) -> None:
-        """Store lanes of some records with other decimals: of (records, lane, decimals before, and then)."""
-        width = lanes * np.dtype(np.float64).itemsize
-        if any(records.start * width < self.same for records, *_ in changes):
-            if self.earlier is not None:
-                self.earlier.check(self.path.name)
-            copy = self.path.with_suffix(".copy")  # what the earlier layout has is never written to
-            shutil.copyfile(self.path, copy)
-            copy.replace(self.path)
-            self.same = 0
-        file = np.memmap(self.path, np.float64, "r+")
-        block = file.reshape(-1, lanes)
-        for records, lane, before, after in changes:
-            numbers = block[records, lane] / 10.0 ** (before or 0)
-            block[records, lane] = whole_numbers(numbers, after or 0)
-        file.flush()
+    def convert(self, days: Sequence[tuple[slice, Form]], form: Form) -> None:
+        """Store all records in this form: those of each day are in another, or in this one already."""
+        if all(before == form for _, before in days):
+            return
+        if self.earlier is not None:
+            self.earlier.check(self.path.name)
+        copy = self.path.with_suffix(".copy")  # what the earlier layout has is never written to
+        content = np.memmap(self.path, np.float64, "r").reshape(-1, days[0][1].width)
+        with copy.open("wb") as target:
+            for records, before in days:
+                for start in range(records.start, records.stop, _BLOCK_ROWS):
+                    block = content[start : min(start + _BLOCK_ROWS, records.stop)]
+                    (block if before == form else form.store(before.restore(block))).tofile(target)
+        copy.replace(self.path)
+        self.same = 0
 
     def sum(self) -> Sum:
         """The checksums of the file."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib.engines.resident.layout import Floats
+from lib.engines.resident.lanes import Floats
 from lib.slicers.definition import Definition
 from lib.slicers.formulas import BinaryOperation, Expression
 from lib.slicers.measures import is_additive, measures

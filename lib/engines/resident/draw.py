@@ -9,7 +9,8 @@ import numpy as np
 
 from lib.engines.resident import sampling
 from lib.engines.resident.accumulate import ranges
-from lib.engines.resident.layout import Floats, Ints, Layout
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints, Layout
 from lib.engines.sums import Aggregate, Pair, Sample
 from lib.slicers.measures import RECORDS, Numbers
 
@@ -29,7 +30,7 @@ class Draw:
         self._firsts, self._seconds = (
             np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1)
         )
-        self._powers = np.array([10.0 ** (layout.decimals[atom] or 0) for atom in atoms])
+        self._powers = np.array([10.0 ** (layout.contents.lanes[atom].decimals or 0) for atom in atoms])
         products = self._powers[self._firsts] * self._powers[self._seconds]
         self.scales = np.concatenate([*[self._powers] * 3, products])
 
@@ -93,9 +94,9 @@ class Draw:
 
     def _plain(self, records: Ints) -> Floats:
         """The atoms of these records; shape (records, a)."""
-        lanes = [self.layout.lane[atom] for atom in self.atoms]
-        blocks = {number: self.layout.block(number)[records] for number in {block for block, _ in lanes}}
-        return np.stack([blocks[number][:, lane] for number, lane in lanes], axis=1)
+        columns = [self.layout.columns[atom] for atom in self.atoms]
+        blocks = {number: self.layout.block(number)[records] for number, _ in columns}
+        return np.stack([blocks[number][:, places[:2]].sum(axis=1) for number, places in columns], axis=1)
 
 
 def _reference(layout: Layout) -> tuple[Ints, Floats]:

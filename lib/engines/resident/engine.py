@@ -20,7 +20,8 @@ from lib.engines.resident.build import build, log_damage, put_aside
 from lib.engines.resident.checksums import DamagedLayout, ReplacedLayout
 from lib.engines.resident.draw import Draw
 from lib.engines.resident.identities import count_distinct, extreme, users_below
-from lib.engines.resident.layout import Floats, Ints, Layout
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints, Layout
 from lib.engines.resident.query import Query
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.slicers.digits import settle
@@ -82,9 +83,7 @@ def _products(query: Query, piece: Rows, segmented: list[str]) -> int:
 def _columns(query: Query, sampled: bool) -> int:
     if sampled:
         return 3 * len(query.atoms) + len(query.question.pairs)
-    blocks = {0, *(query.layout.lane[atom][0] for atom in query.atoms)}
-    spans = [query.layout.spans[block] for block in blocks]
-    return int(query.addends.width + sum(span.stop - span.start for span in spans))
+    return query.addends.width
 
 
 def _identity_bytes(query: Query, groups: int, elements: int) -> int:

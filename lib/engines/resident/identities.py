@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.engines.resident.layout import Floats, Ints, Numbers, Places
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints, Numbers, Places
 from lib.wire.deadline import Deadline
 
 LARGEST_BITMAP = 1 << 26

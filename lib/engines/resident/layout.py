@@ -9,8 +9,8 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     key_N.indptr         segmented fields only: where each record's elements begin, one more than records
     time.codes           per record the place of its hour in `hours`
     block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
-                         in each of the others; the first of all is 1. Decimal numbers are whole ones
-                         (`decimals`)
+                         in each of the others, and what is stored beside them (lanes.py); the first of
+                         all is 1
     share.lane           the size of each record in its day; times that of the day, it is its sampling size
     draw.lane            its random number divided by that, ascending in each day
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
@@ -30,7 +30,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +47,20 @@ from lib.engines.resident.checksums import (
     Sum,
     VerifiedArray,
 )
-from lib.slicers.digits import LARGEST_WHOLE, unit
+from lib.engines.resident.lanes import Floats, Form, Lane
 
-FIRST_LANES, MORE_LANES = 8, 32
-FORMAT = 7
+FORMAT = 8
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 Codes = VerifiedArray[np.unsignedinteger[Any]]
 Numbers = VerifiedArray[np.float64]
 Places = VerifiedArray[np.uint32]
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 def narrowest(values: int) -> str:
     """The smallest unsigned type that tells `values` values apart."""
     return "uint8" if values <= 2**8 else "uint16" if values <= 2**16 else "uint32"
-
-
-def spans(lanes: int) -> list[slice]:
-    """The lanes of each block, out of so many.
-
-    A wide block is added up in less time than several narrow ones; the first is narrow, since few questions
-    ask for more than the first data fields.
-    """
-    edges = [0, *range(FIRST_LANES, lanes, MORE_LANES), lanes]
-    return [slice(first, end) for first, end in pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -102,11 +89,9 @@ class Contents:
     `day_sizes` are the sampling sizes of the days.
     `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. By atom,
     `rests` are what float64 can't hold of these, and `sizes` Σ|y| where negative values may leave nothing but
-    rounding. In blocks the numbers of a lane are whole, times 10^k, with k of its `decimals` (None: they are
-    as they are). `starts` are
-    the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
-    the thresholds τ and `drawn` how many records of each day each draws. `bounds` are the least and greatest
-    value that a ratio has in a single record (days.py).
+    rounding. `starts` are the first records of each of `days` (days since 1970 in the slicer's zone), and
+    the end. `grid` holds the thresholds τ and `drawn` how many records of each day each draws. `bounds` are
+    the least and greatest value that a ratio has in a single record (days.py).
     """
 
     records: int
@@ -114,11 +99,10 @@ class Contents:
     starts: list[int]
     hours: list[int]
     day_sizes: list[float]
-    lanes: list[str]
+    lanes: dict[str, Lane]
     hour_sums: list[list[float]]
     rests: dict[str, list[float]]
     sizes: dict[str, list[float]]
-    decimals: list[int | None]
     typical: list[float]
     bounds: dict[str, tuple[float | None, float | None]]
     signed: list[str]
@@ -133,7 +117,7 @@ class Contents:
 
     def save(self, folder: Path) -> None:
         """Write layout.json and its digest."""
-        parts = {part: _plain(getattr(self, part)) for part in ("keys", "distinct", "sums")}
+        parts = {part: _plain(getattr(self, part)) for part in ("lanes", "keys", "distinct", "sums")}
         content = json.dumps(vars(self) | parts).encode()
         (folder / CONTENTS).write_bytes(content)
         (folder / DIGEST).write_text(f"{sha256(content).hexdigest()}  {CONTENTS}\n", encoding="ascii")
@@ -152,6 +136,7 @@ class Contents:
         if raw.get("format") != FORMAT:
             raise OtherFormat(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
         raw["sums"] = {name: Sum(**parts) for name, parts in raw["sums"].items()}
+        raw["lanes"] = {name: Lane(**lane) for name, lane in raw["lanes"].items()}
         raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
         raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
         return cls(**raw)
@@ -172,32 +157,17 @@ class Layout:
         }
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
-        self.decimals = dict(zip(self.contents.lanes, self.contents.decimals, strict=True))
         self.grid = np.array(self.contents.grid)
         self.draw_counts = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
         self.starts = np.array(self.contents.starts, dtype=np.int64)
         self.days = np.array(self.contents.days, dtype=np.int64)
-        self.spans = spans(len(self.contents.lanes))
-        self.lane = {
-            atom: (block, place)
-            for block, span in enumerate(self.spans)
-            for place, atom in enumerate(self.contents.lanes[span])
-        }
+        self.forms = Form.of(list(self.contents.lanes.values()))
+        places = ((block, columns) for block, form in enumerate(self.forms) for columns in form.columns)
+        self.columns = dict(zip(self.contents.lanes, places, strict=True))
         self._open_files: dict[str, StoredFile] = {}
         self._arrays: dict[str, VerifiedArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
         self._categories: dict[str, pd.CategoricalDtype] = {}
-
-    @cached_property
-    def units(self) -> dict[str, float]:
-        """By what numbers are split (digits.py), of atoms whose sum float64 may not hold in whole numbers."""
-        units = {}
-        for atom, mean in zip(self.contents.lanes, self.contents.typical, strict=True):
-            places = self.decimals[atom]
-            volume = mean * self.contents.records * 10.0 ** (places or 0)
-            if places is None or volume >= LARGEST_WHOLE / 2:
-                units[atom] = unit(volume)
-        return units
 
     def damage(self) -> str | None:
         """The first fault in its files, read whole; None if there is none."""
@@ -265,9 +235,9 @@ class Layout:
         return self._array("time.codes", narrowest(len(self.hours)), (self.contents.records,))
 
     def block(self, number: int) -> Numbers:
-        """The additive atoms of a block per record; shape (records, lanes of the block)."""
-        lanes = self.spans[number].stop - self.spans[number].start
-        return self._array(f"block_{number}.lanes", "float64", (self.contents.records, lanes))
+        """The additive atoms of a block per record, as its form stores them; shape (records, width)."""
+        shape = (self.contents.records, self.forms[number].width)
+        return self._array(f"block_{number}.lanes", "float64", shape)
 
     def sizes(self, records: Ints) -> npt.NDArray[np.float32]:
         """The sampling sizes of these records."""

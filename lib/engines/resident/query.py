@@ -34,7 +34,8 @@ from lib.engines.resident.addends import Addends
 from lib.engines.resident.adding import Adding, Columns, Location
 from lib.engines.resident.draw import Draw
 from lib.engines.resident.identities import Membership
-from lib.engines.resident.layout import Floats, Ints, Layout
+from lib.engines.resident.lanes import Floats
+from lib.engines.resident.layout import Ints, Layout
 from lib.engines.resident.split import Split
 from lib.engines.resident.substrings import TESTS, matching_any
 from lib.engines.sums import Question
@@ -234,29 +235,25 @@ class Query:
 
     def total_from_hours(self) -> list[Floats]:
         """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
-        return self._sums(self._counted_hours()[1].sum(axis=0)[None, :])
+        return self.addends.of_hours(self._counted_hours()[1].sum(axis=0)[None, :])
 
     def from_hours(self) -> KeySums:
         """Sums of the atoms for a timed question, from the sums per hour: exact."""
         hours, columns = self._counted_hours()
         keys, places = distinct(self.split.hour_keys(hours), self.split.groups)
         sums = product(places, one_each(len(hours)), columns, len(keys))
-        return keys, self._sums(sums), self._sums(columns.sum(axis=0)[None, :])
+        return keys, self.addends.of_hours(sums), self.addends.of_hours(columns.sum(axis=0)[None, :])
 
     def from_records(self) -> KeySums:
         """Sums of the atoms over every record of the period."""
-        ids = self.addends.blocks
-        keys, blocks, whole = self._add_up(
-            None, lambda rows: self.addends.columns([self.layout.block(number)[rows] for number in ids])
+        keys, sums, totals = self._add_up(
+            None, lambda rows: [self.layout.block(number)[rows] for number in self.addends.blocks]
         )
-        sums, totals = (
-            self.addends.sums_of_columns(part) for part in (blocks, [total[None, :] for total in whole])
+        return (
+            keys,
+            self.addends.of_blocks(sums),
+            self.addends.of_blocks([total[None, :] for total in totals]),
         )
-        return keys, sums, totals
-
-    def _sums(self, columns: Floats) -> list[Floats]:
-        """The sums of the atoms, from those of the columns of hours."""
-        return self.addends.sums_of_hours(columns)
 
     def from_sample(self, draw: Draw, place: int) -> tuple[Ints, Floats, Floats]:
         """Sums of the draw's columns (groups × columns) over the records that grid[place] draws."""
@@ -279,7 +276,7 @@ class Query:
         conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
         tables = (condition.table ^ condition.is_negated for condition in conditions)
         hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
-        return hours, self.addends.of_hours(hours)
+        return hours, self.addends.hour_columns(hours)
 
     def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
         """The keys that occur, and of each block of columns the sums per key and of all records."""
