@@ -8,8 +8,8 @@ import pandas as pd
 
 from lib.wire.text import TURNING, straight
 
-MARKS = re.compile(r"[\\`*_{}\[\]()#!|~$:<>^]|&(?=#?\w+;)")
-AT_THE_START = re.compile(r"^ ?(?=[-+=])|^ ?\d+(?=\.(?: |$))")
+MARKS = re.compile(r"[\\`*_{}\[\]#!|~$:<>^]|&(?=#?\w+;)")
+AT_THE_START = re.compile(r"^ ?(?=[-+=])|^ ?\d+(?=[.)](?: |$))")
 SPACES = re.compile(r"[ \t\r\n\v\f\x85\u2028\u2029]+")
 REPLACEMENTS = re.compile(
     r"(?<=:)(?=//|[\w/+-]+:)"  # addresses, emoji and icons
@@ -23,11 +23,11 @@ EMPTY = ":small[]"
 def plain(text: str) -> str:
     """Text from outside in one line, escaped: none of it is read as Markdown, HTML or a link.
 
-    Each mark is escaped; `&` only where it begins a character's name, since screen readers are given a
-    label's Markdown as it is. Addresses, `:icons:` and arrows are replaced after escapes were read (GFM
-    autolinks, Streamlit's own replacements), so an empty element keeps their characters apart: it adds
-    nothing to what is shown, selected or copied. Characters that change the direction of reading are left
-    out.
+    Each mark is escaped; `&` only where it begins a character's name, and a parenthesis only after a number
+    that would begin a list, since screen readers are given a label's Markdown as it is. Addresses, `:icons:`
+    and arrows are replaced after escapes were read (GFM autolinks, Streamlit's own replacements), so an empty
+    element keeps their characters apart: it adds nothing to what is shown, selected or copied. Characters
+    that change the direction of reading are left out.
     """
     line = straight(SPACES.sub(" ", text))
     parts = [MARKS.sub(r"\\\g<0>", part) for part in REPLACEMENTS.split(line)]

@@ -470,7 +470,7 @@ def test_dependants_are_named(visit: Visit, deals: Deals) -> None:
     desk = opened(visit("deals"), "supply_deals-1")
     said = " ".join(text.value for text in desk.markdown)
     assert "3 deals depend" in said
-    assert "Beta Media \\(2\\)" in said
+    assert "Beta Media (2)" in said
     assert "action_delete_sure" not in [button.key for button in desk.button]
 
 

@@ -14,7 +14,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, SupplyPackage, Targeting
 from lib.ui.deals.changes.edit_dialog import edit_plan, unsaved_rows
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.changes.shared_change import Mode, SharedChange, SharedSource, TargetingEdit
+from lib.ui.deals.changes.shared_change import DateShift, Mode, SharedChange, SharedSource, TargetingEdit
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 
@@ -81,6 +81,52 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     assert package.end_date == dt.datetime(2027, 2, 1, tzinfo=START.tzinfo)
     assert package.start_date == START
     assert len(deals.history(SupplyPackage, 1)) == 2, "one change, though two of its deals were chosen"
+
+
+@pytest.mark.parametrize(
+    ("last_day", "shift", "after"),
+    [
+        ("2027-01-31", "+1 month", "2027-02-28"),
+        ("2027-02-28", "+ 12 Months", "2028-02-28"),
+        ("2028-02-29", "+1 year", "2029-02-28"),
+        ("2027-03-31", "-1 month", "2027-02-28"),
+        ("2027-12-31", "+2 weeks", "2028-01-14"),
+        ("2027-03-28 14:30", "+1 day", "2027-03-29 14:30"),
+    ],
+)
+def test_each_end_moves_from_its_own(
+    deals: Deals, actions: BulkActions, last_day: str, shift: str, after: str
+) -> None:
+    """By days, weeks, months and years, of the last day and in the package's own zone; a month that has no
+    such day ends with its last. A package without an end is refused and the others are saved."""
+    zone = START.tzinfo
+
+    def end(text: str) -> dt.datetime:
+        at = dt.datetime.fromisoformat(text).replace(tzinfo=zone)
+        return at if ":" in text else at + dt.timedelta(days=1)
+
+    deals.change(SupplyPackage, 2, {"end_date": end(last_day)})
+    rows = [DealRow("supply_deals", number, f"Package {number}") for number in (1, 2)]
+    plan = edit_plan(actions, "supply_deals", rows)
+    plan.source.ask_for(SharedChange(dates={"end_date": DateShift.read(shift)}), rows)
+    for begin in (plan.begin, plan.start):
+        begin()
+        while plan.is_running:
+            plan.step(deals)
+    assert [outcome.reason for outcome in plan.failures] == ["End: It has no date to move."]
+    assert deals.get(SupplyPackage, 2).end_date == end(after)
+
+
+def test_a_shift_is_typed_as_a_date_is(visit: Visit, deals: Deals) -> None:
+    """`+1 month` in the field is no error, and the preview has both days; what is no shift is one."""
+    deals.change(SupplyPackage, 1, {"end_date": dt.datetime(2027, 2, 1, tzinfo=START.tzinfo)})
+    desk = chosen(visit("deals", deals_kind="Packages"), "supply_deals-1")
+    clean(desk.text_input(key="several_end").set_value("+1 moon").run())
+    assert any("Not a date" in text.value for text in desk.markdown)
+    clean(desk.text_input(key="several_end").set_value("+1 month").run())
+    assert not any("Not a date" in text.value for text in desk.markdown)
+    [row] = table(press(desk, "several_preview"))
+    assert row["End"] == "31 Jan 2027 → 28 Feb 2027"
 
 
 def test_refused_before_it_is_sent(visit: Visit, deals: Deals) -> None:

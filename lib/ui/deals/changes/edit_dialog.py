@@ -22,7 +22,15 @@ from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.plan_steps import PlanSteps
-from lib.ui.deals.changes.shared_change import END, START, Mode, SharedChange, SharedSource, TargetingEdit
+from lib.ui.deals.changes.shared_change import (
+    END,
+    START,
+    DateShift,
+    Mode,
+    SharedChange,
+    SharedSource,
+    TargetingEdit,
+)
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
@@ -36,7 +44,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-PLAN, MOST, PREFIX = "deals_several", 500, "several_"
+PLAN, MOST, PREFIX = "deals_several", 5_000, "several_"
 HOW, AMOUNT, NO_END, ZONE, EMPTY, TARGET, MODE, PROBLEM = (
     f"{PREFIX}{name}"
     for name in ("how", "amount", "no_end", "zone", "empty", "target", "target_mode", "problem")
@@ -65,7 +73,8 @@ def draw(
     number = count if is_all else len(selection)
     st.button(
         button_title("Edit", number, is_all), icon=":material/edit:", key="deals_edit",
-        disabled=not 0 < number <= MOST, help=f"At most {MOST} at once" if number > MOST else None,
+        disabled=not 0 < number <= MOST,
+        help=f"At most {counts.number(MOST)} at once: narrow the list" if number > MOST else None,
         on_click=_open, args=(context, search, None if is_all else list(selection)),
     )  # fmt: skip
     if (plan := st.session_state.get(PLAN)) is not None:
@@ -182,12 +191,16 @@ def _draw_price(money: Prices) -> None:
 
 
 def _draw_package_fields(context: PageContext) -> None:
-    st.caption("A package's dates and targeting are those of all of its deals.")
+    st.caption(
+        "A package's dates and targeting are those of all of its deals. As a date, *+1 month* or *-2 weeks* "
+        "moves each package's own."
+    )
     state = st.session_state
     has_no_end = bool(state.get(NO_END))
     for column, (name, key) in zip(st.columns(2, vertical_alignment="top"), DATES.items(), strict=True):
         is_off = name == END and has_no_end
-        faults = [] if is_off else [*filter(None, [inputs.fault(name, state.get(key))])]
+        text = state.get(key) or ""
+        faults = [] if is_off or DateShift.read(text) else [*filter(None, [inputs.fault(name, text)])]
         with column:
             inputs.draw_with_faults(name, key, faults, Look(placeholder=KEEP, disabled=is_off))
     zone, no_end = st.columns(2, vertical_alignment="bottom")
@@ -249,12 +262,13 @@ def _read_switches(entity: str) -> dict[str, bool]:
 def _read_dates() -> dict[str, Any]:
     state = st.session_state
     has_no_end = state.get(NO_END)
-    moments = {
-        name: (times.read_end if name == END else times.read)(state.get(key) or "")
-        for name, key in DATES.items()
-        if not (name == END and has_no_end)
-    }
-    return {name: at for name, at in moments.items() if at is not None} | ({END: None} if has_no_end else {})
+    dates: dict[str, Any] = {END: None} if has_no_end else {}
+    for name, key in DATES.items():
+        text = state.get(key) or ""
+        at = DateShift.read(text) or (times.read_end if name == END else times.read)(text)
+        if at is not None and name not in dates:
+            dates[name] = at
+    return dates
 
 
 def _read_targeting(context: PageContext) -> TargetingEdit | None:

@@ -74,7 +74,8 @@ class PlanSteps:
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
         if plan.questions is None:
-            plan.questions = confirmations.of_changes(context, changes)
+            with st.spinner(f"Checking {amount}", show_time=True):
+                plan.questions = confirmations.of_changes(context, changes)
         questions = plan.questions
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)

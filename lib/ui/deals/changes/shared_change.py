@@ -4,13 +4,15 @@ What is a package's is changed for the packages of chosen deals, what is a deal'
 packages.
 """
 
+import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, ClassVar, Literal
 
-from lib.deals import fields
+from lib.deals import fields, moments
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, Targeting
 from lib.deals.targeting.kinds import KINDS, elements
@@ -23,11 +25,45 @@ from lib.ui.deals.changes.confirmations import COMPARED, PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
 from lib.ui.deals.list.deal_rows import DealRow, Key
 
+SHIFT = re.compile(r"([+-])\s*([0-9]{1,4})\s*(day|week|month|year)s?", re.IGNORECASE)
+MONTHS, DAYS = {"month": 1, "year": 12}, {"day": 1, "week": 7}
 START, END, ACTIVE, CENTS = "start_date", "end_date", "is_active", 2
 NO_PACKAGE = "It belongs to no package, and dates and targeting are those of a package."
 Mode = Literal["add", "remove", "replace"]
 Element = dict[str, Any]
 MATCH_NOUNS = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
+
+
+@dataclass(frozen=True)
+class DateShift:
+    """By how much each package's own date moves: `+1 month`, `-2 weeks`."""
+
+    months: int
+    days: int
+
+    @classmethod
+    def read(cls, text: str) -> "DateShift | None":
+        """The shift that is typed; None for what is none."""
+        shape = SHIFT.fullmatch(text.strip())
+        if shape is None:
+            return None
+        count, unit = int(f"{shape[1]}{shape[2]}"), shape[3].lower()
+        return cls(count * MONTHS.get(unit, 0), count * DAYS.get(unit, 0))
+
+    def apply(self, at: datetime | None, is_end: bool) -> datetime:
+        """The moved time. Of an end at midnight the last day moves; where a month has no such day, to its
+        last: through 31 January + 1 month is through 28 February. ValueError, with a sentence, without a
+        date, and for one that no calendar has."""
+        if at is None:
+            raise ValueError("It has no date to move.")
+        day = timedelta(days=1 if is_end and moments.last_day(at) else 0)
+        try:
+            moved = at - day + timedelta(days=self.days)
+            year, month = divmod(moved.year * 12 + moved.month - 1 + self.months, 12)
+            last = monthrange(year, month + 1)[1]
+            return moved.replace(year=year, month=month + 1, day=min(moved.day, last)) + day
+        except (ValueError, OverflowError):
+            raise ValueError("There is no such day.") from None
 
 
 @dataclass(frozen=True)
@@ -83,14 +119,14 @@ class SharedChange:
     """What is asked for all.
 
     `deal` and `package` are values by field, None empties one; `percent` is by how much prices change.
-    `dates` are local times by field, None for no end; `offset` is their zone in minutes east of UTC, None for
-    that of each package's own start.
+    `dates` are local times by field, or by how much each package's own moves, None for no end; `offset` is
+    their zone in minutes east of UTC, None for that of each package's own start.
     """
 
     deal: Mapping[str, Any] = field(default_factory=dict)
     percent: Decimal | None = None
     package: Mapping[str, Any] = field(default_factory=dict)
-    dates: Mapping[str, datetime | None] = field(default_factory=dict)
+    dates: Mapping[str, datetime | DateShift | None] = field(default_factory=dict)
     offset: int | None = None
     targeting: TargetingEdit | None = None
 
@@ -123,11 +159,17 @@ class SharedChange:
     def of_package(self, package: SupplyPackage, rows: frozenset[Key]) -> PlannedChange:
         """What becomes of a package, with dates in the zone that was chosen or its own."""
         zone = own_zone(package) if self.offset is None else timezone(timedelta(minutes=self.offset))
-        after = dict(self.package) | {name: at and at.replace(tzinfo=zone) for name, at in self.dates.items()}
+        after, refusal = dict(self.package), ""
+        for name, at in self.dates.items():
+            try:
+                own = at.apply(getattr(package, name), name == END) if isinstance(at, DateShift) else at
+                after[name] = own if own is None or own.tzinfo else own.replace(tzinfo=zone)
+            except ValueError as error:
+                refusal = f"{field_text.title(name)}: {error}"
         before = {name: getattr(package, name) for name in after}
-        refusal = ""
         if self.targeting is not None:
-            targets, refusal = self.targeting.apply(package)
+            targets, why_not = self.targeting.apply(package)
+            refusal = refusal or why_not
             before |= {name: elements(package)[name] for name in self.targeting.names}
             after |= targets
         return of_package(package, rows, before, after, refusal)
