@@ -3,7 +3,6 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -47,28 +46,6 @@ def test_a_long_module_says_why() -> None:
     """A module of lib of more than 600 lines says in its docstring why it is one file."""
     long = [path for path in FILES if len(path.read_text().splitlines()) > MANY_LINES]
     assert not [str(path) for path in long if REASON not in (ast.get_docstring(_trees()[path]) or "")]
-
-
-def test_constants_stand_at_the_head() -> None:
-    """A constant that needs nothing above it stands before the first class or function of its module."""
-    late = [f"{path.relative_to(ROOT)}: {name}" for path, tree in _trees().items() for name in _late(tree)]
-    assert not late, "\n".join(late)
-
-
-def _late(tree: ast.Module) -> Iterator[str]:
-    """The constants of a module below a class or function although they need none of these."""
-    above: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            above.add(node.name)
-        elif above and isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
-            needs = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-            if needs & above:
-                above |= set(names)
-            else:
-                yield from (name for name in names if name.lstrip("_").isupper())
 
 
 def test_every_module_is_imported() -> None:
