@@ -51,7 +51,13 @@ def draw(context: PageContext) -> None:
             on_click=st.session_state.pop,
             args=(RESULT, None),
         )
-    _circuit_notes(settings)
+    for breaker in connect.installation(settings).lines.breakers:
+        if breaker.rest:
+            st.warning(
+                f"{plain(breaker.name.capitalize())} failed several times in a row, and is not called "
+                f"for {breaker.rest} seconds (circuit open).",
+                icon=":material/pause_circle:",
+            )
     summary, columns = st.empty(), st.columns(2, gap="large")
     check_result: CheckResult | None = st.session_state.get(RESULT)
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
@@ -63,28 +69,13 @@ def draw(context: PageContext) -> None:
     else:
         _draw_steps(check_result.steps, columns)
     with summary:
-        _summary(check_result.steps)
+        wrong = sum(not step.is_good for step in check_result.steps)
+        if wrong:
+            sentence = "One thing needs fixing" if wrong == 1 else f"{wrong} things need fixing"
+            st.error(sentence, icon=":material/error:")
+        else:
+            st.success("Everything works", icon=":material/check_circle:")
     st.caption(f"Checked at {check_result.clock:%H:%M:%S} (server time)")
-
-
-def _circuit_notes(settings: Settings) -> None:
-    """Draw a note for each service that is not called at the moment (circuit open)."""
-    for breaker in connect.installation(settings).lines.breakers:
-        if breaker.rest:
-            st.warning(
-                f"{plain(breaker.name.capitalize())} failed several times in a row, and is not called "
-                f"for {breaker.rest} seconds (circuit open).",
-                icon=":material/pause_circle:",
-            )
-
-
-def _summary(steps: tuple[Step, ...]) -> None:
-    wrong = sum(not step.is_good for step in steps)
-    if wrong:
-        sentence = "One thing needs fixing" if wrong == 1 else f"{wrong} things need fixing"
-        st.error(sentence, icon=":material/error:")
-    else:
-        st.success("Everything works", icon=":material/check_circle:")
 
 
 def _draw_steps(steps: Iterable[Step], columns: Sequence[DeltaGenerator]) -> tuple[Step, ...]:

@@ -96,7 +96,13 @@ def _draw(focus: Focus, movers: Moved) -> None:
         if can_part:
             st.toggle("Rate and mix", key=PARTS)
         if values:
-            _download(focus, movers)
+            menu = export_menu.open_menu(BLOCK)
+            if menu is not None:
+                with menu:
+                    text = partial(movers_csv, focus, movers)
+                    export_menu.download(focus, BLOCK, text, "Download these values as CSV")
+                    board_controls.draw_chart_files(focus)
+                    export_menu.way_on()
     if values:
         mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
         rows_mount.draw(
@@ -106,13 +112,3 @@ def _draw(focus: Focus, movers: Moved) -> None:
             partial(page_clicks.catch_up, focus.context),
         )
     st.caption(plain(notes(focus, movers)))
-
-
-def _download(focus: Focus, movers: Moved) -> None:
-    menu = export_menu.open_menu(BLOCK)
-    if menu is not None:
-        with menu:
-            text = partial(movers_csv, focus, movers)
-            export_menu.download(focus, BLOCK, text, "Download these values as CSV")
-            board_controls.draw_chart_files(focus)
-            export_menu.way_on()

@@ -83,7 +83,17 @@ def _draw(focus: Focus) -> None:
             help = "Show the rows of the whole question"
             widgets.icon_button("All rows", "close", "records_all", show_all, help)
         available = _available(focus)
-        columns, order = _columns(focus, available), _order(focus, available)
+        labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
+        labels |= {
+            field.name: f"Most {title(field)} first"
+            for field in focus.slicer.data_fields
+            if field.name in available
+        }
+        choice: str = st.selectbox(
+            "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",
+            key=f"{ORDER}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
+        )  # fmt: skip
+        columns, order = _columns(focus, available), choice
         query = records_query(focus, columns, order)
         records = focus.context.reporting.records(query, focus.slicer)
         _download(focus, query)
@@ -169,20 +179,6 @@ def _is_there(field: DataField, focus: Focus, available: Mapping[str, RecordColu
         return field.name in available
     parts = formulas.parse(field.formula).fields()
     return all(_is_there(focus.slicer.data_field(name), focus, available) for name in parts)
-
-
-def _order(focus: Focus, available: Mapping[str, RecordColumn]) -> str:
-    labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
-    labels |= {
-        field.name: f"Most {title(field)} first"
-        for field in focus.slicer.data_fields
-        if field.name in available
-    }
-    choice: str = st.selectbox(
-        "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",
-        key=f"{ORDER}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
-    )  # fmt: skip
-    return choice
 
 
 def _download(focus: Focus, query: RecordsQuery) -> None:

@@ -88,7 +88,15 @@ def draw(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_picker.draw(context)
         if split_focus.query.split_by:
-            _chart_controls(split_focus)
+            _chart_picker(split_focus)
+            if chart_kinds.kind(split_focus).has_all_fields and split_focus.comparison is not None:
+                with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+                    board_controls.draw_compared_columns(split_focus)
+            if chart_kinds.kind(split_focus).drills:
+                page_clicks.draw_mode()
+            if split_focus.view.chart == "pivot" and len(split_focus.query.split_by) > 1:
+                _cross_picker(split_focus)
+                _fold_buttons(split_focus)
             st.space("stretch")
             precision_slot = st.container(width="content")
             export_slot = st.container(width="content")
@@ -129,19 +137,6 @@ def _precision(focus: Focus, data: ChartData) -> str:
         precision.summary(answer, fields, focus.numbers) for answer in (data.split.answer, data.answer)
     ]
     return next((sentence for sentence in sentences if sentence != precision.EXACT), precision.EXACT)
-
-
-def _chart_controls(focus: Focus) -> None:
-    """Draw the choice of the kind of chart, and the controls of the kind chosen."""
-    _chart_picker(focus)
-    if chart_kinds.kind(focus).has_all_fields and focus.comparison is not None:
-        with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-            board_controls.draw_compared_columns(focus)
-    if chart_kinds.kind(focus).drills:
-        page_clicks.draw_mode()
-    if focus.view.chart == "pivot" and len(focus.query.split_by) > 1:
-        _cross_picker(focus)
-        _fold_buttons(focus)
 
 
 def _chart_picker(focus: Focus) -> None:

@@ -1,7 +1,7 @@
 """Charts over time, as pure functions: the large one, and the small one without axes."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import plotly.graph_objects as go
@@ -60,7 +60,10 @@ def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
 
 def time_axis(times: Series, most: int = series.MOST_TICKS) -> dict[str, object]:
     """The range of an axis with these times, and at most so many ticks."""
-    return {"range": _edges(times), **_ticks(times, most)}
+    # The range of the time axis: from the first to the last bucket, plus a margin of one percent.
+    first, last = times.starts[0], times.starts[-1]
+    spare = max((last - first) / 100, timedelta(hours=1))
+    return {"range": [first - spare, last + spare], **_ticks(times, most)}
 
 
 def line(
@@ -150,13 +153,6 @@ def band(line: Series) -> list[go.Scatter]:
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": line.starts}
     fill = {"fill": "tonexty", "fillcolor": theme.BAND}
     return [go.Scatter(y=line.low, **edge), go.Scatter(y=line.high, **fill, **edge)]
-
-
-def _edges(times: Series) -> list[datetime]:
-    """The range of the time axis: from the first to the last bucket, plus a margin of one percent."""
-    first, last = times.starts[0], times.starts[-1]
-    spare = max((last - first) / 100, timedelta(hours=1))
-    return [first - spare, last + spare]
 
 
 def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:

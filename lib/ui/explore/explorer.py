@@ -150,7 +150,13 @@ def explorer(context: PageContext) -> None:
             live=True, label_visibility="collapsed",
         )  # fmt: skip
         old = history.current(context).view.exploration
-        lists = _lists(context)
+        slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
+        first = next(iter(state.default_split(slicer)), slicer.key_fields[0].name)
+        usual = slicer.data_fields[0].name
+        lists = (
+            FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
+            FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, usual, 6, False),
+        )
         with st.container(key="fields"):
             names = [
                 _choose(field_list, text or "", name)
@@ -159,16 +165,6 @@ def explorer(context: PageContext) -> None:
         fields = _remember(context, old, [*zip(lists, names, strict=True)])
     with right_side:
         _answer(context, fields)
-
-
-def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
-    slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
-    first = next(iter(state.default_split(slicer)), slicer.key_fields[0].name)
-    usual = slicer.data_fields[0].name
-    return (
-        FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
-        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, usual, 6, False),
-    )
 
 
 def _choose(field_list: FieldList, text: str, old: str) -> str:

@@ -114,7 +114,17 @@ class Preview:
 def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
-        return _filter_rows(export, query, slicer)
+        # The preview with data filters, from a tsv2 file of the rows that pass them.
+        file = read(export, query.model_copy(update={"limit": READ_TO_FILTER}), slicer)
+        is_whole = file.rows < READ_TO_FILTER
+        return Preview(
+            query,
+            rows=file.first(FIRST_ROWS),
+            row_count=file.rows,
+            is_counted=is_whole,
+            is_exact=True,
+            has_total=is_whole,
+        )
     data_fields = query.data_fields or usual_fields(query, slicer)
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
     answer = ask(_question(query, data_fields, rows_limit))
@@ -127,20 +137,6 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
         is_exact=is_exact,
         is_plain=precision.is_plain(slicer),
         has_total=not query.data_filters,
-    )
-
-
-def _filter_rows(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
-    """The preview with data filters, from a tsv2 file of the rows that pass them."""
-    file = read(export, query.model_copy(update={"limit": READ_TO_FILTER}), slicer)
-    is_whole = file.rows < READ_TO_FILTER
-    return Preview(
-        query,
-        rows=file.first(FIRST_ROWS),
-        row_count=file.rows,
-        is_counted=is_whole,
-        is_exact=True,
-        has_total=is_whole,
     )
 
 

@@ -40,7 +40,10 @@ def curl_command(query: ExportQuery, address: str) -> str:
     It fails, and leaves no file, where the service answers an error.
     """
     body = shlex.quote(orjson.dumps(_body(query, TOKEN)).decode())
-    with_token = _replaced_last(body, TOKEN, f"'\"${VARIABLE}\"'")
+    # A value of a filter may be `<TOKEN>` too, and stays.
+    new = f"'\"${VARIABLE}\"'"
+    head, _, tail = body.rpartition(TOKEN)
+    with_token = f"{head}{new}{tail}"
     return " \\\n  ".join(
         (
             f"curl --fail --silent --show-error --output {shlex.quote(_filename(query))}",
@@ -56,12 +59,6 @@ def _body(query: ExportQuery, token: str) -> dict[str, object]:
     fields = query.model_dump(mode="json", exclude_defaults=True)
     first = {name: fields.pop(name) for name in _ALWAYS}
     return {**first, **fields, "token": token}
-
-
-def _replaced_last(text: str, old: str, new: str) -> str:
-    """A value of a filter may be `<TOKEN>` too, and stays."""
-    head, _, tail = text.rpartition(old)
-    return f"{head}{new}{tail}"
 
 
 def _filename(query: ExportQuery) -> str:

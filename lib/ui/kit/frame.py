@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -117,27 +117,31 @@ def signed_in() -> PageContext:
 def with_slicer(context: PageContext) -> PageContext:
     """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
     if not context.clients.slicers:
-        _nothing_to_see(context)
+        if not context.clients.reporting_address:
+            try:
+                context.clients.reporting.slicers()
+            except TrancheError as error:
+                st.error(plain(error.sentence), title="No slicers", icon=":material/error:")
+                st.stop()
+        ending = "has no slicers yet" if context.person.role == "admin" else "has none that you can see"
+        st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
+        st.stop()
     if context.is_missing:
         slicer_info.explain(context.project, context.slicer_name)
         st.stop()
     if context.slicer is NO_SLICER:
-        _without_slicer(context)
+        # Wait for the slicer; then rerun, or show why it can't be loaded.
+        trouble, what = context.trouble, f"The slicer {context.slicer_name} of {context.project}"
+        if trouble is None:
+            trouble = slicer_info.wait_for_slicer(
+                context.person.username, context.project, context.slicer_name
+            ).trouble
+        if trouble is None:
+            retry.note_success(what)
+            st.rerun()
+        problems.show(trouble, what, "Your question is kept in the address of this page.")
+        st.stop()
     return context
-
-
-def _without_slicer(context: PageContext) -> NoReturn:
-    """Wait for the slicer; then rerun, or show why it can't be loaded."""
-    trouble, what = context.trouble, f"The slicer {context.slicer_name} of {context.project}"
-    if trouble is None:
-        trouble = slicer_info.wait_for_slicer(
-            context.person.username, context.project, context.slicer_name
-        ).trouble
-    if trouble is None:
-        retry.note_success(what)
-        st.rerun()
-    problems.show(trouble, what, "Your question is kept in the address of this page.")
-    st.stop()
 
 
 def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> PageContext:
@@ -180,15 +184,3 @@ def heading(title: str) -> None:
     """Draw the screen's name as h1 for screen readers; sighted people see it in the navigation."""
     with st.container(key="heading"):
         st.title(plain(title), anchor=False)
-
-
-def _nothing_to_see(context: PageContext) -> NoReturn:
-    if not context.clients.reporting_address:
-        try:
-            context.clients.reporting.slicers()
-        except TrancheError as error:
-            st.error(plain(error.sentence), title="No slicers", icon=":material/error:")
-            st.stop()
-    ending = "has no slicers yet" if context.person.role == "admin" else "has none that you can see"
-    st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
-    st.stop()

@@ -152,7 +152,11 @@ def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     project, slicer = (choice.get(part) or _slicer_of_link(part, slicers) for part in PARTS)
     match = first_of(in_order, project, slicer)
     current = match or (project or "", slicer or "")
-    _remember(current)
+    # Note what the pickers have shown on this page.
+    page, pairs = st.session_state.get(HISTORY, ("", ()))
+    before = pairs if page == streamlit_compat.page() else ()
+    others = (pair for pair in before if pair != current)
+    st.session_state[HISTORY] = (streamlit_compat.page(), (*others, current)[-MOST:])
     projects = [*dict.fromkeys(pair[0] for pair in in_order)]
     names = [pair[1] for pair in in_order if pair[0] == current[0]]
     with st.container(key="only_project") if projects == [current[0]] else nullcontext():
@@ -172,14 +176,6 @@ def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
     was_shown = page == streamlit_compat.page() and in_url in {pair[index] for pair in pairs}
     is_old = was_shown and in_url not in {pair[index] for pair in slicers} and not streamlit_compat.is_back()
     return current if in_url is None or (is_old and current) else in_url
-
-
-def _remember(current: Pair) -> None:
-    """Note what the pickers have shown on this page."""
-    page, pairs = st.session_state.get(HISTORY, ("", ()))
-    before = pairs if page == streamlit_compat.page() else ()
-    others = (pair for pair in before if pair != current)
-    st.session_state[HISTORY] = (streamlit_compat.page(), (*others, current)[-MOST:])
 
 
 def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) -> None:

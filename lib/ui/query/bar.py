@@ -230,22 +230,6 @@ def _clear(context: PageContext) -> None:
     history.change(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
 
 
-def _draw_left_out() -> None:
-    """What of a link, or of the question about another slicer, was left out, where it moves nothing."""
-    if sentences := history.left_out():
-        label = f":orange[{len(sentences)} left out]"
-        with st.popover(label, icon=":material/link_off:", type="tertiary"):
-            for sentence in sentences:
-                st.warning(plain(sentence))
-
-
-def draw_history(context: PageContext) -> None:
-    """Two buttons; each is disabled while there is nothing for it to do, both are hidden while both are."""
-    steps = history.steps()
-    _button(context, "Undo", "undo", bool(steps.undo))
-    _button(context, "Redo", "redo", bool(steps.redo))
-
-
 def _draw_menu(context: PageContext, parts: Mapping[str, MenuPart]) -> None:
     """Draw the popover with what is rarely used, one part at a time; only the one in sight is computed."""
     popover = st.popover("More", icon=":material/more_horiz:", type="tertiary", key=MORE, on_change="rerun")
@@ -305,11 +289,20 @@ def _draw(
                 dates_picker.draw_comparison(context)
         with row(key="question_filters"):
             draw_filter_picker(context, with_words=with_comparison)
-            _draw_left_out()
+            # What of a link, or of the question about another slicer, was left out, where it moves nothing.
+            if sentences := history.left_out():
+                label = f":orange[{len(sentences)} left out]"
+                with st.popover(label, icon=":material/link_off:", type="tertiary"):
+                    for sentence in sentences:
+                        st.warning(plain(sentence))
         with row(key="question_more", width="content"):
             for draw_action in actions:
                 draw_action(context)
-            draw_history(context)
+            # Two buttons; each is disabled while there is nothing for it to do, both are hidden while both
+            # are.
+            steps = history.steps()
+            _button(context, "Undo", "undo", bool(steps.undo))
+            _button(context, "Redo", "redo", bool(steps.redo))
             saved.draw(context, page, send=send)
             share.draw(context, page, send)
             if more:

@@ -83,36 +83,27 @@ def draw(context: RequestContext, place: NotePlace, notes: Sequence[Note], empty
 
 def _row(context: RequestContext, place: NotePlace, note: Note) -> None:
     if st.session_state.get(place.state("deleted")) == note.id:
-        _deletion(context, place, note)
+        st.warning(f"Delete this {place.noun} for everybody? {plain(note.text)}", icon=":material/delete:")
+        with st.container(horizontal=True):
+            st.button(
+                "Delete permanently", type="primary", key=f"{place.key}_delete_sure", on_click=_delete,
+                args=(context, place, note),
+            )  # fmt: skip
+            st.button("Keep", key=f"{place.key}_delete_not", on_click=place.choose, args=("deleted", None))
         return
     st.markdown(plain(note.text))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(_about(place, note), width="stretch")
+        # The day, if it is about one, who wrote it and when, and whether it mentions the reader.
+        day = note.created.date()
+        parts = [] if place.day is None else [numbers.day(note.day)]
+        parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
+        parts.append(f"{numbers.day(day)}, {note.created:%H:%M} UTC")
+        st.caption(" · ".join([*parts, "**mentions you**"] if note.is_for_me else parts), width="stretch")
         if note.is_mine or context.person.role == "admin":
             for name, icon, state in (("Edit", "edit", "edited"), ("Delete", "delete", "deleted")):
                 act = partial(place.choose, state, note.id)
                 about = f"{name} the {place.noun}: {plain(note.text)}"
                 widgets.icon_button(name, icon, f"{place.key}_{icon}_{note.id}", act, help=about)
-
-
-def _about(place: NotePlace, note: Note) -> str:
-    """The day, if it is about one, who wrote it and when, and whether it mentions the reader."""
-    day = note.created.date()
-    parts = [] if place.day is None else [numbers.day(note.day)]
-    parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
-    parts.append(f"{numbers.day(day)}, {note.created:%H:%M} UTC")
-    return " · ".join([*parts, "**mentions you**"] if note.is_for_me else parts)
-
-
-def _deletion(context: RequestContext, place: NotePlace, note: Note) -> None:
-    """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
-    st.warning(f"Delete this {place.noun} for everybody? {plain(note.text)}", icon=":material/delete:")
-    with st.container(horizontal=True):
-        st.button(
-            "Delete permanently", type="primary", key=f"{place.key}_delete_sure", on_click=_delete,
-            args=(context, place, note),
-        )  # fmt: skip
-        st.button("Keep", key=f"{place.key}_delete_not", on_click=place.choose, args=("deleted", None))
 
 
 def _form(context: RequestContext, place: NotePlace, note: Note | None) -> None:

@@ -43,7 +43,19 @@ def draw_saved_details(
     elif panel == "board":
         board_addition.draw(context, VIEWS, view)
     elif panel == "comments":
-        _draw_comments(context, view)
+        # The comments on a view, the oldest first, and a form for another one.
+        notes = context.clients.view_store.notes
+        readers = "Everybody who sees this view" if view.is_shared else "Nobody else"
+        place = NotePlace(
+            f"view_{view.id}",
+            "comment",
+            "Comment",
+            "Why did spend fall on Tuesday?",
+            f"{readers} sees its comments.",
+            lambda _, text: notes.comment(view.id, text),
+        )
+        comments = notes.on_views(view.project, view.slicer).get(view.id, [])
+        note_list.draw(context, place, comments, "No comments on this view.")
     elif panel == "link" or not entries.may_change(context, view):
         query = links.from_params(view.params, context.slicer, context.project, context.slicer_name).query
         st.caption(periods.sentence(query, context.slicer))
@@ -54,38 +66,18 @@ def draw_saved_details(
     elif panel == "delete":
         entries.deletion(context, VIEWS, view)
     else:
-        _edit(context, view, whole)
+        entries.edit(context, VIEWS, view)
+        if dict(view.params) != whole:
+            st.button(
+                "Update to the question on screen", key="view_update", on_click=update,
+                args=(context, view, whole),
+            )  # fmt: skip
 
 
 def update(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     """Update the view to the question on the screen. A callback."""
     st.session_state[OPEN] = view.id
     VIEWS.attempt(lambda: context.clients.view_store.views.change(view.id, params=whole))
-
-
-def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
-    entries.edit(context, VIEWS, view)
-    if dict(view.params) != whole:
-        st.button(
-            "Update to the question on screen", key="view_update", on_click=update,
-            args=(context, view, whole),
-        )  # fmt: skip
-
-
-def _draw_comments(context: PageContext, view: SavedView) -> None:
-    """The comments on a view, the oldest first, and a form for another one."""
-    notes = context.clients.view_store.notes
-    readers = "Everybody who sees this view" if view.is_shared else "Nobody else"
-    place = NotePlace(
-        f"view_{view.id}",
-        "comment",
-        "Comment",
-        "Why did spend fall on Tuesday?",
-        f"{readers} sees its comments.",
-        lambda _, text: notes.comment(view.id, text),
-    )
-    comments = notes.on_views(view.project, view.slicer).get(view.id, [])
-    note_list.draw(context, place, comments, "No comments on this view.")
 
 
 def draw_saved_list(
@@ -151,7 +143,9 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send
             problems.show(error, "The saved views", "Your question is kept as it was.")
         return
     whole = history.current(context).params
-    current = _current(views, whole)
+    # The view that was opened last, or one with exactly this question.
+    saved_view = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
+    current = saved_view or next((view for view in views if dict(view.params) == whole), None)
     label = "Views" if current is None else entries.label(current, dict(current.params) != whole)
     popover = st.popover(label, icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun")
     if popover.open:
@@ -174,27 +168,16 @@ def _content(
         draw_saved_details(context, page, open_view, whole, send)
         return
     if current is not None and dict(current.params) != whole:
-        _draw_change(context, current, whole, opens)
+        st.markdown(f"**{plain(current.name)}** · changed since saved")
+        with st.container(horizontal=True):
+            if entries.may_change(context, current):
+                st.button("Update view", key="view_update", on_click=update, args=(context, current, whole))
+            st.button("Open as saved", key="view_restore", on_click=opens, args=(current,))
     entries.new(VIEWS, "Save this question as", partial(_save, context))
     st.caption(periods.sentence(history.current(context).query, context.slicer))
     draw_saved_list(context, views, current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")
-
-
-def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
-    """The view that was opened last, or one with exactly this question."""
-    saved_view = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
-    return saved_view or next((view for view in views if dict(view.params) == whole), None)
-
-
-def _draw_change(context: PageContext, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
-    """Draw the buttons for an open view whose question has changed on screen."""
-    st.markdown(f"**{plain(view.name)}** · changed since saved")
-    with st.container(horizontal=True):
-        if entries.may_change(context, view):
-            st.button("Update view", key="view_update", on_click=update, args=(context, view, whole))
-        st.button("Open as saved", key="view_restore", on_click=opens, args=(view,))
 
 
 def go(is_elsewhere: bool, view: SavedView) -> None:

@@ -174,7 +174,8 @@ class _Vocabulary:
 
 def read(text: str, slicer: Slicer, today: date, find: Find) -> Readings:
     """What a sentence may mean about a slicer. `find` looks up values; `today` is in the slicer's zone."""
-    words = _words(text)
+    clean = re.sub(r"[?!;:,()\"“”]", " ", text.casefold()).replace("versus", "vs").replace("v. ", "vs ")
+    words = [word.strip(".'’") for word in re.sub(r"\bvs\.", "vs", clean).split() if word.strip(".'’")]
     if not words:
         return Readings((), "Type a question, like: spend by country last week.")
     if len(words) > MOST_WORDS:
@@ -188,11 +189,6 @@ def read(text: str, slicer: Slicer, today: date, find: Find) -> Readings:
     if not useful:
         return Readings((), f"No field, value or period of this slicer is named “{' '.join(words)[:60]}”.")
     return Readings(tuple(_describe(reading, slicer, today, find) for reading in useful[:MOST_READINGS]))
-
-
-def _words(text: str) -> list[str]:
-    clean = re.sub(r"[?!;:,()\"“”]", " ", text.casefold()).replace("versus", "vs").replace("v. ", "vs ")
-    return [word.strip(".'’") for word in re.sub(r"\bvs\.", "vs", clean).split() if word.strip(".'’")]
 
 
 def _vocabulary(slicer: Slicer, today: date) -> _Vocabulary:

@@ -92,7 +92,18 @@ def rows_of(items: Sequence[BoardItem]) -> list[list[int]]:
 def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Params, name: str) -> None:
     """A cell: its view's name, which opens it on Audience, its days and filters, and its part."""
     with st.spinner(f"Loading {plain(item.name)}") if item.name else st.container():
-        block = _block(context, item, board_params)
+        # The cell's figures, of the data and with the rights of now; of a remote service, of minutes ago.
+        person, settings = context.now(), Settings.current()
+        cache = session_cache.of(BLOCKS, partial(SessionCache[snapshots.Block], SECONDS, MOST))
+        key = (
+            person.username,
+            documents(settings).version(person, item),
+            repr(item),
+            repr(dict(board_params)),
+        )
+        language = reader.locale() or ""
+        take = partial(documents(settings).block, person, item, board_params, language)
+        block = cache.get(key, take)
     with st.container(gap=None):
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", key=f"board_head_{name}"
@@ -109,21 +120,6 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
             if block.about:
                 st.caption(plain(block.about))
         _mount(key=f"board_block_{name}", data={"html": page.block_html(block, name)})
-
-
-def _block(context: PageContext, item: BoardItem, board_params: question.Params) -> snapshots.Block:
-    """The cell's figures, of the data and with the rights of now; of a remote service, of minutes ago."""
-    person, settings = context.now(), Settings.current()
-    cache = session_cache.of(BLOCKS, partial(SessionCache[snapshots.Block], SECONDS, MOST))
-    key = (
-        person.username,
-        documents(settings).version(person, item),
-        repr(item),
-        repr(dict(board_params)),
-    )
-    language = reader.locale() or ""
-    take = partial(documents(settings).block, person, item, board_params, language)
-    return cache.get(key, take)
 
 
 @lru_cache(maxsize=4)

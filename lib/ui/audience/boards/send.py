@@ -1,6 +1,5 @@
 """What sends a board to others: its link, its figures as a file, and a link for people without an account."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -32,18 +31,15 @@ def draw(context: PageContext, board: Board, copy: BoardCopy) -> None:
         st.code(share.address("boards", params), language=None, wrap_lines=True)
         sharing.draw_downloads(context, partial(_take, board, copy), "board", WHOSE)
         if copy.slicers:
-            sharing.draw_form(context, NO_SLICER, _choices(context, copy), board.name, WHOSE)
-
-
-def _choices(context: PageContext, copy: BoardCopy) -> Mapping[str, Mapping[str, str]]:
-    """The board as it is shared: with days that move on, and with fixed ones where it has days of its own."""
-    items = [item for item in copy.items if not item.is_missing]
-    visible_copy = replace(copy, items=items)
-    choices = {sharing.LATEST: visible_copy.to_params()}
-    if "start" in copy.params:
-        fixed_params, label = sharing.fix_days(context, copy.params)
-        choices[label] = replace(visible_copy, params=fixed_params).to_params()
-    return choices
+            # The board as it is shared: with days that move on, and with fixed ones where it has days of
+            # its own.
+            items = [item for item in copy.items if not item.is_missing]
+            visible_copy = replace(copy, items=items)
+            choices = {sharing.LATEST: visible_copy.to_params()}
+            if "start" in copy.params:
+                fixed_params, label = sharing.fix_days(context, copy.params)
+                choices[label] = replace(visible_copy, params=fixed_params).to_params()
+            sharing.draw_form(context, NO_SLICER, choices, board.name, WHOSE)
 
 
 def _take(board: Board, copy: BoardCopy, context: PageContext) -> snapshots.Board:
