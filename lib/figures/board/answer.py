@@ -21,7 +21,6 @@ from lib.figures.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.reporting.answers import Audience
 from lib.slicers import zones
 from lib.slicers.dates import Days
-from lib.slicers.granularities import Granularity
 from lib.slicers.models import DataField
 from lib.views import Note
 from lib.wire.text import straight
@@ -106,10 +105,16 @@ def _second(focus: Focus, now: Audience) -> Json | None:
 
 def _about(focus: Focus) -> Json:
     year = focus.period[1].year
+    # The granularities that draw some points, but not more than can be told apart; and the one in use.
     return {
         "field": focus.field.name,
         "grain": focus.grain,
-        "grains": _useful_grains(focus),
+        "grains": [
+            grain
+            for grain in periods.granularities(focus.slicer)
+            if grain == focus.grain
+            or FEWEST_POINTS <= len(series.buckets(grain, focus.period, focus.zone)) <= MOST_POINTS
+        ],
         "trend": focus.view.trend,
         "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
@@ -118,16 +123,6 @@ def _about(focus: Focus) -> Json:
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
-
-
-def _useful_grains(focus: Focus) -> list[Granularity]:
-    """The granularities that draw some points, but not more than can be told apart; and the one in use."""
-    return [
-        grain
-        for grain in periods.granularities(focus.slicer)
-        if grain == focus.grain
-        or FEWEST_POINTS <= len(series.buckets(grain, focus.period, focus.zone)) <= MOST_POINTS
-    ]
 
 
 def _days(days: Days, year: int | None = None) -> Json:

@@ -36,7 +36,16 @@ def figure(
     change, sides = changes[0], [line.without_parts.values for line in lines[:2]]
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     style = compared_answers.style(field, change, is_noise)
-    about = [_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]
+    # The full figure, the field's description, and notes on the change.
+    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
+    if not change.is_certain:
+        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
+    elif is_noise and change.ratio is not None:
+        parts.append("The change is within what single days differ by")
+    if change.low is not None and change.high is not None and math.isfinite(change.high - change.low):
+        low, high = (focus.numbers.full(side, field) for side in (change.low, change.high))
+        parts.append(f"95 % range of the change: {low} to {high}")
+    about = [" · ".join(part for part in parts if part), *_others(focus, field, changes[1:])]
     course, spark = lines[0].without_parts if lines else None, ""
     if course is not None and series.has_course(course):
         spark = series.text(course, field, focus.period, focus.numbers)
@@ -52,19 +61,6 @@ def figure(
         "help": straight(" · ".join(about)),
         "spark": straight(spark),
     }
-
-
-def _help(focus: Focus, field: DataField, value: float | None, change: Change, is_noise: bool) -> str:
-    """The full figure, the field's description, and notes on the change."""
-    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
-    if not change.is_certain:
-        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
-    elif is_noise and change.ratio is not None:
-        parts.append("The change is within what single days differ by")
-    if change.low is not None and change.high is not None and math.isfinite(change.high - change.low):
-        low, high = (focus.numbers.full(side, field) for side in (change.low, change.high))
-        parts.append(f"95 % range of the change: {low} to {high}")
-    return " · ".join(part for part in parts if part)
 
 
 def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:

@@ -139,7 +139,16 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     figures[()] = dict(zip(codes, top.values[focus.field.name].tolist(), strict=True))
     pairs = [_pair(focus, _columns_query(focus, key), top, {key: codes})]
     for level in levels:
-        query = _cells_query(focus, level, key, codes)
+        keys = tuple(level.split.keys)
+        within = split_levels.within((*keys, key), [*zip(*level.paths, strict=True), codes])
+        changes = {
+            "split_by": (*keys, key),
+            "filters": (*focus.query.filters, *within),
+            "data_fields": (focus.field.name,),
+            "order_by": (),
+            "limit": None,
+        }
+        query = focus.rows().model_copy(update=changes)
         answer = ask.estimate(focus.context, query)
         pairs.append(_pair(focus, query, answer, {}))
         values = answer.values[focus.field.name].tolist()
@@ -181,16 +190,3 @@ def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
         "limit": MOST_TIMES if is_time else split_levels.ACROSS,
     }
     return page_focus.rows().model_copy(update=changes)
-
-
-def _cells_query(focus: Focus, level: Level, key: str, codes: Sequence[str]) -> AudienceQuery:
-    keys = tuple(level.split.keys)
-    within = split_levels.within((*keys, key), [*zip(*level.paths, strict=True), codes])
-    changes = {
-        "split_by": (*keys, key),
-        "filters": (*focus.query.filters, *within),
-        "data_fields": (focus.field.name,),
-        "order_by": (),
-        "limit": None,
-    }
-    return focus.rows().model_copy(update=changes)

@@ -150,10 +150,24 @@ def fetch_levels(focus: Focus) -> list[Level]:
         above = open_rows(focus, levels[-1].paths) if levels else [()]
         if not above:
             break
-        query = _question(focus, depth, above)
+        keys = focus.query.split_by[:depth]
+        is_time = keys[0] in TIME_KEY_FIELDS
+        first = max(min(focus.view.rows, MOST_FIRST), TIMES if is_time else 0)
+        changes = {
+            "split_by": keys,
+            "filters": (*focus.query.filters, *within(keys, zip(*above, strict=True))),
+            "order_by": order(focus, keys),
+            "limit": first if depth == 1 else MOST_BELOW,
+        }
+        query = focus.rows().model_copy(update=changes)
         answer = ask.estimate(focus.context, query)
         whole = whole or answer.total.values
-        levels.append(_level(focus, query, _rebase(answer, whole), above))
+        # The answer with its shares of the whole: a level below asks about a part of it alone.
+        shares = {
+            name: 100 * answer.values[name] / (whole.get(name) or float("nan"))
+            for name in map(str, answer.percents)
+        }
+        levels.append(_level(focus, query, replace(answer, percents=answer.percents.assign(**shares)), above))
     return levels
 
 
@@ -179,19 +193,6 @@ def order(row_focus: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
 def paths(answer: Audience) -> list[Path]:
     """The values of an answer's rows."""
     return [tuple(map(str, row)) for row in answer.names.itertuples(index=False, name=None)]
-
-
-def _question(focus: Focus, depth: int, above: Sequence[Path]) -> AudienceQuery:
-    keys = focus.query.split_by[:depth]
-    is_time = keys[0] in TIME_KEY_FIELDS
-    first = max(min(focus.view.rows, MOST_FIRST), TIMES if is_time else 0)
-    changes = {
-        "split_by": keys,
-        "filters": (*focus.query.filters, *within(keys, zip(*above, strict=True))),
-        "order_by": order(focus, keys),
-        "limit": first if depth == 1 else MOST_BELOW,
-    }
-    return focus.rows().model_copy(update=changes)
 
 
 def within(keys: Sequence[str], columns: Iterable[Sequence[str]]) -> Iterator[Filter]:
@@ -239,12 +240,3 @@ def note(focus: Focus, levels: Sequence[Level]) -> str:
                 "the rest is in Others. Close some rows to see more of the others."
             )
     return ""
-
-
-def _rebase(answer: Audience, whole: Values) -> Audience:
-    """The answer with its shares of the whole: a level below asks about a part of it alone."""
-    shares = {
-        name: 100 * answer.values[name] / (whole.get(name) or float("nan"))
-        for name in map(str, answer.percents)
-    }
-    return replace(answer, percents=answer.percents.assign(**shares))

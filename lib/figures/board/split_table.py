@@ -91,7 +91,15 @@ def table(
     rows being the largest of the field in front, estimates have their rank too.
     """
     columns = [*_keys(split), *of_figures(split, more, figures, is_ranked, column_kinds)]
-    return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None)
+    # The columns under titles that differ: a second one of the same title gets a number.
+    counts: dict[str, int] = {}
+    distinct = []
+    for column in columns:
+        counts[column.title] = counts.get(column.title, 0) + 1
+        count = counts[column.title]
+        title = column.title if count == 1 else f"{column.title} ({count})"
+        distinct.append(replace(column, title=title))
+    return SplitTable(distinct, split.keys, split_rows.others(split) is not None)
 
 
 def of_figures(
@@ -288,15 +296,3 @@ def _figures(
         about=" · ".join(text for text in (data_field.annotation, data_field.formula_description) if text),
         order=data_field.name,
     )
-
-
-def _distinct(columns: Sequence[SplitColumn]) -> list[SplitColumn]:
-    """The columns under titles that differ: a second one of the same title gets a number."""
-    counts: dict[str, int] = {}
-    distinct = []
-    for column in columns:
-        counts[column.title] = counts.get(column.title, 0) + 1
-        count = counts[column.title]
-        title = column.title if count == 1 else f"{column.title} ({count})"
-        distinct.append(replace(column, title=title))
-    return distinct

@@ -160,12 +160,18 @@ def value(field: str, content: Any) -> str:
         case datetime():
             return moments.end_words(content) if field == "end_date" else moment(content)
         case str() if field.endswith("_date"):
-            return _read(field, content)
+            try:
+                return value(field, moments.read(content))
+            except ValueError:
+                return content
         case int() | float() | Decimal():
             number = Decimal(str(content))
             return shortest(number) if is_whole(field) else amount(number)
         case list() | tuple() if field.endswith("_targetings"):
-            return _targeting(field, content)
+            try:
+                return targeting_text.sentence(Targeting.model_validate({field: content}), None)
+            except ValidationError:
+                return str(content)
         case list() | tuple():
             return ", ".join(_name_of(link) for link in content)
         case Mapping():
@@ -186,20 +192,6 @@ def _choice(field: str, content: Any) -> str | None:
     if choices is None or not isinstance(content, str | int) or content == "":
         return None
     return choices.get(content, str(content))
-
-
-def _read(field: str, text: str) -> str:
-    try:
-        return value(field, moments.read(text))
-    except ValueError:
-        return text
-
-
-def _targeting(field: str, content: Any) -> str:
-    try:
-        return targeting_text.sentence(Targeting.model_validate({field: content}), None)
-    except ValidationError:
-        return str(content)
 
 
 def _name_of(link: Any) -> str:

@@ -73,7 +73,14 @@ def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
     if is_fresh:
         return Preset(label, f"-{count}{unit}_first", f"-1{unit}_last")
     last_date = date.fromisoformat(slicer.last_date) if slicer.last_date else today - DAY
-    return _before(label, unit, count, min(last_date + DAY, today))
+    # So many whole weeks or months, as fixed dates, the last of which ends before this day.
+    day = min(last_date + DAY, today)
+    if unit == "m":
+        first, last = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
+    else:
+        monday = day - day.weekday() * DAY
+        first, last = monday - count * 7 * DAY, monday - DAY
+    return Preset(label, first.isoformat(), last.isoformat())
 
 
 def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
@@ -84,16 +91,6 @@ def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | Non
         return preset
     preset = parse_last(back[1] + back[2], slicer, today)
     return preset if (preset.start, preset.end) == (start, end) else None
-
-
-def _before(label: str, unit: str, count: int, day: date) -> Preset:
-    """So many whole weeks or months, as fixed dates, the last of which ends before this day."""
-    if unit == "m":
-        first, last = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
-    else:
-        monday = day - day.weekday() * DAY
-        first, last = monday - count * 7 * DAY, monday - DAY
-    return Preset(label, first.isoformat(), last.isoformat())
 
 
 def _calendar(unit: str) -> list[Preset]:
