@@ -18,10 +18,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import named_days
-from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
+from lib.reporting.answers import Audience, Values, as_arrow, responses
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.files.formats import FORMATS
-from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, InfoQuery, RecordsQuery, Selection
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQuery, Selection
 from lib.slicers import formulas
 from lib.slicers.models import EXTENSIONS, DataField, Order, OwnField, Slicer
 from lib.wire import call
@@ -230,7 +230,12 @@ def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[st
         raise BadRequest(NO_ANY_OF)
     _check_zone(query, extensions)
     if "own_fields" in left_out and query.data_fields:
-        query = query.model_copy(update={"data_fields": _parts(query)})
+        # The data fields to ask for: those of the service, and in place of own ones those of their
+        # formulas.
+        own = {field.name: sorted(formulas.parse(field.formula).fields()) for field in query.own_fields}
+        fields = sorted(_ranked_by(query).difference(query.split_by))
+        parts = [part for name in (*(query.data_fields or ()), *fields) for part in own.get(name, [name])]
+        query = query.model_copy(update={"data_fields": tuple(dict.fromkeys(parts))})
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
 
 
@@ -245,7 +250,15 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
         audience = _with_own(audience, query.own_fields)
         left_out |= {"data_fields"}
     if "data_filters" in left_out and query.data_filters:
-        audience = _passing(audience, query.data_filters)
+        # The rows that pass, and their number; a missing value passes no filter.
+        passes = np.ones(len(audience), dtype=bool)
+        for data_filter in query.data_filters:
+            if data_filter.name not in audience.values:
+                raise BadRequest(f"This service sent no {data_filter.name} to filter by")
+            values = audience.values[data_filter.name].to_numpy()
+            passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
+        places = np.flatnonzero(passes)
+        audience = replace(_rows(audience, places), total=replace(audience.total, records_found=len(places)))
     if "order_by" in left_out:
         audience = _rows(audience, _order(audience, query, slicer)[query.offset :][: query.limit])
     elif left_out & PAGE:
@@ -276,14 +289,6 @@ def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
     return left_out | PAGE if "order_by" in left_out else left_out
 
 
-def _parts(query: AudienceQuery) -> tuple[str, ...]:
-    """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
-    own = {field.name: sorted(formulas.parse(field.formula).fields()) for field in query.own_fields}
-    fields = sorted(_ranked_by(query).difference(query.split_by))
-    parts = [part for name in (*(query.data_fields or ()), *fields) for part in own.get(name, [name])]
-    return tuple(dict.fromkeys(parts))
-
-
 def _with_own(audience: Audience, own_fields: Iterable[OwnField]) -> Audience:
     """The answer with these fields, computed from the fields that came."""
     values, totals = audience.values.copy(), dict(audience.total.values)
@@ -310,18 +315,6 @@ def _without_ranges(audience: Audience, names: Collection[str]) -> Audience:
     return replace(
         audience, total=total, low=audience.low.assign(**unknown), high=audience.high.assign(**unknown)
     )
-
-
-def _passing(audience: Audience, data_filters: Iterable[DataFilter]) -> Audience:
-    """The rows that pass, and their number; a missing value passes no filter."""
-    passes = np.ones(len(audience), dtype=bool)
-    for data_filter in data_filters:
-        if data_filter.name not in audience.values:
-            raise BadRequest(f"This service sent no {data_filter.name} to filter by")
-        values = audience.values[data_filter.name].to_numpy()
-        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    places = np.flatnonzero(passes)
-    return replace(_rows(audience, places), total=replace(audience.total, records_found=len(places)))
 
 
 def extensions_of(query: ExportQuery) -> list[str]:
@@ -402,19 +395,15 @@ def _with_ranges(audience: Audience) -> Audience:
     if audience.confidence_range is None:
         return audience
     sides = audience.values.abs().mul(pd.to_numeric(audience.confidence_range) / 100, axis="index")
+    share = float(audience.total.confidence_range or 0) / 100
+    present = {name: value for name, value in audience.total.values.items() if value is not None}
     return replace(
         audience,
         low=audience.values - sides,
         high=audience.values + sides,
-        total=_ranged_total(audience.total),
-    )
-
-
-def _ranged_total(total: Total) -> Total:
-    share = float(total.confidence_range or 0) / 100
-    present = {name: value for name, value in total.values.items() if value is not None}
-    return replace(
-        total,
-        low={name: value - abs(value) * share for name, value in present.items()},
-        high={name: value + abs(value) * share for name, value in present.items()},
+        total=replace(
+            audience.total,
+            low={name: value - abs(value) * share for name, value in present.items()},
+            high={name: value + abs(value) * share for name, value in present.items()},
+        ),
     )

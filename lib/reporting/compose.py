@@ -9,7 +9,7 @@ import pandas as pd
 
 from lib.engines import Aggregate, Sums
 from lib.reporting import intervals
-from lib.reporting.answers import Audience, Precision, Total, Values, number_frame, texts_at
+from lib.reporting.answers import Audience, Precision, Total, number_frame, texts_at
 from lib.reporting.intervals import Ranges
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery
 from lib.slicers.digits import settle
@@ -209,19 +209,15 @@ def _total(
         records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if wide is not None and len(wide) else None,
-        missing=_missing(sums, measures),
+        missing={
+            measure.name: number(sums.missing[measure.additive_atom])
+            for measure in measures
+            if measure.additive_atom in sums.missing and not sums.groups.empty
+        },
         low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
         high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
         n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},
     )
-
-
-def _missing(sums: Sums, measures: Sequence[Measure]) -> Values:
-    return {
-        measure.name: number(sums.missing[measure.additive_atom])
-        for measure in measures
-        if measure.additive_atom in sums.missing and not sums.groups.empty
-    }
 
 
 def number(value: float) -> float | None:

@@ -50,7 +50,15 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
         return Ranges(value - off, value + off, aggregate.records)
     # of a sampled answer a total can be exact: it has no moments
     quotient = _quotient(measure.expression, aggregate, None if aggregate.exact else sample)
-    return _within(measure, quotient, value, sample)
+    # The intervals within what the data field can be at all.
+    fields = measure.expression.fields()
+    signed = {atom for atom in fields if is_additive(atom)} if sample is None else sample.signed
+    least, most = (sample.bounds if sample is not None else {}).get(measure.name, (None, None))
+    if least is None and measure.expression.is_nonnegative(signed):
+        least = 0.0
+    low = quotient.low if least is None else np.minimum(np.maximum(quotient.low, least), value)
+    high = quotient.high if most is None else np.maximum(np.minimum(quotient.high, most), value)
+    return Ranges(low, high, quotient.n_eff)
 
 
 def relative(ranges: Ranges, value: Numbers) -> Numbers:
@@ -161,7 +169,10 @@ def _covariance(
             if pair in aggregate.moments and sample is not None:
                 moment = aggregate.moments[pair] + usual * sample.moments[pair]
             elif atom == second_atom and aggregate.share.get(atom, 1.0) < 1.0:
-                moment = _user_variance(atom, aggregate)
+                # U(1-θ)/θ · (1 - U/N): a share θ of all N users is drawn, without replacement (Cochran
+                # 1977, 3.2).
+                share, users = aggregate.share[atom], aggregate.estimate[atom]
+                moment = users * (1 - share) / share * np.maximum(0, 1 - users / aggregate.users[atom])
             else:
                 continue
             total = total + slope * second_slope * moment
@@ -237,7 +248,10 @@ def _users(atom: str, aggregate: Aggregate) -> Ranges:
     """
     share, estimate = aggregate.share[atom], aggregate.estimate[atom]
     counts = np.round(estimate * share)
-    low, high = _score(counts, share)
+    # The same for many users: (k - Uθ)² = z² Uθ(1-θ), solved for U.
+    middle = 2 * counts * share + NORMAL**2 * share * (1 - share)
+    root = np.sqrt(np.maximum(middle**2 - (2 * share * counts) ** 2, 0))
+    low, high = (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
     few = counts < MANY
     low[few], high[few] = _invert(counts[few], share)
     finite = np.sqrt(np.maximum(0, 1 - estimate / aggregate.users[atom]))
@@ -254,31 +268,6 @@ def _invert(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
     )
     none = np.log(2 * TAIL) / np.log1p(-share)
     return np.where(counts == 0, 0.0, low), np.where(counts == 0, none, high)
-
-
-def _score(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
-    """The same for many users: (k - Uθ)² = z² Uθ(1-θ), solved for U."""
-    middle = 2 * counts * share + NORMAL**2 * share * (1 - share)
-    root = np.sqrt(np.maximum(middle**2 - (2 * share * counts) ** 2, 0))
-    return (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
-
-
-def _within(measure: Measure, ranges: Ranges, value: Numbers, sample: Sample | None) -> Ranges:
-    """The intervals within what the data field can be at all."""
-    fields = measure.expression.fields()
-    signed = {atom for atom in fields if is_additive(atom)} if sample is None else sample.signed
-    least, most = (sample.bounds if sample is not None else {}).get(measure.name, (None, None))
-    if least is None and measure.expression.is_nonnegative(signed):
-        least = 0.0
-    low = ranges.low if least is None else np.minimum(np.maximum(ranges.low, least), value)
-    high = ranges.high if most is None else np.maximum(np.minimum(ranges.high, most), value)
-    return Ranges(low, high, ranges.n_eff)
-
-
-def _user_variance(atom: str, aggregate: Aggregate) -> Numbers:
-    """U(1-θ)/θ · (1 - U/N): a share θ of all N users is drawn, without replacement (Cochran 1977, 3.2)."""
-    share, users = aggregate.share[atom], aggregate.estimate[atom]
-    return users * (1 - share) / share * np.maximum(0, 1 - users / aggregate.users[atom])
 
 
 def _gamma(probability: float, shape: Numbers, scale: Numbers) -> Numbers:

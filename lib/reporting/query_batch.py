@@ -77,15 +77,12 @@ class QueryBatch:
                 query, future = self._queue.get_nowait()
             except Empty:
                 return
-            self._settle(query, future)
-
-    def _settle(self, query: AudienceQuery, future: Future[Audience]) -> None:
-        try:
-            with self._calls.tracking():
-                future.set_result(self._ask(query))
-        except BaseException as error:
-            future.set_exception(error)
-            self._end()
+            try:
+                with self._calls.tracking():
+                    future.set_result(self._ask(query))
+            except BaseException as error:
+                future.set_exception(error)
+                self._end()
 
     def _end(self) -> None:
         """Begin no further question; whoever waits for one waits no longer."""

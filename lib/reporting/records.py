@@ -16,7 +16,7 @@ from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
 from lib.reporting.models import RecordsQuery
 from lib.slicers.formulas import parse
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.slicers.models import DataField, KeyField, Order
+from lib.slicers.models import KeyField, Order
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.errors import BadRequest, UnknownName
 
@@ -110,7 +110,9 @@ def _fields(slicer: StoredSlicer) -> Iterator[RecordColumn]:
         yield _key(info.key_field(key_field.name))
     for data_field in definition.data_fields:
         if data_field.formula is None and data_field.aggregate != "distinct":
-            yield _number(info.data_field(data_field.name))
+            field = info.data_field(data_field.name)
+            decimals = 0 if field.display_type == "int" else field.display_precision
+            yield RecordColumn(field.name, field.description or field.name, "number", decimals)
     for name in definition.records:
         yield RecordColumn(name, name)
 
@@ -119,11 +121,6 @@ def _key(field: KeyField) -> RecordColumn:
     return RecordColumn(
         field.name, field.description or field.name, "texts" if field.is_segmented else "text"
     )
-
-
-def _number(field: DataField) -> RecordColumn:
-    decimals = 0 if field.display_type == "int" else field.display_precision
-    return RecordColumn(field.name, field.description or field.name, "number", decimals)
 
 
 def _describe(value: str | list[str], codes: Mapping[str, str]) -> str | list[str]:

@@ -155,7 +155,9 @@ class ReportingApi:
         self._files[who] += 1
         # Counted until it is garbage, too: a reader that leaves before the answer begins never closes it.
         release = weakref.finalize(file.content, self._files.subtract, [who])
-        headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
+        size = file.content.seek(0, SEEK_END)
+        file.content.seek(0)
+        headers = {"Content-Disposition": file.disposition, "Content-Length": str(size)}
         return _FileResponse(file.content, release, media_type=file.media_type, headers=headers)
 
 
@@ -244,7 +246,14 @@ async def info(call: AuthorizedCall) -> Response:
     that every question of this caller has beside its own.
     """
     slicer = await call.result(lambda: call.service.info(call.request, call.deadline))
-    return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
+    # The info response; only key fields with a `link` have that field (specification, Info), only fields
+    # with a role have theirs, and only who sees some of the rows is told which.
+    body = slicer.model_dump(mode="json", exclude=set() if slicer.restrictions else {"restrictions"})
+    for field in (*body["key_fields"], *body["data_fields"]):
+        for name in ("link", "role"):
+            if field.get(name, "") is None:
+                del field[name]
+    return Response(orjson.dumps(body), media_type=JSON)
 
 
 @router.post(
@@ -379,20 +388,3 @@ async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
     """A file's content, on the loop's own threads."""
     while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
         yield piece
-
-
-def _size(file: IO[bytes]) -> int:
-    size = file.seek(0, SEEK_END)
-    file.seek(0)
-    return size
-
-
-def _describe(slicer: Slicer) -> dict[str, Any]:
-    """The info response; only key fields with a `link` have that field (specification, Info), only fields
-    with a role have theirs, and only who sees some of the rows is told which."""
-    body = slicer.model_dump(mode="json", exclude=set() if slicer.restrictions else {"restrictions"})
-    for field in (*body["key_fields"], *body["data_fields"]):
-        for name in ("link", "role"):
-            if field.get(name, "") is None:
-                del field[name]
-    return body

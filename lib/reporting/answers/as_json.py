@@ -145,10 +145,16 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
     fields, cells = _align(rows, list(total.values))
     values = _numbers_of(fields, [cell["value"] for cell in cells], len(rows))
     confidence = [row.get("confidence_range") for row in rows]
+    # The shares of the fields that have any; with a total of zero they are present but missing.
+    percents = _numbers_of(fields, [cell.get("percent") for cell in cells], len(rows))
+    has_any = percents.notna().any()
+    zero = [name for name in fields if not has_any[name] and not total.values.get(name)]
+    for name in zero:
+        has_any[name] = any("percent" in cell for cell in cells[fields.index(name) :: len(fields)])
     return Audience(
         names=_texts_of(split, [row["name"] for row in rows] if split else [[]] * len(rows)),
         values=values,
-        percents=_percents_of(fields, cells, total, len(rows)),
+        percents=percents.loc[:, has_any],
         total=total,
         descriptions=_texts_of(split, [row["description"] for row in rows])
         if split and rows and "description" in rows[0]
@@ -225,16 +231,6 @@ def _numbers_of(fields: list[str], values: list[Any], rows: int) -> pd.DataFrame
     except ValueError:
         numbers = np.array([None if value in MISSING else value for value in values], dtype=np.float64)
     return pd.DataFrame(numbers.reshape(rows, len(fields)), columns=pd.Index(fields, dtype="str"))
-
-
-def _percents_of(fields: list[str], cells: list[Cell], total: Total, rows: int) -> pd.DataFrame:
-    """The shares of the fields that have any; with a total of zero they are present but missing."""
-    percents = _numbers_of(fields, [cell.get("percent") for cell in cells], rows)
-    has_any = percents.notna().any()
-    zero = [name for name in fields if not has_any[name] and not total.values.get(name)]
-    for name in zero:
-        has_any[name] = any("percent" in cell for cell in cells[fields.index(name) :: len(fields)])
-    return percents.loc[:, has_any]
 
 
 def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
@@ -324,17 +320,7 @@ def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
 
 def _cells(audience: Audience) -> Iterator[Cells]:
     """The parts of a row in order: what comes before a cell, and the cells; None where nothing follows."""
-    yield from _data(audience)
-    yield b"]", None
-    yield from _list(b',"name":[', audience.names)
-    if audience.descriptions is not None:
-        yield from _list(b',"description":[', audience.descriptions)
-    if audience.confidence_range is not None:
-        yield b',"confidence_range":', _texts(audience.confidence_range)
-
-
-def _data(audience: Audience) -> Iterator[Cells]:
-    """The cells of each data field, `{"name":…,"value":…,"percent":…}`."""
+    # The cells of each data field, `{"name":…,"value":…,"percent":…}`.
     frames = {"value": audience.values, "percent": audience.percents}
     frames |= {extra: frame for extra in EXTRAS if (frame := getattr(audience, extra)) is not None}
     blocks = {
@@ -347,6 +333,12 @@ def _data(audience: Audience) -> Iterator[Cells]:
             if name in columns:
                 yield b',"%b":' % key.encode(), values[:, columns[name]]
         yield b"}", None
+    yield b"]", None
+    yield from _list(b',"name":[', audience.names)
+    if audience.descriptions is not None:
+        yield from _list(b',"description":[', audience.descriptions)
+    if audience.confidence_range is not None:
+        yield b',"confidence_range":', _texts(audience.confidence_range)
 
 
 def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:

@@ -88,7 +88,14 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
     rows = table["rows"].chunk(0).flatten()
     cells, count = rows.field("data").flatten(), len(rows)
     total = decode_total(table["total"][0].as_py(), count)
-    fields = _fields(cells, count)
+    # The data fields of each row, which all have the same in the same order.
+    if not count or len(cells) % count:
+        raise _Unlike
+    names = cells.field("name").dictionary_encode()
+    places = names.indices.to_numpy().reshape(count, -1)
+    fields: list[str] = names.dictionary.to_pylist()
+    if not (places == np.arange(len(fields))).all() or places.shape[1] != len(fields):
+        raise _Unlike
     values = _numbers(cells, "value", fields)
     percents = _numbers(cells, "percent", fields)
     has_percent = percents.notna().any()
@@ -99,18 +106,6 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
         total=total,
         confidence_range=_confidence(rows),
     )
-
-
-def _fields(cells: pa.StructArray, rows: int) -> list[str]:
-    """The data fields of each row, which all have the same in the same order."""
-    if not rows or len(cells) % rows:
-        raise _Unlike
-    names = cells.field("name").dictionary_encode()
-    places = names.indices.to_numpy().reshape(rows, -1)
-    fields: list[str] = names.dictionary.to_pylist()
-    if not (places == np.arange(len(fields))).all() or places.shape[1] != len(fields):
-        raise _Unlike
-    return fields
 
 
 def _numbers(cells: pa.StructArray, key: str, fields: list[str]) -> pd.DataFrame:

@@ -57,16 +57,12 @@ def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> It
     yield f"{header or dialect.empty}{dialect.end}".encode()
     for piece in table.pieces(ROWS_PER_CHUNK):
         deadline.check()
-        yield _lines(piece, dialect)
-
-
-def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
-    cells = [_cells(column, dialect, piece) for column in piece.columns]
-    if len(cells) == 1:
-        cells[0] = pc.if_else(pc.equal(cells[0], ""), dialect.empty, cells[0])
-    cells[-1] = pc.binary_join_element_wise(cells[-1], "", dialect.end)
-    lines = pc.binary_join_element_wise(*cells, dialect.separator)
-    return b"".join(lines.cast(pa.binary()).to_pylist())
+        cells = [_cells(column, dialect, piece) for column in piece.columns]
+        if len(cells) == 1:
+            cells[0] = pc.if_else(pc.equal(cells[0], ""), dialect.empty, cells[0])
+        cells[-1] = pc.binary_join_element_wise(cells[-1], "", dialect.end)
+        lines = pc.binary_join_element_wise(*cells, dialect.separator)
+        yield b"".join(lines.cast(pa.binary()).to_pylist())
 
 
 def cell_texts(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:

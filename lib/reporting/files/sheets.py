@@ -249,7 +249,8 @@ class XlsBook:
     def append(self, piece: FileTable) -> None:
         """Write these rows below the last."""
         rows = self._sheet.last_used_row + 1 + np.arange(piece.rows)
-        parts = [self._rows(rows, len(piece.columns)), *self._cells(rows, piece)]
+        fields = {"first": 0, "after": len(piece.columns), "height": _HEIGHT, "bits": _ROW_BITS}
+        parts = [(_records(_ROW, rows, fields), np.ones(len(rows), dtype=bool)), *self._cells(rows, piece)]
         records = np.hstack([part.view(np.uint8).reshape(piece.rows, -1) for part, _ in parts])
         present = np.hstack(
             [np.repeat(is_present[:, None], part.itemsize, axis=1) for part, is_present in parts]
@@ -259,10 +260,6 @@ class XlsBook:
 
     def close(self) -> None:
         self._book.save(self._file)
-
-    def _rows(self, rows: Rows, columns: int) -> tuple[Records, npt.NDArray[np.bool_]]:
-        fields = {"first": 0, "after": columns, "height": _HEIGHT, "bits": _ROW_BITS}
-        return _records(_ROW, rows, fields), np.ones(len(rows), dtype=bool)
 
     def _cells(self, rows: Rows, piece: FileTable) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
         """For each column its records of numbers and of texts, and at which rows they are there."""

@@ -20,7 +20,7 @@ from lib.reporting.models import ExportQuery, Selection
 from lib.slicers import zones
 from lib.slicers.digits import LARGEST_WHOLE
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.slicers.models import DataField, KeyField, Slicer
+from lib.slicers.models import DataField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
@@ -202,7 +202,9 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
         field = slicer.key_field(name)
         if name in TIME_KEY_FIELDS:
             field = field.model_copy(update={"description": time_title(field.description, query, slicer)})
-        columns.append(_key(field, audience.names[name]))
+        values = audience.names[name]
+        kind: Kind = "int" if field.type == "int" else "text"
+        columns.append(FileColumn(field.name, field.description, values, kind=kind, role="key"))
         if audience.descriptions is not None and field.mapping:
             columns.append(FileColumn.of_mapping(columns[-1], audience.descriptions[name]))
     columns += [_data(slicer.data_field(name), audience.values[name]) for name in map(str, audience.values)]
@@ -221,11 +223,6 @@ def time_title(title: str, query: Selection, slicer: Slicer) -> str:
     odd = zones.odd_days(query.timezone, named_days.days_of(query, slicer))
     marks = [f"{day} has {hours} hours" for day, hours in odd.items()]
     return f"{title} ({', '.join([query.timezone, *marks])})"
-
-
-def _key(field: KeyField, values: pd.Series) -> FileColumn:
-    kind: Kind = "int" if field.type == "int" else "text"
-    return FileColumn(field.name, field.description, values, kind=kind, role="key")
 
 
 def _data(field: DataField, values: pd.Series) -> FileColumn:

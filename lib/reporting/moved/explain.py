@@ -124,15 +124,11 @@ def _figure(
     old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
     kind = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
     weight = 1.0 if isinstance(kind, Own) else _days(new, days[1]) / _days(old, days[0])
-    about = About(query, _by_volume(kind), days, weight)
+    # The data fields of a figure, that by which values are large first.
+    first = sorted(kind.below.fields()) if isinstance(kind, Ratio) else []
+    about = About(query, tuple(dict.fromkeys((*first, *sorted(kind.expression.fields())))), days, weight)
     before, now = sides.whole(old, about, weight), sides.whole(new, about)
     return about, kind, Pair(before, now, before, now)
-
-
-def _by_volume(quantity: Quantity) -> tuple[str, ...]:
-    """The data fields of a figure, that by which values are large first."""
-    first = sorted(quantity.below.fields()) if isinstance(quantity, Ratio) else []
-    return tuple(dict.fromkeys((*first, *sorted(quantity.expression.fields()))))
 
 
 def _days(answer: Audience, days: Days) -> int:
@@ -210,7 +206,12 @@ def spreads(
     if not earlier.shape[1]:
         return error, np.inf
     usual, degrees = _moderate(earlier, volume, float(earlier.shape[1]) if freedom is None else freedom)
-    return np.sqrt(usual + error**2), min(degrees, _tails(earlier, usual))
+    # The degrees of freedom of a Student's t whose tails are as heavy as those of all earlier movements
+    # together, by their kurtosis, 3 + 6 / (degrees - 4). A few weeks show too few of the rare large ones: 1
+    # is added to it.
+    squares = (earlier[usual > 0] ** 2 / usual[usual > 0, None]).ravel()
+    excess = float(np.mean(squares**2) / np.mean(squares) ** 2) - 3 if squares.any() else 0.0
+    return np.sqrt(usual + error**2), min(degrees, (4 + 6 / (max(excess, 0.0) + 1)))
 
 
 def together(p: Numbers) -> float:
@@ -247,15 +248,6 @@ def _moderate(earlier: Numbers, volume: Numbers, count: float) -> tuple[Numbers,
     if not np.isfinite(weight):
         return usual, np.inf
     return (weight * usual + count * own) / (weight + count), weight + count
-
-
-def _tails(earlier: Numbers, usual: Numbers) -> float:
-    """The degrees of freedom of a Student's t whose tails are as heavy as those of all earlier movements
-    together, by their kurtosis, 3 + 6 / (degrees - 4). A few weeks show too few of the rare large ones:
-    1 is added to it."""
-    squares = (earlier[usual > 0] ** 2 / usual[usual > 0, None]).ravel()
-    excess = float(np.mean(squares**2) / np.mean(squares) ** 2) - 3 if squares.any() else 0.0
-    return 4 + 6 / (max(excess, 0.0) + 1)
 
 
 def _least(volume: Numbers) -> float:

@@ -236,6 +236,10 @@ class Candidate:
     def _mover(self, index: int) -> Mover:
         code = self.sides.codes[index]
         mix, rate = self.parts.mix, self.parts.rate
+        # The share of the difference; only meaningful if nothing moved in the opposite direction.
+        whole = difference(self.of, self.pair)
+        movements = [*self.parts.whole, rest(self)]
+        is_one_way = all(movement * whole >= -1e-9 * whole * whole for movement in movements)
         return Mover(
             code,
             self.sides.words.get(code, code),
@@ -244,15 +248,8 @@ class Candidate:
             float(values(self.of, self.pair.now)[index]),
             None if mix is None else float(mix[index]),
             None if rate is None else float(rate[index]),
-            self._share(index),
+            (float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None),
         )
-
-    def _share(self, index: int) -> float | None:
-        """The share of the difference; only meaningful if nothing moved in the opposite direction."""
-        whole = difference(self.of, self.pair)
-        movements = [*self.parts.whole, rest(self)]
-        is_one_way = all(movement * whole >= -1e-9 * whole * whole for movement in movements)
-        return float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None
 
 
 def _sum(parts: Iterable[float | None]) -> float | None:
@@ -264,9 +261,16 @@ def candidate(quantity: Quantity, sides: Sides, whole: Pair, is_overlapping: boo
     """A key field's figures."""
     pair = sides.pair(whole)
     parts = contributions(quantity, pair, is_overlapping)
-    return Candidate(
-        quantity, sides, pair, parts, _error(quantity, sides, pair, is_overlapping), is_overlapping
-    )
+    # By sampling: each sum is moved by its own error, and the contributions' movements added in quadrature.
+    # Sums of the same records move together, so that this errs on the wide side for ratios.
+    base = contributions(quantity, pair, is_overlapping).whole
+    variance = np.zeros(len(base))
+    codes = sides.codes
+    for which, side in (("before", sides.before), ("now", sides.now)):
+        errors = side.errors_of(codes)
+        for name in errors:
+            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - base) ** 2
+    return Candidate(quantity, sides, pair, parts, np.sqrt(variance), is_overlapping)
 
 
 def rest(candidate: Candidate) -> float:
@@ -278,21 +282,6 @@ def _explain(candidate: Candidate, indices: Sequence[int]) -> Explanation:
     whole = difference(candidate.of, candidate.pair)
     surprising = surprise(candidate.of, candidate.pair)
     return explanation(candidate.parts.whole, surprising, indices, whole)
-
-
-def _error(quantity: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numbers:
-    """By sampling: each sum is moved by its own error, and the contributions' movements added in quadrature.
-
-    Sums of the same records move together, so that this errs on the wide side for ratios.
-    """
-    base = contributions(quantity, pair, is_overlapping).whole
-    variance = np.zeros(len(base))
-    codes = sides.codes
-    for which, side in (("before", sides.before), ("now", sides.now)):
-        errors = side.errors_of(codes)
-        for name in errors:
-            variance += (_shift(quantity, pair, which, errors[name], is_overlapping) - base) ** 2
-    return np.sqrt(variance)
 
 
 def _shift(quantity: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:

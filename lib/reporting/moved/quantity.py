@@ -130,9 +130,23 @@ def contributions(quantity: Quantity, pair: Pair, is_segmented: bool = False) ->
             )
             return Contributions(differences, adds_up=isinstance(quantity, Additive))
         case Ratio() if not is_segmented:
-            return _ratio_contributions(quantity, pair)
+            # rate = ½(s₀ + s₁)(r₁ - r₀), mix = (s₁ - s₀)(½(r₀ + r₁) - ½(R₀ + R₁)), with s = x/Σx and r =
+            # y/x. Their sum is y₁/Σx₁ - y₀/Σx₀ - (s₁ - s₀)·½(R₀ + R₁), which needs no r: a value without
+            # any x on one side has none, and takes that of the other.
+            s0, y0, r0, whole0 = _side(quantity, pair.before, pair.whole_before)
+            s1, y1, r1, whole1 = _side(quantity, pair.now, pair.whole_now)
+            middle = (whole0 + whole1) / 2
+            whole = y1 - y0 - (s1 - s0) * middle
+            first, second = np.where(np.isnan(r0), r1, r0), np.where(np.isnan(r1), r0, r1)
+            mix = np.nan_to_num((s1 - s0) * ((first + second) / 2 - middle))
+            whole = np.nan_to_num(whole)
+            return Contributions(whole, mix, whole - mix)
         case Ratio() | Formula():
-            return Contributions(np.nan_to_num(_left_out(quantity, pair)), adds_up=False)
+            # The difference less the one that is left without the records that have the value.
+            rest0 = pair.before.rsub(pair.whole_before.iloc[0], axis="columns")
+            rest1 = pair.now.rsub(pair.whole_now.iloc[0], axis="columns")
+            change: Numbers = values(quantity, rest1) - values(quantity, rest0)
+            return Contributions(np.nan_to_num(difference(quantity, pair) - change), adds_up=False)
 
 
 def beyond(quantity: Quantity, pair: Pair, contribution: Numbers, is_segmented: bool = False) -> Numbers:
@@ -170,22 +184,6 @@ def difference(quantity: Quantity, pair: Pair) -> float:
     return float(values(quantity, pair.whole_now)[0] - values(quantity, pair.whole_before)[0])
 
 
-def _ratio_contributions(ratio: Ratio, pair: Pair) -> Contributions:
-    """rate = ½(s₀ + s₁)(r₁ - r₀), mix = (s₁ - s₀)(½(r₀ + r₁) - ½(R₀ + R₁)), with s = x/Σx and r = y/x.
-
-    Their sum is y₁/Σx₁ - y₀/Σx₀ - (s₁ - s₀)·½(R₀ + R₁), which needs no r: a value without any x on one side
-    has none, and takes that of the other.
-    """
-    s0, y0, r0, whole0 = _side(ratio, pair.before, pair.whole_before)
-    s1, y1, r1, whole1 = _side(ratio, pair.now, pair.whole_now)
-    middle = (whole0 + whole1) / 2
-    whole = y1 - y0 - (s1 - s0) * middle
-    first, second = np.where(np.isnan(r0), r1, r0), np.where(np.isnan(r1), r0, r1)
-    mix = np.nan_to_num((s1 - s0) * ((first + second) / 2 - middle))
-    whole = np.nan_to_num(whole)
-    return Contributions(whole, mix, whole - mix)
-
-
 def _side(ratio: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Numbers, Numbers, Numbers, float]:
     """Per value its share of Σx, y as a share of Σx, and its ratio; and the ratio of the whole.
 
@@ -195,11 +193,3 @@ def _side(ratio: Ratio, sums: pd.DataFrame, whole: pd.DataFrame) -> tuple[Number
     all_x = values(Additive(ratio.below), whole)[0] or np.nan
     with np.errstate(all="ignore"):
         return x / all_x, y / all_x, np.where(x == 0, np.nan, y / x), float(values(ratio, whole)[0])
-
-
-def _left_out(quantity: Quantity, pair: Pair) -> Numbers:
-    """The difference less the one that is left without the records that have the value."""
-    rest0 = pair.before.rsub(pair.whole_before.iloc[0], axis="columns")
-    rest1 = pair.now.rsub(pair.whole_now.iloc[0], axis="columns")
-    change: Numbers = values(quantity, rest1) - values(quantity, rest0)
-    return difference(quantity, pair) - change
