@@ -112,7 +112,8 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
     empty = set()
     for query, answer in zip(queries, answers, strict=True):
         if query.split_by:
-            values.setdefault(query.split_by[0], set()).update(_alive(answer, query.split_by[0], field))
+            pairs = zip(answer.names[query.split_by[0]], answer.values[field], strict=True)
+            values.setdefault(query.split_by[0], set()).update((value for value, bids in pairs if bids > 0))
         elif query.filters and not answer.total_of(field).value:
             empty.add(query.filters[0].name)
     return BidValues(
@@ -186,8 +187,3 @@ def _split(query: AudienceQuery, values: Mapping[str, Sequence[str]], *more: str
 
 def _with(query: AudienceQuery, filter_: Filter) -> AudienceQuery:
     return query.model_copy(update={"filters": (filter_,)})
-
-
-def _alive(answer: Audience, name: str, field: str) -> Iterator[str]:
-    pairs = zip(answer.names[name], answer.values[field], strict=True)
-    return (value for value, bids in pairs if bids > 0)

@@ -128,7 +128,11 @@ def cause(broken: Break | None, witnesses: Witnesses, is_fixed: bool) -> str:
     """The cause of a break, or of a step that was never reached: one of TITLES, "" if it is not known."""
     reason = _reason(witnesses.losses, 1.0 if broken is None else broken.fall.before - broken.fall.after)
     if (change := carrying_change(broken, witnesses, is_fixed)) is not None:
-        return _cause_by_change(change, is_fixed)
+        if change.field == "price":
+            return "price lowered" if is_fixed else "floor raised"
+        if change.field in ("supply_deals", "is_active"):
+            return "links"
+        return "list" if change.field in ("domains", "apps") else "targeting"
     if reason:
         return "price" if reason == "outbid" and is_fixed else reason
     return next((name for name in SCOPES if name in witnesses.others and witnesses.others[name].fell), "")
@@ -168,7 +172,17 @@ def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None,
     if price is not None:
         findings += _price_sentences(witnesses, price)
     if witnesses.others:
-        findings.append(_others_sentence(witnesses.others))
+        names = {
+            "package": "of its packages",
+            "seat": "of its seat",
+            "dsp": "of its DSP",
+            "report": "all together",
+        }
+        parts = [
+            f"{names.get(name) or f'on {group.name}'} {_growth(group.rest)}"
+            for name, group in witnesses.others.items()
+        ]
+        findings.append(f"The same rate of other deals since: {', '.join(parts)}.")
     title = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
     return Diagnosis(its_cause, title, tuple(findings), advice(its_cause, witnesses))
 
@@ -249,14 +263,6 @@ def _is_outranked(change: FieldChange, witnesses: Witnesses, reason: str | None,
     )
 
 
-def _cause_by_change(change: FieldChange, is_fixed: bool) -> str:
-    if change.field == "price":
-        return "price lowered" if is_fixed else "floor raised"
-    if change.field in ("supply_deals", "is_active"):
-        return "links"
-    return "list" if change.field in ("domains", "apps") else "targeting"
-
-
 def _change_sentence(change: FieldChange, candidate: CauseCandidate | None) -> str:
     what = change.field.replace("_", " ")
     if isinstance(change.before, list | tuple) or isinstance(change.after, list | tuple):
@@ -297,19 +303,6 @@ def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:
 def _quartiles(prices: WinPrices) -> str:
     low, median, high = (money(round(value, 2)) for value in (prices.low, prices.median, prices.high))
     return f"quartiles {low}, {median} and {high} (averages of {prices.groups:,} groups)"
-
-
-def _others_sentence(others: Mapping[str, OtherDeals]) -> str:
-    names = {
-        "package": "of its packages",
-        "seat": "of its seat",
-        "dsp": "of its DSP",
-        "report": "all together",
-    }
-    parts = [
-        f"{names.get(name) or f'on {group.name}'} {_growth(group.rest)}" for name, group in others.items()
-    ]
-    return f"The same rate of other deals since: {', '.join(parts)}."
 
 
 def _growth(rest: float) -> str:

@@ -87,7 +87,11 @@ class CountComparison:
 
 def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> CountComparison:
     """Both sides of consecutive `days`; `tolerance` is the settled share, a part of the seller's counts."""
-    shift = _shift(ours, theirs)
+    # By how many days the buyer's must be moved: 0 unless the scatter from day to day falls by half.
+    scatter = {shift: _scatter(ours, theirs, shift) for shift in (0, -1, 1)}
+    best = min(scatter, key=lambda shift: scatter[shift])
+    is_calmer = scatter[best] <= CALMER * scatter[0] and scatter[0] >= RESTLESS
+    shift = best if is_calmer and np.isfinite(scatter[best]) else 0
     buyers = {step: shift_days(counts, shift) for step, counts in theirs.items()}
     ratios, gaps, common = {}, [], np.zeros(len(days), bool)
     for step in (step for step in STEPS if step in ours and step in buyers):
@@ -113,7 +117,12 @@ def _gap(
         return None
     ours, theirs = sides
     raw = _logarithms(step, ours, theirs)
-    series = _in_line(raw, noise)
+    # The series with each day that is out of line with its neighbors set to their median (Hampel).
+    limit = OUT_OF_LINE * _spread(raw, noise) * noise
+    padding = np.pad(raw, NEAREST, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEAREST + 1)
+    medians = np.nanmedian(windows, axis=1)
+    series = np.where(np.abs(raw - medians) > limit, medians, raw)
     spread = _spread(series, noise)
     bounds = np.log1p(-tolerance), np.log1p(tolerance)
     spans = [
@@ -168,15 +177,6 @@ def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, in
     return spans[::-1]
 
 
-def _in_line(series: Numbers, noise: Numbers) -> Numbers:
-    """The series with each day that is out of line with its neighbors set to their median (Hampel)."""
-    limit = OUT_OF_LINE * _spread(series, noise) * noise
-    padding = np.pad(series, NEAREST, constant_values=np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEAREST + 1)
-    medians = np.nanmedian(windows, axis=1)
-    return np.where(np.abs(series - medians) > limit, medians, series)
-
-
 def _spread(series: Numbers, noise: Numbers) -> float:
     """The noise of a day without those that its counts make: by days beside each other, and three apart."""
     spreads = [LEAST_SPREAD]
@@ -210,14 +210,6 @@ def shift_days(counts: Numbers, shift: int) -> Numbers:
     )
     result[target] = counts[source]
     return result
-
-
-def _shift(ours: Counts, theirs: Counts) -> int:
-    """By how many days the buyer's must be moved: 0 unless the scatter from day to day falls by half."""
-    scatter = {shift: _scatter(ours, theirs, shift) for shift in (0, -1, 1)}
-    best = min(scatter, key=lambda shift: scatter[shift])
-    is_calmer = scatter[best] <= CALMER * scatter[0] and scatter[0] >= RESTLESS
-    return best if is_calmer and np.isfinite(scatter[best]) else 0
 
 
 def _scatter(ours: Counts, theirs: Counts, shift: int) -> float:

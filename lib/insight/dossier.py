@@ -1,6 +1,6 @@
 """A deal by day and step of its funnel, as the report counts it and as its buyer does."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -78,17 +78,14 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=place) for place in range(DAYS))
     ours, theirs = _ours(report, deal, fields), _theirs(days, buyer_counts)
-    begin = _begin((*ours.values(), *theirs.values()))
+    # The place of the first day that has a figure; of the first day where none has.
+    figures = (*ours.values(), *theirs.values())
+    has_count = [np.isfinite(counts) & (counts > 0) for counts in figures]
+    begin = int(np.argmax(np.any(has_count, axis=0))) if has_count else 0
     days = days[begin:]
     ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))
     comparison = discrepancy.compare(days, ours, theirs, tolerance) if ours and theirs else None
     return Dossier(days, fields, ours, theirs, buyer_counts, comparison, tolerance)
-
-
-def _begin(figures: Iterable[Numbers]) -> int:
-    """The place of the first day that has a figure; of the first day where none has."""
-    has_count = [np.isfinite(counts) & (counts > 0) for counts in figures]
-    return int(np.argmax(np.any(has_count, axis=0))) if has_count else 0
 
 
 def step_fields(slicer: Slicer) -> dict[str, DataField]:
