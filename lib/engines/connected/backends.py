@@ -72,7 +72,12 @@ class Backend:
     @contextmanager
     def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
         """Interrupt the statement of the block once the deadline is over or nobody waits any more."""
-        self.begin(deadline.remaining(), _label())
+        # `tranche 4f2a… acme/auctions`: the id of the request and the slicer, as far as there are any.
+        # PostgreSQL cuts names after 63 bytes: the id comes first.
+        self.begin(
+            deadline.remaining(),
+            " ".join(part for part in (AGENT, request_ids.current(), _slicer.get()) if part),
+        )
         stop = threading.Event()
         thread = threading.Thread(target=self._watch, args=(deadline, stop), daemon=True)
         thread.start()
@@ -98,14 +103,6 @@ def about(slicer: StoredSlicer) -> Iterator[None]:
         yield
     finally:
         _slicer.reset(before)
-
-
-def _label() -> str:
-    """`tranche 4f2a… acme/auctions`: the id of the request and the slicer, as far as there are any.
-
-    PostgreSQL cuts names after 63 bytes: the id comes first.
-    """
-    return " ".join(part for part in (AGENT, request_ids.current(), _slicer.get()) if part)
 
 
 def open_backend(url: str) -> Backend:

@@ -192,7 +192,10 @@ class ExactAnswer:
         for place, atom in enumerate(self._atoms):
             values = self._sum(table, atom)
             if _is_extreme(atom):
-                row[f"a{place}"] = _extreme(atom, values)
+                # The least or greatest of all groups from that of each; NaN is none.
+                present = values[~np.isnan(values)]
+                extreme = present.min if atom.startswith("min:") else present.max
+                row[f"a{place}"] = float(extreme()) if len(present) else np.nan
                 continue
             if atom in self._doubles:
                 values = np.where(_has_more_digits(values), values, settle(values))
@@ -241,13 +244,6 @@ def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
 
 def _is_extreme(atom: str) -> bool:
     return atom.startswith(("min:", "max:"))
-
-
-def _extreme(atom: str, values: Numbers) -> float:
-    """The least or greatest of all groups from that of each; NaN is none."""
-    present = values[~np.isnan(values)]
-    extreme = present.min if atom.startswith("min:") else present.max
-    return float(extreme()) if len(present) else np.nan
 
 
 def _none_of(total: Aggregate) -> Aggregate:

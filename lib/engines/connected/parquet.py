@@ -197,7 +197,13 @@ def _read(connection: Any, files: Sequence[str]) -> Iterator[tuple[Columns, list
     with ThreadPoolExecutor(READERS) as pool:
         for rows in pool.map(lambda part: _footers(connection.cursor(), part), parts):
             for nodes, members in rows:
-                yield _top_level(nodes), [names.get(file, file) for file in members]
+                # The columns of a file, by name, from its tree of columns and their parts.
+                columns, below = {}, 0
+                for name, kind, children in nodes[1:]:
+                    if not below:
+                        columns[name] = kind
+                    below += int(children or 0) - (1 if below else 0)
+                yield tuple(sorted(columns.items())), [names.get(file, file) for file in members]
 
 
 def _footers(cursor: Any, files: list[str]) -> Any:
@@ -213,16 +219,6 @@ def _footers(cursor: Any, files: list[str]) -> Any:
                     "user's to read"
                 ) from None
         raise
-
-
-def _top_level(nodes: Sequence[tuple[str, str, str | None]]) -> Columns:
-    """The columns of a file, by name, from its tree of columns and their parts."""
-    columns, below = {}, 0
-    for name, kind, children in nodes[1:]:
-        if not below:
-            columns[name] = kind
-        below += int(children or 0) - (1 if below else 0)
-    return tuple(sorted(columns.items()))
 
 
 def _table(table: str, columns: Mapping[str, Columns]) -> ir.Table:
@@ -248,7 +244,13 @@ def _table(table: str, columns: Mapping[str, Columns]) -> ir.Table:
         if common := join(types):
             column_types[name] = common
         else:
-            (first, one), (second, other) = _contradiction(types)
+            # Two types that can't be joined, and a file of each.
+            (first, one), (second, other) = next(
+                (first, second)
+                for position, first in enumerate(types.items())
+                for second in list(types.items())[position + 1 :]
+                if join([first[0], second[0]]) is None
+            )
             left_out[name] = (
                 f"it is {first} in {os.path.relpath(one, table)} and {second} in "
                 f"{os.path.relpath(other, table)}"
@@ -258,13 +260,9 @@ def _table(table: str, columns: Mapping[str, Columns]) -> ir.Table:
         tuple(sorted(column_types.items())),
         partitions,
     )
-    return _ibis_table(table, layout, left_out)
-
-
-def _ibis_table(name: str, layout: ParquetLayout, left_out: Mapping[str, str]) -> ir.Table:
     schema = {column: DuckDBType.from_string(kind) for column, kind in (*layout.columns, *layout.partitions)}
     return ParquetFiles(
-        name=name, schema=ibis.schema(schema), layout=layout, left_out=tuple(left_out.items())
+        name=table, schema=ibis.schema(schema), layout=layout, left_out=tuple(left_out.items())
     ).to_expr()
 
 
@@ -307,16 +305,6 @@ def _widest(numbers: set[str]) -> str:
     scale = max(kind.scale for kind in sizes if kind.is_decimal())
     whole = max(kind.precision - kind.scale if kind.is_decimal() else 20 for kind in sizes)
     return f"DECIMAL({whole + scale},{scale})" if whole + scale <= 38 else "DOUBLE"
-
-
-def _contradiction(types: Mapping[str, str]) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Two types that can't be joined, and a file of each."""
-    return next(
-        (first, second)
-        for position, first in enumerate(types.items())
-        for second in list(types.items())[position + 1 :]
-        if join([first[0], second[0]]) is None
-    )
 
 
 def _partitions(files: Mapping[str, Columns]) -> Columns:

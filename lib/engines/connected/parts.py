@@ -67,21 +67,17 @@ def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
         file = parts.netloc + parts.path
         return {"": f"{file_mark(file)} {file_mark(f'{file}.wal')}"}
     if parts.scheme == POSTGRESQL:
-        return _relations(backend, table)
+        connection: Any = backend.ibis.con
+        with connection.cursor() as cursor:
+            rows = cursor.execute(_RELATIONS, [_quote(connection, table)]).fetchall()
+        if not rows or any(kind not in (_LEAF, _TREE) for _, _, kind, *_ in rows):
+            return NO_MARKS
+        return {
+            json.dumps([schema, name]): json.dumps(counters)
+            for schema, name, kind, *counters in rows
+            if kind == _LEAF
+        }
     return NO_MARKS
-
-
-def _relations(backend: Backend, table: ir.Table) -> Marks:
-    connection: Any = backend.ibis.con
-    with connection.cursor() as cursor:
-        rows = cursor.execute(_RELATIONS, [_quote(connection, table)]).fetchall()
-    if not rows or any(kind not in (_LEAF, _TREE) for _, _, kind, *_ in rows):
-        return NO_MARKS
-    return {
-        json.dumps([schema, name]): json.dumps(counters)
-        for schema, name, kind, *counters in rows
-        if kind == _LEAF
-    }
 
 
 def _quote(connection: Any, table: ir.Table) -> str:

@@ -49,7 +49,12 @@ def needed_bytes(query: Query) -> int:
         return 0
     place = query.grid_place
     records = query.records_in_range if place is None else query.draw_size(place)
-    every, largest_piece = _elements(query)
+    # How many pairs of a record and a group the period has, and the most that one piece of it has.
+    columns = query.layout.contents.keys
+    names = [field.name for field in query.split.fields if field.hours is None]
+    pieces = chunks(query.layout, query.period, None, LARGEST_PIECE)
+    counts = [_products(query, piece, [n for n in names if columns[n].segmented]) for piece in pieces]
+    every, largest_piece = sum(counts), max(counts, default=0)
     elements = math.ceil(every * records / max(1, query.records_in_range))
     groups = min(query.split.groups, elements)
     if query.question.max_groups is not None:
@@ -59,15 +64,6 @@ def needed_bytes(query: Query) -> int:
     answer = groups * (SIDES * fields * NUMBER_BYTES + NAME_BYTES * len(query.split.fields))
     piece = min(elements, largest_piece) * 2 * KEY_BYTES * query.threads
     return sums + answer + piece + PLACE_BYTES * elements + _identity_bytes(query, groups, elements)
-
-
-def _elements(query: Query) -> tuple[int, int]:
-    """How many pairs of a record and a group the period has, and the most that one piece of it has."""
-    columns = query.layout.contents.keys
-    names = [field.name for field in query.split.fields if field.hours is None]
-    pieces = chunks(query.layout, query.period, None, LARGEST_PIECE)
-    counts = [_products(query, piece, [n for n in names if columns[n].segmented]) for piece in pieces]
-    return sum(counts), max(counts, default=0)
 
 
 def _products(query: Query, piece: Rows, segmented: list[str]) -> int:

@@ -175,7 +175,8 @@ class Query:
             *sorted(atom for atom in question.atoms if is_additive(atom) and atom != RECORDS),
         ]
         self.addends = Addends(layout, self.atoms)
-        self.conditions = self._conditions()
+        edges = [] if self.period.whole else [Condition(None, self.period.inside)]
+        self.conditions = [*edges, *map(self._clause, self.question.clauses), *self._within()]
 
     @property
     def is_timed(self) -> bool:
@@ -299,10 +300,6 @@ class Query:
             return None
         masks = (condition.mask(self.layout, rows) for condition in self.conditions)
         return np.flatnonzero(functools.reduce(np.logical_and, masks))
-
-    def _conditions(self) -> list[Condition | AnyOf | InGroups]:
-        edges = [] if self.period.whole else [Condition(None, self.period.inside)]
-        return [*edges, *map(self._clause, self.question.clauses), *self._within()]
 
     def _within(self) -> list[InGroups]:
         within = self.question.within

@@ -41,20 +41,15 @@ def matching_any(texts: pa.Array, values: Sequence[str], match: str, deadline: D
         raise UnknownName("match", match, TESTS)
     raw = texts.cast(pa.binary())
     is_valid: Mask = np.asarray(raw.is_valid(), dtype=bool)
-    lengths = _by_length(values)
+    lengths: dict[int, list[bytes]] = defaultdict(list)
+    for value in set(values):
+        lengths[len(value.encode())].append(value.encode())
     if 0 in lengths:
         return is_valid
     if match in EDGES:
         return _at_edge(raw, lengths, EDGES[match], deadline)
     needles = [needle for same in lengths.values() for needle in _Needles.of(same)]
     return _containing(raw.fill_null(b""), needles, deadline) & is_valid
-
-
-def _by_length(values: Sequence[str]) -> dict[int, list[bytes]]:
-    by_length: dict[int, list[bytes]] = defaultdict(list)
-    for value in set(values):
-        by_length[len(value.encode())].append(value.encode())
-    return by_length
 
 
 def _at_edge(texts: pa.Array, lengths: dict[int, list[bytes]], edge: Edge, deadline: Deadline) -> Mask:
