@@ -234,18 +234,14 @@ def _format(path: Path, beginning: bytes) -> Format:
         return "html"
     if by_name == "xlsx":
         by_name = None  # text, as many ad servers send under the name of a workbook
-        if _is_binary(beginning):
+        # Whether a file has bytes of no text; every other byte of UTF-16 may be zero.
+        is_wide = (
+            beginning.startswith((b"\xff\xfe", b"\xfe\xff")) or beginning[1::2].count(0) > len(beginning) / 4
+        )
+        controls = _CONTROLS if is_wide else _CONTROLS | {0}
+        if any(byte in controls for byte in beginning):
             raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
     return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
-
-
-def _is_binary(beginning: bytes) -> bool:
-    """Whether a file has bytes of no text; every other byte of UTF-16 may be zero."""
-    is_wide = (
-        beginning.startswith((b"\xff\xfe", b"\xfe\xff")) or beginning[1::2].count(0) > len(beginning) / 4
-    )
-    controls = _CONTROLS if is_wide else _CONTROLS | {0}
-    return any(byte in controls for byte in beginning)
 
 
 class _ProgressFile(io.RawIOBase):

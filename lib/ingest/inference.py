@@ -99,7 +99,11 @@ def infer(
     missing = pa.array(MISSING)
     time = _time([reader, *others], columns, lines, missing, hints)
     late = _late_columns([reader, *others], columns)
-    columns = _with_times(columns, time, missing)
+    # Only the rows that have a time: others, such as totals, are not imported, and say nothing.
+    part = TimeColumn.model_validate(time.definition())
+    _, unreadable, absent = stored_times([columns[name] for name in part.sources], part, 0, missing)
+    has_time = pa.array(~(unreadable | absent))
+    columns = {name: values.filter(has_time) for name, values in columns.items()}
     dates = {time.column} if isinstance(time.column, str) else set(time.column)
     if not isinstance(time.column, str) and is_hourly(time.format):
         dates.discard(time.column[-1])  # the hour of the day is a field too
@@ -256,14 +260,6 @@ def _column(name: str, tables: list[pa.Table]) -> pa.Array:
     if kinds and all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
         return pa.concat_arrays([part.cast(pa.float64(), safe=False) for part in parts])
     return pa.concat_arrays([cells.text(part) for part in parts])
-
-
-def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array) -> dict[str, pa.Array]:
-    """Only the rows that have a time: others, such as totals, are not imported, and say nothing."""
-    part = TimeColumn.model_validate(time.definition())
-    _, unreadable, absent = stored_times([columns[name] for name in part.sources], part, 0, missing)
-    has_time = pa.array(~(unreadable | absent))
-    return {name: values.filter(has_time) for name, values in columns.items()}
 
 
 def _no_time(reader: Reader, columns: Mapping[str, pa.Array], is_database: bool) -> str:

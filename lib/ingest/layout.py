@@ -190,16 +190,13 @@ def _header_position(rows: Sequence[Record], width: int, columns: Collection[str
         if record in full and record.line < first_row and not _is_comment(record, rows[position + 1 :]):
             return position
     for position, record in enumerate(rows):
-        if _is_above_row(record, rows[position + 1 :], width):
+        # Whether a record has names, perhaps too many or too few, and the next one is a row.
+        rest = rows[position + 1 :]
+        is_above = bool(rest) and len(rest[0].cells) == width and _value_count(rest[0]) > 0
+        has_names = _filled_cells(record) > 1 or len(record.cells) == width
+        if is_above and has_names and not _value_count(record) and not _is_comment(record, rest):
             return position
     return next(position for position, record in enumerate(rows) if len(record.cells) == width)
-
-
-def _is_above_row(record: Record, rest: Sequence[Record], width: int) -> bool:
-    """Whether a record has names, perhaps too many or too few, and the next one is a row."""
-    is_above = bool(rest) and len(rest[0].cells) == width and _value_count(rest[0]) > 0
-    has_names = _filled_cells(record) > 1 or len(record.cells) == width
-    return is_above and has_names and not _value_count(record) and not _is_comment(record, rest)
 
 
 def _filled_cells(record: Record) -> int:

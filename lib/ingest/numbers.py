@@ -314,7 +314,12 @@ def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Notation:
     if not len(either):
         return Notation(texts)
     mark = either[0].as_py().strip("+-0123456789")
-    if _are_groups(texts, either, mark):
+    # Whether 1.280 beside 45 must be a thousand: no fraction is written out here and cut off there.
+    ends_in_zero = pc.any(pc.match_substring_regex(either, "0$")).as_py()
+    same_mark = pc.all(pc.match_substring(either, mark)).as_py()
+    small = pc.any(pc.match_substring_regex(texts, "^[+-]?[1-9][0-9]{0,2}$")).as_py()
+    large = pc.any(pc.match_substring_regex(texts, "[0-9]{4}")).as_py()
+    if len(either) >= _FEW_NUMBERS and ends_in_zero and same_mark and small and not large:
         return Notation(texts, _OTHER[mark], either[0].as_py())
     return Notation(texts, ambiguous=either[0].as_py())
 
@@ -327,15 +332,6 @@ def _is_enough(certain_texts: pa.Array, either: pa.Array) -> bool:
     """
     certain = pc.any(pc.match_substring_regex(certain_texts, "^[+-]?0?[.,]")).as_py()
     return bool(certain or len(certain_texts) > _CERTAIN_SHARE * len(either))
-
-
-def _are_groups(texts: pa.Array, either: pa.Array, mark: str) -> bool:
-    """Whether 1.280 beside 45 must be a thousand: no fraction is written out here and cut off there."""
-    ends_in_zero = pc.any(pc.match_substring_regex(either, "0$")).as_py()
-    same_mark = pc.all(pc.match_substring(either, mark)).as_py()
-    small = pc.any(pc.match_substring_regex(texts, "^[+-]?[1-9][0-9]{0,2}$")).as_py()
-    large = pc.any(pc.match_substring_regex(texts, "[0-9]{4}")).as_py()
-    return bool(len(either) >= _FEW_NUMBERS and ends_in_zero and same_mark and small and not large)
 
 
 def _column_marks(column: Notation, decimal: str, thousands: str | None) -> Marks:

@@ -175,9 +175,6 @@ class _Splitter:
         self._rest = data[spans.end :]
         if len(self._rest) > MAX_LINE:
             raise ImportRefused(line_too_long(self._line))
-        return self._records(data, spans)
-
-    def _records(self, data: bytes, spans: "_Spans") -> Records:
         if spans.are_lines:
             lines = self._line + np.arange(len(spans.ends))
             self._line += len(spans.ends)
@@ -197,18 +194,15 @@ class _Splitter:
         ends, has_quotes = np.flatnonzero(characters == _NEWLINE) + 1, b'"' in data
         if has_quotes:
             quotes = np.flatnonzero(characters == _QUOTE)
-            if not self._are_well_formed(characters, quotes):
+            # Whether quotes open only at the beginning of a cell, and close only at its end.
+            text = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
+            before, after = text[quotes[0::2]], text[quotes[1::2] + 2]
+            edges = np.array([self._delimiter, _NEWLINE, _QUOTE])
+            if not (np.isin(before, edges).all() and np.isin(after, edges).all()):
                 return None
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
         return _Spans(starts, ends, are_lines=not has_quotes)
-
-    def _are_well_formed(self, characters: npt.NDArray[np.uint8], quotes: Ints) -> bool:
-        """Whether quotes open only at the beginning of a cell, and close only at its end."""
-        text = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
-        before, after = text[quotes[0::2]], text[quotes[1::2] + 2]
-        edges = np.array([self._delimiter, _NEWLINE, _QUOTE])
-        return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
     def _scan(self, data: bytes, is_last: bool) -> "_Spans":
         """Where records lie, read one by one; a line whose quote is never closed is broken, and left out."""

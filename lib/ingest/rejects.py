@@ -203,7 +203,9 @@ class Rejects:
         """Note one row of one file."""
         self.counts[reject.reason] += 1
         if self.counts[reject.reason] <= _EXAMPLES:
-            self.examples.setdefault(reject.reason, []).append(_example(file, reject))
+            text = reject.value or reject.text
+            short = text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+            self.examples.setdefault(reject.reason, []).append(f"{file}, line {reject.line}: {short!r}")
         if self.path is None:
             return
         if self._writer is None:
@@ -218,9 +220,3 @@ class Rejects:
         """See that the file is written as far as it goes: OSError now rather than when it is closed."""
         if self._file:
             self._file.flush()
-
-
-def _example(file: str, reject: Reject) -> str:
-    text = reject.value or reject.text
-    short = text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
-    return f"{file}, line {reject.line}: {short!r}"

@@ -81,7 +81,15 @@ def sheet_extents(content: io.BytesIO) -> Iterator[SheetExtent]:
     """The extent of each sheet of a workbook (xlsx, xlsb, ods, xls). DAMAGE_ERRORS for a damaged one."""
     if zipfile.is_zipfile(content):
         with zipfile.ZipFile(content) as archive:
-            yield from _archive_extents(archive)
+            # Parts are known by their content: which of them are sheets is a matter of links between parts.
+            has_binary_parts = _BINARY_WORKBOOK in archive.namelist()
+            for part in archive.infolist():
+                if part.filename == _ODS_CONTENT:
+                    yield from _parse(_OdsTables(), _pieces(archive, part)).extents
+                elif _contains(_pieces(archive, part), b"sheetData"):
+                    yield _parse(_XlsxCells(), _pieces(archive, part)).extent
+                elif has_binary_parts:
+                    yield _xlsb_extent(b"".join(_pieces(archive, part)))
     elif content.getbuffer()[: len(_OLE)] == _OLE:
         yield from _xls_extents(_OleFile(content.getvalue()).workbook())
 
@@ -92,18 +100,6 @@ def column_number(letters: str) -> int:
     for letter in letters.upper():
         number = number * _ALPHABET + ord(letter) - ord("A") + 1
     return number
-
-
-def _archive_extents(archive: zipfile.ZipFile) -> Iterator[SheetExtent]:
-    """Parts are known by their content: which of them are sheets is a matter of links between parts."""
-    has_binary_parts = _BINARY_WORKBOOK in archive.namelist()
-    for part in archive.infolist():
-        if part.filename == _ODS_CONTENT:
-            yield from _parse(_OdsTables(), _pieces(archive, part)).extents
-        elif _contains(_pieces(archive, part), b"sheetData"):
-            yield _parse(_XlsxCells(), _pieces(archive, part)).extent
-        elif has_binary_parts:
-            yield _xlsb_extent(b"".join(_pieces(archive, part)))
 
 
 def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -179,7 +175,10 @@ class _XlsxCells:
                 self._row, self._column = self._next_row, self._next_column
             else:
                 letters = reference.rstrip("0123456789")
-                self._row, self._column = int(reference[len(letters) :]), self._number(letters)
+                # The number of the column that these letters name.
+                if letters not in self._numbers:
+                    self._numbers[letters] = column_number(letters)
+                self._row, self._column = int(reference[len(letters) :]), self._numbers[letters]
             self._next_column = self._column + 1
         elif name == "row":
             self._next_row = int(attributes.get("r", self._next_row))
@@ -189,12 +188,6 @@ class _XlsxCells:
     def end(self, name: str) -> None:
         if name == "row" or name.endswith(":row"):
             self._next_row, self._next_column = self._next_row + 1, 1
-
-    def _number(self, letters: str) -> int:
-        """The number of the column that these letters name."""
-        if letters not in self._numbers:
-            self._numbers[letters] = column_number(letters)
-        return self._numbers[letters]
 
 
 class _OdsTables:

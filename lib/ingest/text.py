@@ -127,7 +127,9 @@ class DelimitedText:
         rest = records.keep(good) if misfits else records
         for misfit in misfits:
             value = f"{misfit.cells} instead of {len(self._names)}"
-            below = BELOW if self._is_text(misfit.text) else None
+            # Whether a line has fewer cells than rows have, and begins with words.
+            cells = misfit.text.strip().split(self._delimiter)
+            below = BELOW if (len(cells) < len(self._names) and not is_value(cells[0].strip('"'))) else None
             line, is_sum = int(records.lines[misfit.position]), self._has_total(misfit.text)
             ending.refuse(Reject(line, TOTAL if is_sum else WRONG_WIDTH, value, misfit.text, below))
         if len(rest):
@@ -142,11 +144,6 @@ class DelimitedText:
     def _has_total(self, line: str) -> bool:
         """Whether a cell of a line says that it is a total."""
         return any(is_total(cell.strip('"')) for cell in line.strip().split(self._delimiter))
-
-    def _is_text(self, line: str) -> bool:
-        """Whether a line has fewer cells than rows have, and begins with words."""
-        cells = line.strip().split(self._delimiter)
-        return len(cells) < len(self._names) and not is_value(cells[0].strip('"'))
 
 
 def delimited_text(
@@ -165,7 +162,10 @@ def delimited_text(
     sample = b"".join(utf_8_chunks([_beginning(file)], encoding))
     has_escapes = _ESCAPED_QUOTE.search(sample) is not None
     sample = b"".join(_without_escapes([sample])) if has_escapes else sample
-    sep_delimiter = _sep_delimiter(sample)
+    # The delimiter that the first line names, as Excel's `sep=;` does.
+    first = next(iter(sample.decode(UTF_8, "replace").splitlines()), "")
+    line = _SEPARATOR_LINE.fullmatch(first)
+    sep_delimiter = line[1] if line else None
     mark = delimiter or sep_delimiter
     mark, rows = (mark, _first_records(sample, mark)) if mark else _recognize_delimiter(sample, file)
     layout = table_layout(rows[1 if sep_delimiter else 0 :], file.name, mark, columns, header, names)
@@ -192,13 +192,6 @@ def _without_escapes(chunks: Iterable[bytes]) -> Iterator[bytes]:
         rest = b"\\" if backslashes % 2 else b""
         yield _ESCAPED.sub(lambda mark: b'""' if mark[1] == b'"' else mark[1], text[: len(text) - len(rest)])
     yield rest
-
-
-def _sep_delimiter(sample: bytes) -> str | None:
-    """The delimiter that the first line names, as Excel's `sep=;` does."""
-    first = next(iter(sample.decode(UTF_8, "replace").splitlines()), "")
-    line = _SEPARATOR_LINE.fullmatch(first)
-    return line[1] if line else None
 
 
 def _recognize_delimiter(

@@ -138,16 +138,12 @@ def _by_shape(has_year: bool) -> dict[str, list[str]]:
         "%b %d %H:%M:%S %Y",
         *(_COARSE if has_year else ()),
     ]:
-        for shape in _shapes(format_):
+        # Patterns of a format's texts: an offset is written in several ways.
+        plain = re.sub("%[a-yA-Z]", lambda code: _SHAPES.get(code[0], code[0]), format_)
+        ends = _ZONE_SHAPES if "%z" in plain else [""]
+        for shape in [_shape(plain.replace("%z", end)) for end in ends]:
             texts_of.setdefault(shape, []).append(format_)
     return texts_of
-
-
-def _shapes(format_: str) -> list[str]:
-    """Patterns of a format's texts: an offset is written in several ways."""
-    plain = re.sub("%[a-yA-Z]", lambda code: _SHAPES.get(code[0], code[0]), format_)
-    ends = _ZONE_SHAPES if "%z" in plain else [""]
-    return [_shape(plain.replace("%z", end)) for end in ends]
 
 
 def _shape(text: str) -> str:
