@@ -85,16 +85,13 @@ def _resolve(text: str, today: dt.date) -> dt.date | None:
     if days := re.fullmatch(_DAYS_BACK, text):
         return today - dt.timedelta(days=int(days[1]))
     if months := re.fullmatch(_MONTHS_BACK, text):
-        return _months_back(today, int(months[1]), months[2])
+        edge = months[2]
+        year, month = divmod(today.year * 12 + today.month - 1 - int(months[1]), 12)
+        first, last = _month(year, month + 1)
+        if edge is not None:
+            return first if edge == "_first" else last
+        return min(first + dt.timedelta(days=today.day - 1), last)
     return None
-
-
-def _months_back(today: dt.date, months: int, edge: str | None) -> dt.date:
-    year, month = divmod(today.year * 12 + today.month - 1 - months, 12)
-    first, last = _month(year, month + 1)
-    if edge is not None:
-        return first if edge == "_first" else last
-    return min(first + dt.timedelta(days=today.day - 1), last)
 
 
 def _month(year: int, month: int) -> tuple[dt.date, dt.date]:

@@ -404,35 +404,26 @@ class _Parser:
 
     def _operand(self) -> Expression:
         if self._next.kind == "number":
-            return self._number()
+            value = float(self._next.text)
+            if value == float("inf"):
+                self._refuse("a number below 1.8e308")
+            self._take()
+            return Number(value)
         if self._next.kind == "name":
-            return self._field()
+            text = self._take()
+            name = text[1:-1].replace("``", "`") if text.startswith("`") else text
+            if self._names is not None and name not in self._names:
+                raise UnknownName("data field", name, self._names)
+            return Field(name)
         if self._next.text == "(":
-            return self._brackets()
+            opening = self._next.column
+            self._take()
+            inner = self._sum()
+            if self._next.text != ")":
+                self._refuse(f"an operator (+ - * /) or the ')' for the '(' of column {opening}")
+            self._take()
+            return inner
         return self._refuse("a number, a field name or '('")
-
-    def _number(self) -> Expression:
-        value = float(self._next.text)
-        if value == float("inf"):
-            self._refuse("a number below 1.8e308")
-        self._take()
-        return Number(value)
-
-    def _field(self) -> Expression:
-        text = self._take()
-        name = text[1:-1].replace("``", "`") if text.startswith("`") else text
-        if self._names is not None and name not in self._names:
-            raise UnknownName("data field", name, self._names)
-        return Field(name)
-
-    def _brackets(self) -> Expression:
-        opening = self._next.column
-        self._take()
-        inner = self._sum()
-        if self._next.text != ")":
-            self._refuse(f"an operator (+ - * /) or the ')' for the '(' of column {opening}")
-        self._take()
-        return inner
 
     def _refuse(self, expected: str) -> NoReturn:
         token = f"'{self._next.text}'" if self._next.text else "the end"

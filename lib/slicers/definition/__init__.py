@@ -160,7 +160,15 @@ class Definition(DefinitionPart):
             ),
             data_fields=(
                 *(_with_role(f.descriptor(), roles.get((False, f.name))) for f in self.data_fields),
-                *self._unique_data_fields(),
+                *[
+                    DataField(
+                        name=source.data_field,
+                        description=source.description or f"Unique {source.name}",
+                        annotation=source.annotation,
+                        show_percents=0,
+                    )
+                    for source in self.audience_sources
+                ],
             ),
             extensions=EXTENSIONS,
         )
@@ -171,17 +179,6 @@ class Definition(DefinitionPart):
         return [
             KeyField(name=row.key_field, description=row.name.capitalize(), annotation=self.time.annotation)
             for row in reversed(coarser)
-        ]
-
-    def _unique_data_fields(self) -> list[DataField]:
-        return [
-            DataField(
-                name=source.data_field,
-                description=source.description or f"Unique {source.name}",
-                annotation=source.annotation,
-                show_percents=0,
-            )
-            for source in self.audience_sources
         ]
 
 

@@ -111,7 +111,11 @@ class RowFiles:
             self._writing.result()
 
     def _append(self, table: pa.Table) -> None:
-        days = _days(table.column(TIME), self._definition)
+        # Days since 1970 in the slicer's zone; rows of granularity day carry their own day already.
+        times = table.column(TIME)
+        shift = self._definition.timezone * 3600 if self._definition.time.has_zones else 0
+        seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
+        days = (seconds + shift) // SECONDS_A_DAY
         if (days[1:] < days[:-1]).any():
             order = np.argsort(days, kind="stable")
             table, days = table.take(order), days[order]
@@ -176,13 +180,6 @@ def _repeating(schema: pa.Schema) -> list[str]:
     lists = [field.name for field in schema if pa.types.is_list(field.type)]
     plain = [field.name for field in schema if pa.types.is_string(field.type)]
     return [TIME, *plain, *(f"{name}.list.element" for name in lists)]
-
-
-def _days(times: pa.ChunkedArray, definition: Definition) -> npt.NDArray[np.int64]:
-    """Days since 1970 in the slicer's zone; rows of granularity day carry their own day already."""
-    shift = definition.timezone * 3600 if definition.time.has_zones else 0
-    seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
-    return (seconds + shift) // SECONDS_A_DAY
 
 
 class Writer:
