@@ -51,7 +51,10 @@ class Attempts:
             if wait := _longest_wait(connection, keys, now):
                 raise TooManyAttempts(math.ceil(wait))
             connection.execute(insert(attempts), rows)
-            _forget(connection, now)
+            # Bound the table: remove what is over, and beyond `MOST_ROWS` rows the oldest.
+            is_over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
+            oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(MOST_ROWS)
+            connection.execute(delete(attempts).where(is_over | (attempts.c.id <= oldest.scalar_subquery())))
 
     def take_back(self, username: str, address: str | None, device: str | None = None) -> None:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
@@ -89,13 +92,6 @@ def _failures(connection: Connection, key: Key, now: float) -> tuple[int, float]
         select(func.count(), func.max(attempts.c.at)).where(_of(key), recent)
     ).one()
     return count, last or 0.0
-
-
-def _forget(connection: Connection, now: float) -> None:
-    """Bound the table: remove what is over, and beyond `MOST_ROWS` rows the oldest."""
-    is_over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
-    oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(MOST_ROWS)
-    connection.execute(delete(attempts).where(is_over | (attempts.c.id <= oldest.scalar_subquery())))
 
 
 def _of(key: Key) -> ColumnElement[bool]:

@@ -148,10 +148,16 @@ class Company:
         out, with their tokens. StoreUnavailable without the database.
         """
         own_claims = verified_claims(claims)
-        self._check(own_claims)
+        if str(own_claims.get("iss", "")).rstrip("/") != self.issuer.rstrip("/"):
+            raise NotAdmitted(FOREIGN)
+        if not _is_text(own_claims.get("sub")) or not _is_text(own_claims.get("nonce")):
+            raise NotAdmitted(FOREIGN)
+        if not is_for(self._client_id, own_claims):
+            raise NotAdmitted(FOR_ANOTHER)
         account_rights = rights(self._rules, own_claims)
         with self._scope.write() as connection:
-            if _is_used(connection, own_claims):
+            query = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(own_claims))
+            if connection.execute(query).one_or_none() is not None:
                 return None
             if self._ends(own_claims) <= self._clock():
                 raise NotAdmitted(OLD_SIGN_IN)
@@ -160,14 +166,6 @@ class Company:
         if isinstance(outcome, str):
             raise NotAdmitted(outcome)
         return outcome
-
-    def _check(self, claims: Claims) -> None:
-        if str(claims.get("iss", "")).rstrip("/") != self.issuer.rstrip("/"):
-            raise NotAdmitted(FOREIGN)
-        if not _is_text(claims.get("sub")) or not _is_text(claims.get("nonce")):
-            raise NotAdmitted(FOREIGN)
-        if not is_for(self._client_id, claims):
-            raise NotAdmitted(FOR_ANOTHER)
 
     def _ends(self, claims: Claims) -> float:
         """When the ID token expires, with the leeway for clocks that differ; 0 if it does not say."""
@@ -194,7 +192,10 @@ class Company:
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
         fields = {name: value for name, value in (record or {}).items() if name != BLOCK_KEY}
         _write(connection, username, fields | record_of(person) | {COMPANY: account})
-        self._use(connection, claims)
+        # Note that the ID token has begun a session, for as long as a browser may bring it.
+        ends = max(self._ends(claims), self._clock() + self._seconds)
+        connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
+        connection.execute(insert(id_tokens).values(digest=_digest(claims), ends=ends))
         return person_of(username, _find(connection, claims)[1] or {})
 
     def _new_name(self, claims: Claims) -> str:
@@ -202,12 +203,6 @@ class Company:
         claim = found_in(claims, self._name_claim)
         name = re.sub(r"[^a-z0-9._@+-]", "-", key(str(claim or "")))[:LONGEST_NAME]
         return name if Username.fullmatch(name) else ""
-
-    def _use(self, connection: Connection, claims: Claims) -> None:
-        """Note that the ID token has begun a session, for as long as a browser may bring it."""
-        ends = max(self._ends(claims), self._clock() + self._seconds)
-        connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
-        connection.execute(insert(id_tokens).values(digest=_digest(claims), ends=ends))
 
 
 def verified_claims(claims: Claims) -> dict[str, Any]:
@@ -248,11 +243,6 @@ def _find(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
         if (link.get("issuer"), link.get("subject")) == account:
             return row.username, row.record
     return "", None
-
-
-def _is_used(connection: Connection, claims: Claims) -> bool:
-    query = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(claims))
-    return connection.execute(query).one_or_none() is not None
 
 
 def _is_text(value: object) -> bool:

@@ -120,7 +120,12 @@ class People:
 
     def add(self, person: Person, password: str) -> None:
         """Add a person; BadRequest if the name is taken, or name, e-mail or password can't be stored."""
-        _check(person)
+        for what, value, fault in (
+            ("name", person.name, name_fault(person.name)),
+            ("e-mail", person.email, email_fault(person.email or "")),
+        ):
+            if fault:
+                raise BadRequest(f"The {what} {value!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
         row = {"username": person.username, "record": record_of(person) | {"password": digest(password)}}
         with self._scope.write() as connection:
             if connection.execute(select(people.c.username).where(_is(person.username))).one_or_none():
@@ -260,15 +265,6 @@ class People:
 
     def _records(self) -> Records:
         return self._scope.read(_records)
-
-
-def _check(person: Person) -> None:
-    for what, value, fault in (
-        ("name", person.name, name_fault(person.name)),
-        ("e-mail", person.email, email_fault(person.email or "")),
-    ):
-        if fault:
-            raise BadRequest(f"The {what} {value!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
 
 
 def _is(username: str) -> ColumnElement[bool]:

@@ -101,7 +101,19 @@ class TemporaryToken:
 
     def _ask(self, asking: Future[_Grant]) -> None:
         try:
-            grant = self._grant()
+            asked_at = self._now()
+            if asked_at < self._refused_until:
+                raise Refused(REJECTION)
+            headers = {"Accept": "application/json", "Content-Type": FORM}
+            body = urlencode(self._form).encode()
+            request = self._patience.call("POST", PATH, True, headers=headers, content=body)
+            try:
+                text, seconds = _read(call.call(self._http, request))
+            except Refused:
+                self._refused_until = asked_at + REFUSED_SECONDS
+                raise
+            spare = min(SPARE_SECONDS, seconds * SPARE_SHARE)
+            grant = _Grant(text, asked_at, asked_at + seconds - spare)
         except BaseException as error:
             with self._lock:
                 self._asking = None
@@ -110,21 +122,6 @@ class TemporaryToken:
             with self._lock:
                 self._latest, self._asking = grant, None
             asking.set_result(grant)
-
-    def _grant(self) -> _Grant:
-        asked_at = self._now()
-        if asked_at < self._refused_until:
-            raise Refused(REJECTION)
-        headers = {"Accept": "application/json", "Content-Type": FORM}
-        body = urlencode(self._form).encode()
-        request = self._patience.call("POST", PATH, True, headers=headers, content=body)
-        try:
-            text, seconds = _read(call.call(self._http, request))
-        except Refused:
-            self._refused_until = asked_at + REFUSED_SECONDS
-            raise
-        spare = min(SPARE_SECONDS, seconds * SPARE_SHARE)
-        return _Grant(text, asked_at, asked_at + seconds - spare)
 
 
 def _read(answer: httpx.Response) -> tuple[str, float]:

@@ -110,7 +110,16 @@ class TokenApi:
 
     async def issue(self, form: Form, address: str | None) -> str:
         """The token that the form asks for. TokenRefusal if it gets none."""
-        service = _service(form, self._services)
+        # The service identifier that is asked for, once the form is whole.
+        if form.get("grant_type", "password") != "password":
+            raise TokenRefusal("unsupported_grant_type", "The only grant_type here is 'password'")
+        if missing := [name for name in TokenForm.model_fields if name not in form]:
+            raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
+        service = form["scope"].removeprefix(SCOPE)
+        if not form["scope"].startswith(SCOPE) or service not in self._services:
+            raise TokenRefusal(
+                "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
+            )
         with _place(self._waiting):
             work = partial(_issue, self._access, form, service, self.lifetime, address)
             return await asyncio.get_running_loop().run_in_executor(self._passwords, work)
@@ -189,20 +198,6 @@ def _form(content_type: str, body: bytes) -> Form:
     if repeats := sorted({name for name in names if names.count(name) > 1}):
         raise TokenRefusal("invalid_request", f"Sent more than once: {', '.join(repeats)}")
     return dict(pairs)
-
-
-def _service(form: Form, services: Collection[str]) -> str:
-    """The service identifier that is asked for, once the form is whole."""
-    if form.get("grant_type", "password") != "password":
-        raise TokenRefusal("unsupported_grant_type", "The only grant_type here is 'password'")
-    if missing := [name for name in TokenForm.model_fields if name not in form]:
-        raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
-    service = form["scope"].removeprefix(SCOPE)
-    if not form["scope"].startswith(SCOPE) or service not in services:
-        raise TokenRefusal(
-            "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
-        )
-    return service
 
 
 def _issue(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:

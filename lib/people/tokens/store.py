@@ -217,7 +217,11 @@ class TokenStore:
         if token_row.service != service or token_row.state(now) != "active":
             raise AccessError()
         if token_row.last_used is None or abs(now - token_row.last_used) >= USE_NOTED_EVERY:
-            self._note_use(token_row, now)
+            # Note the last use, for information only: a failure to write it does not affect the token.
+            try:
+                self._set(tokens.c.id == token_row.id, last_used=now)
+            except TrancheError as error:
+                log.warning("The use of token %d could not be recorded: %s", token_row.id, error.reason)
         return token_row, row.record
 
     def everything(self, owner: str | None = None) -> list[Token]:
@@ -242,13 +246,6 @@ class TokenStore:
     def revoke_all(self, owner: str) -> int:
         """Revoke all tokens of an owner; returns how many there were to revoke."""
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
-
-    def _note_use(self, token: Token, now: datetime) -> None:
-        """Note the last use, for information only: a failure to write it does not affect the token."""
-        try:
-            self._set(tokens.c.id == token.id, last_used=now)
-        except TrancheError as error:
-            log.warning("The use of token %d could not be recorded: %s", token.id, error.reason)
 
     def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
         with self._scope.write() as connection:
