@@ -65,7 +65,12 @@ class Breaker:
     @contextmanager
     def watching(self) -> Iterator[Callable[[httpx.Response], None]]:
         """Watch one call; yields a function that takes the response. CircuitOpen if the circuit is open."""
-        self._admit()
+        with self._lock:
+            now = self._now()
+            if now < self._rests_until:
+                raise CircuitOpen(self.name, ceil(self._rests_until - now), self._why)
+            if self._failures >= self._most:
+                self._rests_until = now + self._seconds
         responses: list[httpx.Response] = []
         try:
             yield responses.append
@@ -82,27 +87,16 @@ class Breaker:
         else:
             self._note_answer()
         for response in responses:
-            self._retry_after(response)
-
-    def _admit(self) -> None:
-        with self._lock:
-            now = self._now()
-            if now < self._rests_until:
-                raise CircuitOpen(self.name, ceil(self._rests_until - now), self._why)
-            if self._failures >= self._most:
-                self._rests_until = now + self._seconds
+            seconds = retry_after(response) if response.status_code in PASSING else 0.0
+            if seconds > WAITED_FOR:
+                with self._lock:
+                    self._rests_until, self._why = self._now() + min(seconds, LONGEST_REST), WISHES
 
     def _note_failure(self) -> None:
         with self._lock:
             self._failures += 1
             if self._failures >= self._most:
                 self._rests_until, self._why = self._now() + self._seconds, SILENT
-
-    def _retry_after(self, response: httpx.Response) -> None:
-        seconds = retry_after(response) if response.status_code in PASSING else 0.0
-        if seconds > WAITED_FOR:
-            with self._lock:
-                self._rests_until, self._why = self._now() + min(seconds, LONGEST_REST), WISHES
 
     def _note_answer(self) -> None:
         with self._lock:

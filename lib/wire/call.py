@@ -152,8 +152,11 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
         if response is not None and response.status_code not in PASSING:
             return response
         wait = max(retry_after(response), _pause(attempt))
-        if not _may_wait(wait, request.deadline):
-            return _check_status(answer)
+        remaining = request.deadline.remaining()
+        if wait > WAITED_FOR or (remaining is not None and wait >= remaining):
+            if isinstance(answer, Unreachable):
+                raise answer
+            return answer
         pause(wait)
     return _once(http, request)
 
@@ -183,12 +186,6 @@ def _try(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
         return error
 
 
-def _check_status(answer: httpx.Response | Unreachable) -> httpx.Response:
-    if isinstance(answer, Unreachable):
-        raise answer
-    return answer
-
-
 def _once(http: httpx.Client, request: Call) -> httpx.Response:
     with stream(http, request) as (response, pieces):
         body = b"".join(pieces)
@@ -211,19 +208,13 @@ def _request(http: httpx.Client, request: Call) -> httpx.Request:
     )
 
 
-def _check_encoding(response: httpx.Response) -> None:
-    """Raise MalformedResponse for an answer that is compressed twice, or more than a thousandfold.
-
-    Gzip within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
-    """
+def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
+    """The decoded body, within the call's deadline and size."""
+    # Raise MalformedResponse for an answer that is compressed twice, or more than a thousandfold. Gzip
+    # within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ENCODINGS:
         raise MalformedResponse("The answer is encoded in a way that was not asked for")
-
-
-def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
-    """The decoded body, within the call's deadline and size."""
-    _check_encoding(response)
     size = renewal_size = 0
     for piece in response.iter_bytes():
         size += len(piece)
@@ -284,11 +275,6 @@ def _watch(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]
     else:
         with breaker.watching() as responses:
             yield responses
-
-
-def _may_wait(seconds: float, deadline: Deadline) -> bool:
-    remaining = deadline.remaining()
-    return seconds <= WAITED_FOR and (remaining is None or seconds < remaining)
 
 
 def _pause(attempt: int) -> float:

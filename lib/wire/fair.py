@@ -74,16 +74,13 @@ class FairPool:
         future: Future[Result] = Future()
         with self._condition:
             self._waiting.setdefault(caller, deque()).append((future, carry_id(work)))
-            self._start_thread()
+            busy = self._running.total()
+            if self._thread_count < self._threads and self._thread_count <= busy + len(self._waiting):
+                self._thread_count += 1
+                name = f"{self._name}-{self._thread_count}"
+                threading.Thread(target=self._serve, name=name, daemon=True).start()
             self._condition.notify()
         return future
-
-    def _start_thread(self) -> None:
-        busy = self._running.total()
-        if self._thread_count < self._threads and self._thread_count <= busy + len(self._waiting):
-            self._thread_count += 1
-            name = f"{self._name}-{self._thread_count}"
-            threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     def _serve(self) -> None:
         while turn := self._next():
