@@ -59,7 +59,14 @@ def receive(archive: Path, folder: Path) -> Inventory:
         raise Damage(f"{archive} is no backup, or damaged: a name can't be read") from None
     if contents is None:
         raise Damage(f"{archive} is not whole: its last part, {MANIFEST}, is missing")
-    _compare(members, contents.members)
+    # Damage for the first member that is not as the manifest states it.
+    for name in sorted(members.keys() | contents.members.keys()):
+        if name not in contents.members:
+            raise Damage(f"The member '{_printable(name)}' is not in {MANIFEST}")
+        if name not in members:
+            raise Damage(f"The member '{_printable(name)}' is missing")
+        if members[name] != contents.members[name]:
+            raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
     return contents
 
 
@@ -132,17 +139,6 @@ def _write(content: IO[bytes], size: int, path: Path) -> Member:
     if count != size:
         raise Damage(f"The archive ends within '{_printable(path.name)}'")
     return Member(size=size, sha256=digest.hexdigest())
-
-
-def _compare(members: dict[str, Member], manifest: dict[str, Member]) -> None:
-    """Damage for the first member that is not as the manifest states it."""
-    for name in sorted(members.keys() | manifest.keys()):
-        if name not in manifest:
-            raise Damage(f"The member '{_printable(name)}' is not in {MANIFEST}")
-        if name not in members:
-            raise Damage(f"The member '{_printable(name)}' is missing")
-        if members[name] != manifest[name]:
-            raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
 
 
 def _printable(name: str) -> str:

@@ -47,7 +47,17 @@ def steps(settings: Settings) -> Iterator[Step]:
         yield service.failure("Deals", error)
         return
     yield Step(NAME, "Kept by this desk", "note", KEPT_HERE)
-    yield from _check_changes(settings, dialect)
+    # The changes that the settings allow the desk to make there.
+    result = "No dry runs: only what needs no other deal or report is asked about before a write is sent."
+    yield Step(NAME, "Slips", "note", result)
+    if settings.remote.deals_mapping_confirmed:
+        yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
+    else:
+        remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
+        yield Step(NAME, "Changes", "note", "Deals are read-only: the mapping is not confirmed yet.", remedy)
+    if not dialect.fees:
+        remedy = "Set fee_types (our numbers to theirs) to enable fees."
+        yield Step(NAME, "Fees", "note", "Fees can't be set: the service's fee types are not mapped.", remedy)
     if not lists:
         yield from _seats(settings)
 
@@ -100,20 +110,6 @@ def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterat
             f"{sentence}.",
             "Map it in the settings (targeting_names, fee_types).",
         )
-
-
-def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
-    """The changes that the settings allow the desk to make there."""
-    result = "No dry runs: only what needs no other deal or report is asked about before a write is sent."
-    yield Step(NAME, "Slips", "note", result)
-    if settings.remote.deals_mapping_confirmed:
-        yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
-    else:
-        remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
-        yield Step(NAME, "Changes", "note", "Deals are read-only: the mapping is not confirmed yet.", remedy)
-    if not dialect.fees:
-        remedy = "Set fee_types (our numbers to theirs) to enable fees."
-        yield Step(NAME, "Fees", "note", "Fees can't be set: the service's fee types are not mapped.", remedy)
 
 
 def _seats(settings: Settings) -> Iterator[Step]:

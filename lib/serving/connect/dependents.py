@@ -115,10 +115,28 @@ def rename(
     is killed meanwhile shows nobody more, and the next start finishes the rename.
     """
     finish_renames(warehouse, access)
-    _check_rules(rules, pair, to)
+    lines = [
+        f"In the rule for {rule.claim} = {rule.value} add '{new}' beside '{grant}'."
+        for rule in rules
+        for grant in rule.rights.grants
+        for new in with_name([grant], pair, to)
+        if new not in rule.rights.grants
+    ]
+    if lines:
+        raise BadRequest(
+            f"Rules of company accounts ([[oidc.rules]] in the settings) grant {'/'.join(pair)} by name. "
+            f"Nothing was renamed. {' '.join(lines)} Then restart Tranche, and rename again"
+        )
     with warehouse.rename(*pair, *to):
         with DatabaseScope(access.store.engine).write(SECONDS) as connection:
-            _follow(connection, pair, to)
+            # Let what is stored about a slicer follow it to its new name.
+            values = {"project": to[0], "slicer": to[1]}
+            for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
+                connection.execute(update(table).where(*_about(table, pair)).values(values))
+            _rename_in_boards(connection, pair, to)
+            connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
+            for table in (health_reports, mail_messages):
+                connection.execute(update(table).where(*_is_of(table, pair)).values(values))
             changes = _regrant(connection, pair, lambda grants: with_name(grants, pair, to))
             connection.execute(delete(slicer_renames).where(*_is_of(slicer_renames, pair)))
             connection.execute(insert(slicer_renames).values((*pair, *to, by)))
@@ -145,32 +163,6 @@ def _end(access: Access, pair: Pair, by: str) -> None:
         changes = _regrant(connection, pair, lambda grants: without_slicer(grants, pair))
         connection.execute(delete(slicer_renames).where(*_is_of(slicer_renames, pair)))
     _note(access, changes, by)
-
-
-def _check_rules(rules: Iterable[ClaimRule], pair: Pair, to: Pair) -> None:
-    lines = [
-        f"In the rule for {rule.claim} = {rule.value} add '{new}' beside '{grant}'."
-        for rule in rules
-        for grant in rule.rights.grants
-        for new in with_name([grant], pair, to)
-        if new not in rule.rights.grants
-    ]
-    if lines:
-        raise BadRequest(
-            f"Rules of company accounts ([[oidc.rules]] in the settings) grant {'/'.join(pair)} by name. "
-            f"Nothing was renamed. {' '.join(lines)} Then restart Tranche, and rename again"
-        )
-
-
-def _follow(connection: Connection, pair: Pair, to: Pair) -> None:
-    """Let what is stored about a slicer follow it to its new name."""
-    values = {"project": to[0], "slicer": to[1]}
-    for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
-        connection.execute(update(table).where(*_about(table, pair)).values(values))
-    _rename_in_boards(connection, pair, to)
-    connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
-    for table in (health_reports, mail_messages):
-        connection.execute(update(table).where(*_is_of(table, pair)).values(values))
 
 
 def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Grant]], list[Grant]]) -> Changes:

@@ -65,14 +65,11 @@ class HealthWatch:
                 self._pulse.pop(pair, None)
                 self._retry_at[pair] = now + DATA_EVERY
                 self.store.settle(pair, None, f"{error.reason.rstrip('.')}.")
-        self._forget(pairs)
-        return count
-
-    def _forget(self, pairs: list[Pair]) -> None:
-        """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
+        # Delete what was computed from slicers that are gone, or don't tell deals apart any more.
         others = {pair for pair, (_, _, slicer) in self._slicers.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
         self._slicers = {pair: entry for pair, entry in self._slicers.items() if pair in pairs}
+        return count
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
@@ -99,7 +96,10 @@ class HealthWatch:
         return entry[2]
 
     def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
-        basis, last = self._basis(pair, assessor), assessor.last_day
+        # What differs once the rule, the data or their days do.
+        version = self._slicers[pair][0] if pair != NO_REPORT else ""
+        text = "/".join((RULE, version, str(assessor.last_day), str(self._supply[0])))
+        basis, last = hashlib.sha256(text.encode()).hexdigest(), assessor.last_day
         pulse = (basis, *self.store.pulse(now))
         report = self.store.reports().get(pair)
         if report is None or (report.basis, report.last_day) != (basis, str(last or "")):
@@ -124,12 +124,6 @@ class HealthWatch:
         """Note that all is current, if that was not noted lately."""
         if report.problem or report.checked_at is None or abs(now - report.checked_at) >= NOTED_EVERY:
             self.store.settle(report.pair, now)
-
-    def _basis(self, pair: Pair, assessor: Assessor) -> str:
-        """What differs once the rule, the data or their days do."""
-        version = self._slicers[pair][0] if pair != NO_REPORT else ""
-        text = "/".join((RULE, version, str(assessor.last_day), str(self._supply[0])))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def computing(settings: Settings) -> AbstractContextManager[None]:

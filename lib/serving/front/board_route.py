@@ -318,7 +318,9 @@ class _Stream:
 
     def __init__(self, work: _Work, request: Request) -> None:
         self._work, self._first = work, b""
-        self._is_packed = _takes_gzip(request)
+        # Whether to compress: not on this machine, where it costs more than it saves.
+        is_near = request.client is None or request.client.host in LOOPBACK
+        self._is_packed = not is_near and "gzip" in request.headers.get("accept-encoding", "")
         self._left = asyncio.ensure_future(wait_for_disconnect(request.receive))
         self._left.add_done_callback(lambda _: work.stop())
 
@@ -357,9 +359,3 @@ class _Stream:
 
 def _error_line(error: TrancheError) -> bytes:
     return orjson.dumps({"part": "end", "error": {"sentence": error.reason}}) + b"\n"
-
-
-def _takes_gzip(request: Request) -> bool:
-    """Whether to compress: not on this machine, where it costs more than it saves."""
-    is_near = request.client is None or request.client.host in LOOPBACK
-    return not is_near and "gzip" in request.headers.get("accept-encoding", "")

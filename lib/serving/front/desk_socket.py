@@ -144,7 +144,15 @@ class DeskSocket:
             if is_signed_in and not all(map(self._is_known, scope["subprotocols"][2:3])):
                 await connection.refuse(UNKNOWN_SESSION, "this desk does not know the tab's session")
                 return
-            await connection.serve(self._app, _with_socket_header(scope, connection.socket))
+            # The handshake with the socket's own header, and without a session to resume if nobody is
+            # signed in. Streamlit resumes a session for anyone who sends its identifier.
+            headers = MutableHeaders(
+                raw=[header for header in scope["headers"] if header[0] != HEADER.encode()]
+            )
+            headers.append(HEADER, connection.socket.id)
+            if not connection.socket.is_signed_in and PROTOCOLS in headers:
+                headers[PROTOCOLS] = ",".join(headers[PROTOCOLS].split(",")[:2])
+            await connection.serve(self._app, {**scope, "headers": headers.raw})
         finally:
             self._open.remove(connection.socket)
             self.runs.leave(connection.socket)
@@ -308,15 +316,3 @@ class _Connection:
             self._end = end
             self._arrived.set()
             self._desk.runs.leave(self.socket)
-
-
-def _with_socket_header(scope: Scope, socket: OpenSocket) -> Scope:
-    """The handshake with the socket's own header, and without a session to resume if nobody is signed in.
-
-    Streamlit resumes a session for anyone who sends its identifier.
-    """
-    headers = MutableHeaders(raw=[header for header in scope["headers"] if header[0] != HEADER.encode()])
-    headers.append(HEADER, socket.id)
-    if not socket.is_signed_in and PROTOCOLS in headers:
-        headers[PROTOCOLS] = ",".join(headers[PROTOCOLS].split(",")[:2])
-    return {**scope, "headers": headers.raw}

@@ -27,15 +27,12 @@ class Preloads:
     def __init__(self, static: Path) -> None:
         """`static` is the folder of Streamlit's client, which has its document and its modules."""
         self._static, self._named = static, parts.page(static)
-        self.tags = self._tags(parts.EVERYWHERE)
-
-    def _tags(self, names: Iterable[str]) -> bytes:
         links = (
             f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{module}">\n'
-            for module in self._modules(names)
+            for module in self._modules(parts.EVERYWHERE)
             if module not in self._named
         )
-        return "".join(links).encode()
+        self.tags = "".join(links).encode()
 
     def _modules(self, names: Iterable[str]) -> list[str]:
         """The files of these modules, and of all that they import, in the order in which they are met."""
@@ -81,7 +78,7 @@ class DeskDocument:
             await _module(SCRIPT, b"")(scope, receive, send)
         elif (module := self._modules.get(scope["path"].rsplit("/", 1)[-1])) is not None:
             await _module(module, scope["query_string"])(scope, receive, send)
-        elif _is_screen(scope):
+        elif "text/html" in Headers(scope=scope).get("accept", ""):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
             await self._app(plain, receive, _Rewriter(send, self._early(scope), *self._added))
@@ -121,10 +118,6 @@ class _Rewriter:
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
-
-
-def _is_screen(scope: Scope) -> bool:
-    return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_document(start: Message) -> bool:

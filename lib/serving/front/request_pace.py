@@ -58,7 +58,9 @@ class RequestPace:
             return
         now = asyncio.get_running_loop().time()
         address = client_network((scope.get("client") or ("",))[0])
-        pace = self._pace(address, now)
+        if len(self._paces) > ADDRESSES_BEFORE_A_SWEEP:
+            self._paces = {network: pace for network, pace in self._paces.items() if pace.wait(now) > 0}
+        pace = self._paces.setdefault(address, _SharedPace(self._rate))
         while self._use and pace.backlog >= self._every:
             pace.exchange = pace.exchange or asyncio.create_task(self._share(self._use, address, pace))
             await asyncio.shield(pace.exchange)
@@ -84,11 +86,6 @@ class RequestPace:
                 pace.go_on(loop.time() + lasts + pace.backlog * self._rate.seconds)
         finally:
             pace.exchange = None
-
-    def _pace(self, address: str, now: float) -> "_SharedPace":
-        if len(self._paces) > ADDRESSES_BEFORE_A_SWEEP:
-            self._paces = {network: pace for network, pace in self._paces.items() if pace.wait(now) > 0}
-        return self._paces.setdefault(address, _SharedPace(self._rate))
 
 
 class _SharedPace(Pace):

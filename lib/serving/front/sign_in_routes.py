@@ -76,7 +76,12 @@ class SignInRoutes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"] if scope["type"] == "http" else ""
         if scope["type"] == "websocket":
-            await self._app(self._with_browser(scope), receive, send)
+            # The handshake with the browser's number and address in our headers, whatever it brought there.
+            handshake = {**scope, "headers": [*scope["headers"]]}
+            headers = MutableHeaders(scope=handshake)
+            headers[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
+            headers[ADDRESS_HEADER] = (scope.get("client") or ("",))[0]
+            await self._app(handshake, receive, send)
         elif path in (SESSION, LOGOUT):
             answer = await _answer_or_away(path, self._change_cookie(Request(scope, receive)))
             await answer(scope, receive, send)
@@ -88,14 +93,6 @@ class SignInRoutes:
             await (refusal or self._app)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-    def _with_browser(self, scope: Scope) -> Scope:
-        """The handshake with the browser's number and address in our headers, whatever it brought there."""
-        handshake = {**scope, "headers": [*scope["headers"]]}
-        headers = MutableHeaders(scope=handshake)
-        headers[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
-        headers[ADDRESS_HEADER] = (scope.get("client") or ("",))[0]
-        return handshake
 
     async def _media_refusal(self, scope: Scope) -> Response | None:
         file = scope["path"].removeprefix(MEDIA).partition(".")[0]

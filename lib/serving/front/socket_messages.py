@@ -73,7 +73,10 @@ class Messages:
         if kind != RERUN:
             return message
         state = message.rerun_script
-        if self._is_of_left_page(state):
+        # Whether this runs a part of a page that is not open any more. A browser that is far away sends
+        # such runs until the next page reaches it. Streamlit would answer one that comes during the first
+        # run of the next page with the page that was left, at which the browser clears the new one.
+        if state.fragment_id and self.page and state.page_script_hash != self.page:
             return None
         if not state.fragment_id:
             self.page = state.page_script_hash or self.page
@@ -98,15 +101,6 @@ class Messages:
             if value := VALUES.get(name or ""):
                 self.drawn_values[getattr(element, name).id] = value
         return kind == "script_finished" and int(message.script_finished) != EARLY
-
-    def _is_of_left_page(self, state: Any) -> bool:
-        """Whether this runs a part of a page that is not open any more.
-
-        A browser that is far away sends such runs until the next page reaches it. Streamlit would answer one
-        that comes during the first run of the next page with the page that was left, at which the browser
-        clears the new one.
-        """
-        return bool(state.fragment_id and self.page and state.page_script_hash != self.page)
 
     def _reduce(self, message: Any) -> Any:
         """A visitor's rerun with no more than the sign-in page can send. None for one of a part of the page.

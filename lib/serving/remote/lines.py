@@ -48,19 +48,15 @@ def _line(remote: Remote, name: str, address: str, token: SecretStr | None, serv
     if token is not None:
         credential: Credential = Permanent(token.get_secret_value())
     else:
-        credential = _temporary(remote, service)
+        password = remote.service_password.get_secret_value() if remote.service_password else ""
+        credential = TemporaryToken(
+            _http(remote, remote.auth_url),
+            remote.service_username,
+            password,
+            service,
+            _patience(remote, "the token service"),
+        )
     return Line(address, _http(remote, address), credential, _patience(remote, name))
-
-
-def _temporary(remote: Remote, service: str) -> TemporaryToken:
-    password = remote.service_password.get_secret_value() if remote.service_password else ""
-    return TemporaryToken(
-        _http(remote, remote.auth_url),
-        remote.service_username,
-        password,
-        service,
-        _patience(remote, "the token service"),
-    )
 
 
 def _patience(remote: Remote, name: str) -> Patience:
