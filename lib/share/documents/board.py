@@ -28,7 +28,13 @@ PARTS: Mapping[BoardPart, str] = {
 
 def request(params: Params, item: BoardItem, language: str) -> BoardRequest:
     """The board's request for a cell: its view under these parameters, with what its part alone needs."""
-    own = _params_of_part(params, item)
+    # The view's parameters with what its part alone needs: one leaderboard, and a split that is a table.
+    own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
+    if item.part == "leaderboard" and (texts := split_texts(own.get("cards", "") or item.card))[0]:
+        names = {text.partition("!")[0]: text for text in texts}
+        own["cards"] = join_texts([names.get(item.card, item.card) if item.card else texts[0]])
+    if item.part == "table" and own.get("chart") != "pivot":
+        own.pop("chart", None)
     parts = [PARTS[item.part]]
     return BoardRequest(project=item.project, slicer=item.slicer, params=own, parts=parts, locale=language)
 
@@ -50,17 +56,6 @@ def block(
         notes=tuple(_left_out(focus, item, board_params)),
     )
     return _DRAWN[item.part](frame, focus, parts[PARTS[item.part]])
-
-
-def _params_of_part(params: Params, item: BoardItem) -> dict[str, str]:
-    """The view's parameters with what its part alone needs: one leaderboard, and a split that is a table."""
-    own = {name: text for name, text in params.items() if name not in ("project", "slicer")}
-    if item.part == "leaderboard" and (texts := split_texts(own.get("cards", "") or item.card))[0]:
-        names = {text.partition("!")[0]: text for text in texts}
-        own["cards"] = join_texts([names.get(item.card, item.card) if item.card else texts[0]])
-    if item.part == "table" and own.get("chart") != "pivot":
-        own.pop("chart", None)
-    return own
 
 
 def _about(focus: Focus) -> Iterator[str]:

@@ -110,7 +110,8 @@ class DossierPages:
             return None
         info = clients.reporting.info(InfoQuery(project_name=link.project, slicer_name=link.slicer))
         context = RequestContext(owner, link.project, link.slicer, info, clients)
-        packages = _packages(context, deal)
+        ids = [package.id for package in deal.supply_deals if package.id is not None]
+        packages = [*context.clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
         lists = [*_lists(context, packages)]
         rows = dossier.terms(
             deal,
@@ -168,11 +169,6 @@ class DossierPages:
         negotiation = replace(context.clients.negotiations.of(deal, page.offer), page=page.terms)
         answer = answer_form.section(negotiation, money, deal.deal_type == GUARANTEED, reply)
         return html_page.html(snapshot, counts_form(buyer_counts.days, both.days[-1], about, form), answer)
-
-
-def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
-    ids = [package.id for package in deal.supply_deals if package.id is not None]
-    return [*context.clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
 
 
 def _lists(context: RequestContext, packages: Iterable[SupplyPackage]) -> Iterator[DomainList | AppList]:

@@ -6,7 +6,7 @@ break out: a header is one line (RFC 5322, 2.2), and the HTML has no element of 
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -117,7 +117,14 @@ def message(
     parts: list[Part] = [*letter.parts, *([SmallLink("Stop these mails", stop)] if stop else [])]
     mail.set_content("\n\n".join(filter(None, map(_as_text, parts))) + "\n")
     pictures = [(part, make_msgid(domain="tranche.invalid")) for part in parts if isinstance(part, Picture)]
-    mail.add_alternative(_page(letter.subject, parts, [name for _, name in pictures]), subtype="html")
+    names = iter([name for _, name in pictures])
+    blocks = "".join(f'<tr><td style="padding:6px 0">{_as_html(part, names)}</td></tr>' for part in parts)
+    mail.add_alternative(
+        f"{HEAD}<title>{_html(letter.subject)}</title></head>"
+        f'<body style="margin:0;padding:16px;{FONT};font-size:15px;line-height:1.45">'
+        f'{TABLE} style="max-width:{WIDTH}px;margin:0 auto">{blocks}</table></body></html>',
+        subtype="html",
+    )
     page = mail.get_payload()[1]  # type: ignore[index]
     for picture, name in pictures:
         page.add_related(picture.png, "image", "png", cid=name, filename="chart.png", disposition="inline")  # type: ignore[union-attr]
@@ -163,16 +170,6 @@ def _as_text(part: Part) -> str:
 
 def _beside(row: FigureRow) -> str:
     return f" ({one_line(row.remark)})" if row.remark else ""
-
-
-def _page(subject: str, parts: Iterable[Part], pictures: Sequence[str]) -> str:
-    names = iter(pictures)
-    blocks = "".join(f'<tr><td style="padding:6px 0">{_as_html(part, names)}</td></tr>' for part in parts)
-    return (
-        f"{HEAD}<title>{_html(subject)}</title></head>"
-        f'<body style="margin:0;padding:16px;{FONT};font-size:15px;line-height:1.45">'
-        f'{TABLE} style="max-width:{WIDTH}px;margin:0 auto">{blocks}</table></body></html>'
-    )
 
 
 def _as_html(part: Part, names: Iterator[str]) -> str:

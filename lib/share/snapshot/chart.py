@@ -49,7 +49,18 @@ def drawing(chart: Chart, name: str, size: tuple[int, int]) -> tuple[str, list[f
         starts = [(_seconds(start), 0.0) for start in chart.starts]
         places = axes.transData.transform(starts)[:, 0].tolist() if starts else []
         svg = _save(figure, "svg", name).decode()
-    return _inline(svg, name), [round(place, 1) for place in places]
+    # The drawing as a part of a page: no prolog, ids of its own, the page's colors and fonts.
+    text = svg[svg.index("<svg") :]
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1
+    )
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text).replace("xlink:href", "href")
+    for color, variable in VARIABLES.items():
+        text = text.replace(color, f"var({variable})")
+    return text, [round(place, 1) for place in places]
 
 
 def picture(chart: Chart, kind: Literal["png", "svg"] = "png") -> bytes:
@@ -107,7 +118,11 @@ def _plot(axes: Axes, chart: Chart, width: float, font: float) -> None:
         axes.axvline(starts[index], color=GRAY, lw=1, ls=(0, (1, 3)))
         hours = sentence.partition(":")[0]
         axes.text(starts[index], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
-    ticks = _ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
+    # Places and texts of at most so many ticks; of hours over more than two days their midnights.
+    most = max(2, int(width / ROOM_OF_A_TICK))
+    midnights = [index for index, start in enumerate(chart.starts) if start.endswith("T00:00:00")]
+    indices = midnights if len(midnights) > 2 else [*range(len(chart.starts))]
+    ticks = [(index, chart.ticks[index]) for index in indices[:: -(-len(indices) // most) or 1]]
     axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
@@ -158,13 +173,6 @@ def _compact(value: float) -> str:
     return f"{value / size:.4g}{' ' * bool(letter)}{letter}".replace("-", "\u2212")
 
 
-def _ticks(chart: Chart, most: int) -> list[tuple[int, str]]:
-    """Places and texts of at most so many ticks; of hours over more than two days their midnights."""
-    midnights = [index for index, start in enumerate(chart.starts) if start.endswith("T00:00:00")]
-    indices = midnights if len(midnights) > 2 else [*range(len(chart.starts))]
-    return [(index, chart.ticks[index]) for index in indices[:: -(-len(indices) // most) or 1]]
-
-
 def _numbers(values: Sequence[float | None], length: int) -> Values:
     """So many values; NaN where there are none."""
     numbers = [np.nan if value is None else value for value in values[:length]]
@@ -173,18 +181,3 @@ def _numbers(values: Sequence[float | None], length: int) -> Values:
 
 def _seconds(start: str) -> float:
     return datetime.fromisoformat(start).timestamp()
-
-
-def _inline(svg: str, name: str) -> str:
-    """The drawing as a part of a page: no prolog, ids of its own, the page's colors and fonts."""
-    text = svg[svg.index("<svg") :]
-    text = re.sub(
-        r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1
-    )
-    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
-    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text).replace("xlink:href", "href")
-    for color, variable in VARIABLES.items():
-        text = text.replace(color, f"var({variable})")
-    return text
