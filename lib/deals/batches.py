@@ -101,7 +101,18 @@ def create(work: Work, body: Any, problems: Problems, cases: list[Case]) -> list
     problems.check()
     recording = history.Recording(work)
     recording.watch({key for deal in deals for key in DEALS.affected_keys(deal, None)})
-    rows = _write(work, deals)
+    # The rows of the deals, with their ids.
+    ids = [new_deal_id() for _ in deals]
+    work.connection.execute(insert(t.deal_ids), [{"deal_id": deal_id, "given": work.now} for deal_id in ids])
+    values = [DEALS.columns(deal | {"deal_id": deal_id}) for deal, deal_id in zip(deals, ids, strict=True)]
+    rows = work.insert_many(t.demand_deals, [row | DEALS.found_by(row) for row in values])
+    links = [
+        {"demand_deal_id": row["id"], "supply_package_id": link["id"]}
+        for row, deal in zip(rows, deals, strict=True)
+        for link in deal["supply_deals"]
+    ]
+    if links:
+        work.connection.execute(insert(t.supply_package_deals), links)
     recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
     return [{name: row[name] for name in ("id", "name", "deal_id")} for row in rows]
@@ -115,19 +126,3 @@ def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
     buyers = seats_to_sell_to(work, seats)
     for index, deal in enumerate(deals):
         check_deal(deal, deal, buyers, packages, (index,), problems)
-
-
-def _write(work: Work, deals: Sequence[Fields]) -> list[Fields]:
-    """The rows of the deals, with their ids."""
-    ids = [new_deal_id() for _ in deals]
-    work.connection.execute(insert(t.deal_ids), [{"deal_id": deal_id, "given": work.now} for deal_id in ids])
-    values = [DEALS.columns(deal | {"deal_id": deal_id}) for deal, deal_id in zip(deals, ids, strict=True)]
-    rows = work.insert_many(t.demand_deals, [row | DEALS.found_by(row) for row in values])
-    links = [
-        {"demand_deal_id": row["id"], "supply_package_id": link["id"]}
-        for row, deal in zip(rows, deals, strict=True)
-        for link in deal["supply_deals"]
-    ]
-    if links:
-        work.connection.execute(insert(t.supply_package_deals), links)
-    return rows

@@ -216,7 +216,9 @@ class PlainDeals(Deals):
             resource = super().get(model, entity_id)
         except REFUSALS as error:
             if isinstance(error, NotFound) and self._was_there(model, entity_id):
-                self._note_removal(model, entity_id)
+                last = self._memory.last(model, entity_id)
+                if last is not None and last.action != "removed":
+                    self._note("removed", model, [last.body])
             if model is DemandDeal:
                 raise
             return self._journal.entity(model, entity_id)
@@ -315,11 +317,6 @@ class PlainDeals(Deals):
         """Whether the service has ever returned it; if not, a 404 means that it returns none of its kind."""
         entries = self._memory.entries(model, entity_id)
         return bool(entries) and (model is DemandDeal or any(entry.action == "seen" for entry in entries))
-
-    def _note_removal(self, model: type[Model], entity_id: int) -> None:
-        last = self._memory.last(model, entity_id)
-        if last is not None and last.action != "removed":
-            self._note("removed", model, [last.body])
 
     def _note(self, event: Event, model: type[Resource], bodies: Iterable[Body]) -> None:
         """Record it. A failure is only logged, as the service has made the change already."""

@@ -150,10 +150,11 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
         )
     new_deals = fields.get(NEW_DEALS) or {}
     links = [] if number is None else [{"id": number}]
+    # The terms that are set, of one of the new deals or of all.
     options: list[tuple[Fields, Fields]] = [
         (
             {
-                **_terms(new_deals),
+                **{name: value for name, value in new_deals.items() if name != OPTIONS and value is not None},
                 **{name: value for name, value in option.items() if value is not None},
             }
             | {"supply_deals": links},
@@ -164,11 +165,6 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
     places = ((NEW_DEALS, OPTIONS, index) for index in range(len(options)))
     deals = _of_deals(work, options, after) if options else []
     return [case, *(replace(deal, place=place) for deal, place in zip(deals, places, strict=True))]
-
-
-def _terms(new_deals: Fields) -> Fields:
-    """The terms that are set, of one of the new deals or of all."""
-    return {name: value for name, value in new_deals.items() if name != OPTIONS and value is not None}
 
 
 def _moment(value: Any) -> Any:

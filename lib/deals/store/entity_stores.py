@@ -73,7 +73,18 @@ class SupplyPackages(EntityStore):
             names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
         if fields.get("create_demand_deals") is not None:
-            _check_options(work, fields["create_demand_deals"], problems)
+            options = fields["create_demand_deals"].get("demand_deals_options", [])
+            selection = [option.get("seat", {}) for option in options]
+            buyers = seats_to_sell_to(work, {seat["id"] for seat in selection if "id" in seat})
+            for number, (seat, option) in enumerate(zip(selection, options, strict=True)):
+                if "id" not in seat:
+                    continue
+                if seat["id"] not in buyers:
+                    problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
+                elif seat["id"] in [choice.get("id") for choice in selection[:number]]:
+                    problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
+                elif option.get("deal_sync"):
+                    check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
 
     def check_rules(self, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """The end is after the start, there is one source of deals, and the terms of new ones go together."""
@@ -134,21 +145,6 @@ def _check_dates(whole: Fields, fields: Fields, problems: Problems) -> None:
 
 def _moment(value: Any) -> datetime | None:
     return moments.parse(value) if isinstance(value, str) else value
-
-
-def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
-    options = new_deals.get("demand_deals_options", [])
-    selection = [option.get("seat", {}) for option in options]
-    buyers = seats_to_sell_to(work, {seat["id"] for seat in selection if "id" in seat})
-    for number, (seat, option) in enumerate(zip(selection, options, strict=True)):
-        if "id" not in seat:
-            continue
-        if seat["id"] not in buyers:
-            problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
-        elif seat["id"] in [choice.get("id") for choice in selection[:number]]:
-            problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
-        elif option.get("deal_sync"):
-            check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
 
 
 def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:

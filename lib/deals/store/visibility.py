@@ -86,7 +86,16 @@ def is_seen(work: Work, key: EntityKey) -> bool:
         return work.scope.has_seat(key[1])
     if key[0] == "demand_deals":
         return bool(_visible_removals(work, [key[1]]))
-    return _made_by_caller(work, key)
+    # Whether a deleted package was created by the caller, and not with another token.
+    scope = work.scope
+    question = select(t.changes.c.id).where(
+        t.changes.c.entity == key[0],
+        t.changes.c.entity_id == key[1],
+        t.changes.c.action == "created",
+        t.changes.c.who == scope.who,
+        *([] if scope.since is None else [t.changes.c.at >= scope.since]),
+    )
+    return scope.token is None and bool(ENTITY_STORES[key[0]].parts) and bool(work.rows(question))
 
 
 def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> list[Fields]:
@@ -168,16 +177,3 @@ def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:
     return {
         row.entity_id for row in work.rows(question) if work.scope.has_seat((row.before["seat"] or {})["id"])
     }
-
-
-def _made_by_caller(work: Work, key: EntityKey) -> bool:
-    """Whether a deleted package was created by the caller, and not with another token."""
-    scope = work.scope
-    question = select(t.changes.c.id).where(
-        t.changes.c.entity == key[0],
-        t.changes.c.entity_id == key[1],
-        t.changes.c.action == "created",
-        t.changes.c.who == scope.who,
-        *([] if scope.since is None else [t.changes.c.at >= scope.since]),
-    )
-    return scope.token is None and bool(ENTITY_STORES[key[0]].parts) and bool(work.rows(question))

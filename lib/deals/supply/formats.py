@@ -138,21 +138,18 @@ def _read_ads(supply_file: SupplyFile, text: str) -> Iterator[None]:
             if match := VARIABLE.match(content):
                 _take_variable(supply_file, match[1].lower(), match[2].strip())
             elif content:
-                _take_record(supply_file, content)
+                # `exchange.example, 1234, DIRECT, f08c47fec0942fa0; extension`; the fourth field is
+                # optional.
+                fields = [part.strip() for part in content.partition(";")[0].split(",")]
+                if len(fields) < 3:
+                    raise ValueError("A record has three fields or four, with commas between them")
+                system, account, relation = _system(fields[0]), fields[1], fields[2].upper()
+                if relation not in RELATIONS:
+                    raise ValueError("The third field is DIRECT or RESELLER")
+                supply_file.accounts[Account(system, _account(account), relation)] = None
+                supply_file.records += 1  # a record counts once all of it can be read
         except ValueError as error:
             supply_file.report(number, content, error)
-
-
-def _take_record(supply_file: SupplyFile, content: str) -> None:
-    """`exchange.example, 1234, DIRECT, f08c47fec0942fa0; extension`; the fourth field is optional."""
-    fields = [part.strip() for part in content.partition(";")[0].split(",")]
-    if len(fields) < 3:
-        raise ValueError("A record has three fields or four, with commas between them")
-    system, account, relation = _system(fields[0]), fields[1], fields[2].upper()
-    if relation not in RELATIONS:
-        raise ValueError("The third field is DIRECT or RESELLER")
-    supply_file.accounts[Account(system, _account(account), relation)] = None
-    supply_file.records += 1  # a record counts once all of it can be read
 
 
 def _take_variable(supply_file: SupplyFile, name: str, text: str) -> None:

@@ -40,7 +40,7 @@ def report_filters(
         positive = [part for part in parts if part.match == "equals"]
         filters += [part for part in parts if part.match != "equals"]
         if len({part.name for part in positive}) > 1:
-            fields = " or ".join(_title(part.name, slicer) for part in positive)
+            fields = " or ".join((slicer.key_field(part.name).description or part.name) for part in positive)
             left_out.append(f"{name}: a filter can't say {fields}.")
         else:
             filters += positive
@@ -104,7 +104,3 @@ def _media_type(media_type: str, slicer: Slicer, left_out: list[str]) -> list[Fi
         left_out.append("Media type: this slicer has no key field for it.")
         return []
     return [_filter(field, (media_type,), False)]
-
-
-def _title(name: str, slicer: Slicer) -> str:
-    return slicer.key_field(name).description or name
