@@ -130,7 +130,14 @@ class Settings(Local):
             raise Misconfigured(_sentences(error, sources)) from None
         except SettingsError as error:
             raise Misconfigured(f"A setting of the environment is not valid JSON: {error}") from None
-        _warn_of_misspelled_variables(settings)
+        # Log each variable that is nearly a setting, once per process. Not refused, as a key of the file
+        # is: a variable may belong to another program, or to a connection.
+        names = {f"{PREFIX}{name.upper()}" for name in SETTINGS} | NO_SETTINGS
+        urls = " ".join(settings.connection_urls.values())
+        for variable in sorted(os.environ):
+            is_ours = variable.startswith(PREFIX) and not variable.startswith(TESTING)
+            if is_ours and variable not in names and f"${{{variable}}}" not in urls:
+                _warn_of_variable(variable)
         return settings
 
     @staticmethod
@@ -158,19 +165,6 @@ def _environment() -> dict[str, Any]:
 @cache
 def _current() -> Settings:
     return Settings.load()
-
-
-def _warn_of_misspelled_variables(settings: Settings) -> None:
-    """Log each variable that is nearly a setting, once per process.
-
-    Not refused, as a key of the file is: a variable may belong to another program, or to a connection.
-    """
-    names = {f"{PREFIX}{name.upper()}" for name in SETTINGS} | NO_SETTINGS
-    urls = " ".join(settings.connection_urls.values())
-    for variable in sorted(os.environ):
-        is_ours = variable.startswith(PREFIX) and not variable.startswith(TESTING)
-        if is_ours and variable not in names and f"${{{variable}}}" not in urls:
-            _warn_of_variable(variable)
 
 
 @cache
@@ -224,14 +218,7 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
         raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
     if not text.strip():
         raise Misconfigured(f"{path} is empty: restore it from a backup; or remove it to use the defaults")
-    _check_mode(path, values)
-    if unknown := sorted(values.keys() - names):
-        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, names)}" for name in unknown))
-    return values
-
-
-def _check_mode(path: Path, values: dict[str, Any]) -> None:
-    """Check that a file with a password or a token is readable by its owner only."""
+    # Check that a file with a password or a token is readable by its owner only.
     secrets = sorted(SECRETS & values.keys())
     secrets += [
         f"connections.{name}"
@@ -241,6 +228,9 @@ def _check_mode(path: Path, values: dict[str, Any]) -> None:
     secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(values, "deal_sync_receivers")]
     if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misconfigured(f"{path} holds {', '.join(secrets)} and others can read it: chmod 600 {path}")
+    if unknown := sorted(values.keys() - names):
+        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, names)}" for name in unknown))
+    return values
 
 
 def _tables(values: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
