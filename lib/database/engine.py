@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -30,7 +29,15 @@ def engine(url: str) -> Engine:
     SQLite: the file is made closed to others (0600), with a write-ahead log, foreign keys and ten seconds'
     patience for another writer. Transactions that write begin with `writing(engine).begin()`.
     """
-    url_object = _parse(url)
+    try:
+        url_object = make_url(url)
+        url_object.get_dialect().import_dbapi()
+    except (ArgumentError, NoSuchModuleError):
+        raise Misconfigured("database_url is no URL that SQLAlchemy knows, like sqlite:///file.db") from None
+    except ImportError as error:
+        raise Misconfigured(f"database_url: this database needs the Python package {error.name}") from None
+    if url_object.get_backend_name() not in ("sqlite", "postgresql"):
+        raise Misconfigured(f"database_url: SQLite or PostgreSQL, not {url_object.get_backend_name()}")
     if url_object.get_backend_name() != "sqlite":
         from lib.database import postgresql  # its driver is nothing for a desk over SQLite
 
@@ -46,19 +53,6 @@ def engine(url: str) -> Engine:
     return engine
 
 
-def _parse(url: str) -> URL:
-    try:
-        url_object = make_url(url)
-        url_object.get_dialect().import_dbapi()
-    except (ArgumentError, NoSuchModuleError):
-        raise Misconfigured("database_url is no URL that SQLAlchemy knows, like sqlite:///file.db") from None
-    except ImportError as error:
-        raise Misconfigured(f"database_url: this database needs the Python package {error.name}") from None
-    if url_object.get_backend_name() not in ("sqlite", "postgresql"):
-        raise Misconfigured(f"database_url: SQLite or PostgreSQL, not {url_object.get_backend_name()}")
-    return url_object
-
-
 def _prepare(path: Path) -> None:
     """Make the file with its mode and its log, once: later processes must not fight over the change.
 
@@ -68,7 +62,15 @@ def _prepare(path: Path) -> None:
     try:
         with private.lock(path):
             if not path.exists():
-                _create(path)
+                # Make the file beside its place: whoever is killed meanwhile leaves no empty one there.
+                fresh = path.with_name(f".{path.name}.new")
+                fresh.unlink(missing_ok=True)
+                os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE))
+                try:
+                    _use_log(fresh)
+                    path.hardlink_to(fresh)
+                finally:
+                    fresh.unlink()
             elif path.stat().st_size == 0:
                 raise Misconfigured(
                     f"database_url: {path} is empty, which it never is once Tranche has made it. Restore it "
@@ -77,18 +79,6 @@ def _prepare(path: Path) -> None:
             _use_log(path)
     except (OSError, sqlite3.Error) as error:
         raise Misconfigured(f"database_url: {path} can't be used: {error}") from error
-
-
-def _create(path: Path) -> None:
-    """Make the file beside its place: whoever is killed meanwhile leaves no empty one there."""
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE))
-    try:
-        _use_log(fresh)
-        path.hardlink_to(fresh)
-    finally:
-        fresh.unlink()
 
 
 def _use_log(path: Path) -> None:
