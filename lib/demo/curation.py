@@ -49,15 +49,30 @@ _OF_USER = {
 def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows in order of time. A package's rows have its countries and kinds of device."""
     scene = set_scene(rng, today, rows)
-    weights = _deal_weights(rng)
+    # The share of each deal in each market (country × platform); shape (markets, deals).
+    busy = rng.permutation(zipf(len(DEALS), 0.5))
+    most = busy.max()
+    busy[_places(stories.DEAL)] = most
+    busy[_places(stories.CHEAP_DEAL)] = most * stories.CHEAP_SHARE
+    markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]
+    weights: Floats = (
+        np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
+    )
     losses = rng.spawn(1)[0]
     deal = _narrow(losses, scene, weights, pick_by(rng, weights, scene.market))
     site = pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
-    columns |= _deal_columns(rng, deal) | _site_columns(site)
+    columns |= _deal_columns(rng, deal) | {
+        "site_domain": text(site, [s.domain for s in sites()]),
+        "app_bundle": text(site, [s.bundle for s in sites()]),
+        "content_categories": lists(site, [s.publisher.categories for s in sites()]),
+    }
     results = _results(rng, deal, scene.hour)
-    results["bid_amount"] = _bid_amount(losses, deal, results["bids"])
+    # What the bids of each row would have cost; no bid reaches twice the price of the cast.
+    bids = results["bids"]
+    price = np.array([demo_deal.price for demo_deal in DEALS])[deal] / 1000
+    results["bid_amount"] = cents(price * losses.uniform(1.05, 1.6, len(deal)) * bids)
     columns |= _loss_columns(losses, deal, scene.hour, results)
     return pa.table(columns | {name: numbers(values) for name, values in results.items()})
 
@@ -72,25 +87,6 @@ def curation_mappings() -> dict[str, dict[str, str]]:
         "seat": {str(seat.id): seat.name for seat in SEATS},
         "dsp": {str(dsp.id): dsp.name for dsp in DSPS},
     }
-
-
-def _deal_weights(rng: np.random.Generator) -> Floats:
-    """The share of each deal in each market (country × platform); shape (markets, deals)."""
-    busy = rng.permutation(zipf(len(DEALS), 0.5))
-    most = busy.max()
-    busy[_places(stories.DEAL)] = most
-    busy[_places(stories.CHEAP_DEAL)] = most * stories.CHEAP_SHARE
-    markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]
-    weights: Floats = (
-        np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
-    )
-    return weights
-
-
-def _bid_amount(rng: np.random.Generator, deal: Ints, bids: Ints | Floats) -> Floats:
-    """What the bids of each row would have cost; no bid reaches twice the price of the cast."""
-    price = np.array([demo_deal.price for demo_deal in DEALS])[deal] / 1000
-    return cents(price * rng.uniform(1.05, 1.6, len(deal)) * bids)
 
 
 def _narrow(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
@@ -140,14 +136,6 @@ def _deal_columns(rng: np.random.Generator, deal: Ints) -> Columns:
     which = pick_by(rng, zipf(most)[None, :], np.zeros_like(deal))
     columns = {name: text(deal, names) for name, names in labels.items()}
     return columns | {"size": text(deal * most + which, sizes)}
-
-
-def _site_columns(site: Ints) -> Columns:
-    return {
-        "site_domain": text(site, [s.domain for s in sites()]),
-        "app_bundle": text(site, [s.bundle for s in sites()]),
-        "content_categories": lists(site, [s.publisher.categories for s in sites()]),
-    }
 
 
 def _places(deal: int) -> Flags:

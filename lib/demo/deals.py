@@ -58,7 +58,12 @@ def seed(deals: Deals, today: dt.date) -> int:
     count = 0
     for resource in _everything(today):
         if not _was_there(deals, resource):
-            _create(deals, resource)
+            # Create it without its id: the service assigns the next one.
+            request = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
+            result = deals.create(type(resource), request)
+            if result.id != resource.id:
+                deals.remove(type(resource), result.id or 0)
+                raise _refusal(resource)
             count += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
@@ -109,7 +114,17 @@ def _everything(today: dt.date) -> Iterator[Resource]:
     yield AppList(id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle})))
     for package in cast.PACKAGES:
         yield _package(package, today)
-    yield _preview(today)
+    # A pending package without deals.
+    name, countries, days = PREVIEW
+    yield SupplyPackage(
+        id=len(cast.PACKAGES) + 1,
+        name=name,
+        media_type="banner",
+        start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
+        geo_targetings=tuple(GeoTarget(type="country", value=code) for code in countries),
+        browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
+        domain_list_targetings=(ListTarget(id=NEWS_LIST),),
+    )
     for deal in cast.DEALS:
         yield _deal(deal)
 
@@ -135,20 +150,6 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
     if package.id in BLOCKLIST_PACKAGES:
         fields["domain_list_targetings"] = (ListTarget(id=PARKED_LIST, is_excluded=True),)
     return SupplyPackage(**fields)
-
-
-def _preview(today: dt.date) -> SupplyPackage:
-    """A pending package without deals."""
-    name, countries, days = PREVIEW
-    return SupplyPackage(
-        id=len(cast.PACKAGES) + 1,
-        name=name,
-        media_type="banner",
-        start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
-        geo_targetings=tuple(GeoTarget(type="country", value=code) for code in countries),
-        browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
-        domain_list_targetings=(ListTarget(id=NEWS_LIST),),
-    )
 
 
 def _deal(deal: cast.DemoDeal) -> DemandDeal:
@@ -177,15 +178,6 @@ def _was_there(deals: Deals, resource: Resource) -> bool:
     if (first.after or {}).get("name") != resource.name:
         raise _refusal(resource)
     return True
-
-
-def _create(deals: Deals, resource: Resource) -> None:
-    """Create it without its id: the service assigns the next one."""
-    request = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
-    result = deals.create(type(resource), request)
-    if result.id != resource.id:
-        deals.remove(type(resource), result.id or 0)
-        raise _refusal(resource)
 
 
 def _refusal(resource: Resource) -> ImportRefused:

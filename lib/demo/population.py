@@ -74,6 +74,9 @@ def populate(rng: np.random.Generator, users: int) -> Population:
     place = np.repeat(np.arange(len(counts)), counts)
     people, country = len(place), country_of_place()[place]
     agent = pick_by(rng, _agent_weights(countries(), agents()), country)
+    # The first, most frequent, is empty: nothing is known of many people.
+    segments = np.array(list(mapping("segment")))
+    sizes = np.concatenate([[0], rng.integers(1, 7, INTERESTS - 1)])
     return Population(
         starts=np.concatenate([[0], np.cumsum(counts)]),
         ids=[f"{number:012x}" for number in rng.integers(16**12, size=people).tolist()],
@@ -85,7 +88,7 @@ def populate(rng: np.random.Generator, users: int) -> Population:
         languages=country * 3 + pick(rng, LANGUAGE_WEIGHTS, people),
         interests=pick(rng, zipf(INTERESTS, 0.6), people),
         anomaly=pick(rng, ANOMALY_WEIGHTS, people),
-        interest_lists=_interest_lists(rng),
+        interest_lists=[sorted(rng.choice(segments, size, replace=False).tolist()) for size in sizes],
     )
 
 
@@ -108,10 +111,3 @@ def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floa
 
 def _version_weights(names: list[str], versions: tuple[Version, ...]) -> Floats:
     return np.array([[v.weight if v.of == name else 0.0 for v in versions] for name in names])
-
-
-def _interest_lists(rng: np.random.Generator) -> list[list[str]]:
-    """The first, most frequent, is empty: nothing is known of many people."""
-    segments = np.array(list(mapping("segment")))
-    sizes = np.concatenate([[0], rng.integers(1, 7, INTERESTS - 1)])
-    return [sorted(rng.choice(segments, size, replace=False).tolist()) for size in sizes]

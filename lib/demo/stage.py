@@ -92,24 +92,18 @@ def results(rng: np.random.Generator, sample: Auctions) -> dict[str, Ints | Floa
     auction_counts = auctions(rng, TYPICAL_AUCTIONS * busy[sample.site])
     terms = rates(rng)
     figures = counts(rng, np.where(sample.has_bid, auction_counts, 0), _chances(rng, sample, terms))
-    amounts = _money(rng, sample, terms, figures)
-    return figures | {"nobids": np.where(sample.has_bid, 0, 2 * auction_counts)} | amounts
-
-
-def _money(
-    rng: np.random.Generator, auctions: Auctions, terms: Rates, figures: dict[str, Ints]
-) -> dict[str, Ints | Floats]:
-    """Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets."""
-    rows = auctions.scene.rows
-    price = terms.price[auctions.creative] * auctions.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
+    # Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets.
+    rows = sample.scene.rows
+    price = terms.price[sample.creative] * sample.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
     win_amount = price * rng.uniform(0.85, 1.0, rows) * figures["imps"]
     share = rng.uniform(0.76, 0.93, len(sites()))
-    return {
+    amounts = {
         "bid_amount": cents(price * figures["bids"]),
         "win_bid_amount": cents(win_amount),
-        "payout.adv_payout": cents(win_amount * terms.markup[auctions.creative]),
-        "payout.actual_pub": cents(win_amount * share[auctions.site]),
+        "payout.adv_payout": cents(win_amount * terms.markup[sample.creative]),
+        "payout.actual_pub": cents(win_amount * share[sample.site]),
     }
+    return figures | {"nobids": np.where(sample.has_bid, 0, 2 * auction_counts)} | amounts
 
 
 def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chances:
@@ -137,7 +131,19 @@ def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     has_pixel = data["pv_convs"] + data["pc_convs"] > 0
     columns = {"time": time_column(auctions.scene)}
     columns |= _demand_columns(auctions) | _supply_columns(rng, auctions) | _user_columns(auctions.scene)
-    columns |= _content_columns(rng, auctions) | {"conversion_id": _conversions(rng, auctions, has_pixel)}
+    site, hours = auctions.site, [str(hour) for hour in range(24)]
+    secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
+    # The conversions of each row: one or two of the advertiser's, if there were any.
+    which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
+    variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
+    columns |= {
+        "is_secure_request": text(secure, ("0", "1")),
+        "is_app": text(site, ["0" if s.kind == "web" else "1" for s in sites()]),
+        "blocked_adv_categories": lists(site, [s.publisher.blocked for s in sites()]),
+        "content_categories": lists(site, [s.publisher.categories for s in sites()]),
+        "requested_sizes": lists(pick_by(rng, SIZE_WEIGHTS, auctions.scene.platform), SIZE_LISTS),
+        "hour_str": text(auctions.scene.hour % 24, hours),
+    } | {"conversion_id": lists(auctions.creative * len(_PIXEL_SETS) + which, variants)}
     return pa.table(columns | {name: numbers(values) for name, values in data.items()})
 
 
@@ -191,26 +197,6 @@ def _user_columns(scene: Scene) -> Columns:
         "segments_list": lists(people.interests[user], people.interest_lists),
         "anomaly_segment": text(people.anomaly[user], ANOMALIES),
     }
-
-
-def _content_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
-    site, hours = auctions.site, [str(hour) for hour in range(24)]
-    secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
-    return {
-        "is_secure_request": text(secure, ("0", "1")),
-        "is_app": text(site, ["0" if s.kind == "web" else "1" for s in sites()]),
-        "blocked_adv_categories": lists(site, [s.publisher.blocked for s in sites()]),
-        "content_categories": lists(site, [s.publisher.categories for s in sites()]),
-        "requested_sizes": lists(pick_by(rng, SIZE_WEIGHTS, auctions.scene.platform), SIZE_LISTS),
-        "hour_str": text(auctions.scene.hour % 24, hours),
-    }
-
-
-def _conversions(rng: np.random.Generator, auctions: Auctions, has_pixel: Flags) -> pa.ListArray:
-    """The conversions of each row: one or two of the advertiser's, if there were any."""
-    which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
-    variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
-    return lists(auctions.creative * len(_PIXEL_SETS) + which, variants)
 
 
 @dataclass(frozen=True)

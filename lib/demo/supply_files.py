@@ -26,7 +26,16 @@ def supply_files() -> Iterator[tuple[str, bytes]]:
         if number != NO_FILE:
             own = [site for site in sites() if site.publisher.id == number]
             for kind in sorted({"ads" if site.kind == "web" else "app-ads" for site in own}):
-                yield f"{domain}.{kind}.txt", _ads_txt(number, domain, kind).encode()
+                lines = [f"# Sellers of {domain}", f"ownerdomain={domain}", f"{OTHER}, {number}7, RESELLER"]
+                if number in SUBDOMAINS and kind == "ads":
+                    lines.append(f"subdomain={SUBDOMAINS[number]}")
+                if number in RESOLD:
+                    lines.append(f"{SYSTEM}, {SALES_HOUSE}, RESELLER  # Pilot Sales")
+                elif number == DOUBTFUL:
+                    lines.append(f"{SYSTEM}, {SALES_HOUSE}, DIRECT")
+                elif number != NO_ENTRY or kind != "ads":
+                    lines.append(f"{SYSTEM}, {number}, DIRECT")
+                yield f"{domain}.{kind}.txt", "\n".join(lines).encode()
     yield f"{SPORTS}.ads.txt", f"{OTHER}, 10137, DIRECT".encode()
     apps = (f"{site.bundle},{domains[site.publisher.id]}" for site in sites() if site.bundle)
     yield "apps.csv", "\n".join(("app,domain", *apps)).encode()
@@ -47,16 +56,3 @@ def _sellers(publishers: dict[str, Publisher], domains: dict[str, str]) -> dict[
     house = {"seller_id": SALES_HOUSE, "seller_type": "INTERMEDIARY", "name": "Pilot Sales"}
     sellers = [*own, house | {"domain": SALES_DOMAIN}]
     return {"contact_email": f"supply@{SYSTEM}", "version": "1.0", "sellers": sellers}
-
-
-def _ads_txt(number: str, domain: str, kind: str) -> str:
-    lines = [f"# Sellers of {domain}", f"ownerdomain={domain}", f"{OTHER}, {number}7, RESELLER"]
-    if number in SUBDOMAINS and kind == "ads":
-        lines.append(f"subdomain={SUBDOMAINS[number]}")
-    if number in RESOLD:
-        lines.append(f"{SYSTEM}, {SALES_HOUSE}, RESELLER  # Pilot Sales")
-    elif number == DOUBTFUL:
-        lines.append(f"{SYSTEM}, {SALES_HOUSE}, DIRECT")
-    elif number != NO_ENTRY or kind != "ads":
-        lines.append(f"{SYSTEM}, {number}, DIRECT")
-    return "\n".join(lines)
