@@ -105,7 +105,14 @@ def _infer(
             names = [name for name in sample.rows.column_names if name not in left_out]
             pq.write_table(sample.rows.select(names), path)
             inference = infer(readers(path)[0], mappings, Hints(is_database=True))
-            definition = _without_reading(inference.definition, source)
+            # The definition without how cells of files are read.
+            content = inference.definition.model_dump(exclude_defaults=True)
+            parts = {name: value for name, value in content.items() if name not in (*READING, "thousands")}
+            parts["data_fields"] = [
+                {name: value for name, value in field.items() if name not in READING}
+                for field in content.get("data_fields", ())
+            ]
+            definition = Definition.model_validate(parts | {"source": source})
             misfits = connected.live.misfits(definition)
             left_out |= misfits
             is_fitting = not misfits
@@ -120,14 +127,3 @@ def _infer(
         f"\nWritten to {path.absolute()}; change it there and connect again with --replace --definition\n"
     )
     return definition
-
-
-def _without_reading(definition: Definition, source: RowSource) -> Definition:
-    """The definition without how cells of files are read."""
-    content = definition.model_dump(exclude_defaults=True)
-    parts = {name: value for name, value in content.items() if name not in (*READING, "thousands")}
-    parts["data_fields"] = [
-        {name: value for name, value in field.items() if name not in READING}
-        for field in content.get("data_fields", ())
-    ]
-    return Definition.model_validate(parts | {"source": source})

@@ -17,7 +17,7 @@ from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
-from lib.people import People, Person
+from lib.people import People
 from lib.people.tokens.access import Access
 from lib.serving import connect
 from lib.settings import CONFIG, Settings
@@ -49,24 +49,22 @@ def demo(rows: int, force: bool, brief: bool) -> None:
     """
     settings = Settings.load(demo=True)
     warehouse, people = Warehouse(settings.warehouse), Access.of(settings).people
-    if not _keeps_demo_mode(settings):
+    # Whether the TOML file sets demo mode, as the environment can differ next time.
+    config = _config_file(settings)
+    if not (config.exists() and tomllib.loads(config.read_text(encoding="utf-8")).get("demo") is True):
         _refuse_to_mix(settings, warehouse, people)
         private.write(settings.home / "tranche.toml", DEMO_MODE)
     ready = present(warehouse)
     if force or len(ready) < len(ACTS):
-        _refuse_to_replace(ready)
+        for slicer in ready:
+            if not is_invented(slicer):
+                raise ImportRefused(
+                    f"The slicer {slicer.project}/{slicer.name} holds rows of your own, which the demo would "
+                    "replace; import them under another name, or set TRANCHE_HOME to another folder"
+                )
         ready = _make(warehouse, people, rows)
     _seed_deals(settings, people)
     _report(settings, ready, brief=brief)
-
-
-def _refuse_to_replace(ready: tuple[StoredSlicer, ...]) -> None:
-    for slicer in ready:
-        if not is_invented(slicer):
-            raise ImportRefused(
-                f"The slicer {slicer.project}/{slicer.name} holds rows of your own, which the demo would "
-                "replace; import them under another name, or set TRANCHE_HOME to another folder"
-            )
 
 
 def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> None:
@@ -84,12 +82,6 @@ def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> 
         raise Misconfigured(f"The demo needs demo mode: write demo = true into {_config_file(settings)}")
 
 
-def _keeps_demo_mode(settings: Settings) -> bool:
-    """Whether the TOML file sets demo mode, as the environment can differ next time."""
-    config = _config_file(settings)
-    return config.exists() and tomllib.loads(config.read_text(encoding="utf-8")).get("demo") is True
-
-
 def _config_file(settings: Settings) -> Path:
     return Path(os.environ.get(CONFIG) or settings.home / "tranche.toml")
 
@@ -105,20 +97,16 @@ def _seed_deals(settings: Settings, people: People) -> None:
     if seed(clients.deals, _today()):
         clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), start)
-        _enter_counts(clients, person)
+        # Enter what the buyer of a deal counts and proposes, through a share link whose key nobody has.
+        if person.may_share and not clients.remote_addresses:
+            name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
+            pair = cast.PROJECT, buyer.SLICER
+            deal = clients.deals.get(DemandDeal, stories.DOUBTED_DEAL)
+            shared_deal = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
+            link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)
+            buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
+            buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
     demo_board.make(clients.view_store)
-
-
-def _enter_counts(clients: connect.Clients, person: Person) -> None:
-    """Enter what the buyer of a deal counts and proposes, through a share link whose key nobody has."""
-    if person.may_share and not clients.remote_addresses:
-        name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
-        pair = cast.PROJECT, buyer.SLICER
-        deal = clients.deals.get(DemandDeal, stories.DOUBTED_DEAL)
-        shared_deal = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
-        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)
-        buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
-        buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

@@ -134,8 +134,20 @@ def run(request: ImportRequest, settings: Settings) -> None:
             with warehouse.lock(*name):
                 before = warehouse.open(*name) if warehouse.has(*name) else None
                 readers, slicer = _import_slicer(request, settings, warehouse, before)
-            _report(slicer, before)
-            _tell_unread(readers, slicer.definition)
+            info, rows = slicer.info(), slicer.imports[-1].rows
+            in_all = f", {slicer.row_count:,} in all" if before else ""
+            click.echo(
+                f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
+                f"its days are {info.first_date} to {info.last_date}"
+            )
+            # Print the columns that no field is read from: a later file may have a new one.
+            columns = dict.fromkeys(name for reader in readers for name in reader.names)
+            unread = [name for name in columns if name not in slicer.definition.source_columns()]
+            formulas = {field.name for field in slicer.definition.data_fields if field.formula}
+            names = [f"'{name}'" for name in unread if name not in formulas]
+            if names:
+                more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
+                click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
             _prepare(slicer)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
@@ -213,7 +225,15 @@ def _readers_and_definition(
     files = recognize(request)
     inference = infer(files[0], mappings, request.hints, files[1:])
     definition = request.settle(inference.definition)
-    path, is_new = _write_definition(request, definition, inference.notes)
+    name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
+    slicer = ["--project", request.project, "--slicer", request.slicer]
+    command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
+    lines = [
+        f"Inferred from {source}. Check it, change it, and import again with",
+        f"  {command}",
+        *inference.notes,
+    ]
+    path, is_new = write_definition(request.slicer, "\n".join(lines), definition)
     tell_guess(inference.reasons, inference.notes, ", ".join(file.file.name for file in files))
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
@@ -230,17 +250,6 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
         return all(fits(reader, definition) for reader in _open(request, definition))
     except ImportRefused:
         return False
-
-
-def _write_definition(
-    request: ImportRequest, definition: Definition, notes: Sequence[str]
-) -> tuple[Path, bool]:
-    """Write the inferred definition to the current folder, as `write_definition`."""
-    name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
-    slicer = ["--project", request.project, "--slicer", request.slicer]
-    command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
-    lines = [f"Inferred from {source}. Check it, change it, and import again with", f"  {command}", *notes]
-    return write_definition(request.slicer, "\n".join(lines), definition)
 
 
 def tell_guess(reasons: Sequence[tuple[str, str, str]], notes: Sequence[str], file: str) -> None:
@@ -293,26 +302,6 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
     for note in rejects.clock_notes:
         click.echo(note)
-
-
-def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:
-    info, rows = slicer.info(), slicer.imports[-1].rows
-    in_all = f", {slicer.row_count:,} in all" if before else ""
-    click.echo(
-        f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
-        f"its days are {info.first_date} to {info.last_date}"
-    )
-
-
-def _tell_unread(readers: Sequence[Reader], definition: Definition) -> None:
-    """Print the columns that no field is read from: a later file may have a new one."""
-    columns = dict.fromkeys(name for reader in readers for name in reader.names)
-    unread = [name for name in columns if name not in definition.source_columns()]
-    formulas = {field.name for field in definition.data_fields if field.formula}
-    names = [f"'{name}'" for name in unread if name not in formulas]
-    if names:
-        more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
-        click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
 
 
 def _prepare(slicer: StoredSlicer) -> None:

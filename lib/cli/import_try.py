@@ -6,8 +6,7 @@ import click
 
 from lib.cli.import_run import ImportRequest, recognize, tell_guess, tell_rejects
 from lib.cli.options import table
-from lib.ingest import Reader, Rejects, infer, preview
-from lib.slicers.definition import Definition
+from lib.ingest import Rejects, infer, preview
 from lib.slicers.definition.file import definition_yaml, read_definition
 from lib.slicers.warehouse.slicer import read_mapping
 
@@ -29,18 +28,14 @@ def try_files(request: ImportRequest) -> None:
     else:
         request.refuse_hints()
     for reader in readers:
-        _show_first_rows(reader, definition)
-
-
-def _show_first_rows(reader: Reader, definition: Definition) -> None:
-    rejects = Rejects(None)
-    first, count = preview(reader, definition, rejects, _ROWS, _TRIED_ROWS)
-    header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
-    lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
-    click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
-    tell_rejects(rejects)
-    what = "the first" if count >= _TRIED_ROWS else "all"
-    click.echo(f"\nRead {what} {count:,} rows to show this; nothing was written.")
+        rejects = Rejects(None)
+        first, count = preview(reader, definition, rejects, _ROWS, _TRIED_ROWS)
+        header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
+        lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
+        click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
+        tell_rejects(rejects)
+        what = "the first" if count >= _TRIED_ROWS else "all"
+        click.echo(f"\nRead {what} {count:,} rows to show this; nothing was written.")
 
 
 def _cell_text(value: Any) -> str:
