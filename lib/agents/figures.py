@@ -10,7 +10,7 @@ from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
 from lib.reporting.moved.quantity import Own
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.slicers.models import DataField, KeyField, Slicer
+from lib.slicers.models import DataField, KeyField
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter as ReportFilter
 from lib.wire.filters import describe
@@ -82,7 +82,7 @@ def find_values(desk: Desk, arguments: FindValues) -> Json:
     if arguments.field not in (names := [field.name for field in slicer.key_fields]):
         raise UnknownName("key field", arguments.field, names)
     parts = arguments.parts(split=arguments.field, limit=arguments.limit)
-    measure = _measure(slicer)
+    measure = next((field.name for field in slicer.data_fields if not field.formula), None)
     if measure is not None:
         parts |= {"fields": [measure], "order": [f"-{measure}"]}
     if arguments.contains:
@@ -97,10 +97,6 @@ def find_values(desk: Desk, arguments: FindValues) -> Json:
     answer = desk.ask(arguments.slicer, descriptions=True, **parts)
     count = answer.audience.total.records_found
     return head(answer) | {"count": count, "values": rows(answer)}
-
-
-def _measure(slicer: Slicer) -> str | None:
-    return next((field.name for field in slicer.data_fields if not field.formula), None)
 
 
 class Ask(SlicerSelection):

@@ -11,7 +11,7 @@ from lib.agents.deals import NO_REPORT, link, report_of_deals, require
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
-from lib.deals.targeting.filters import Lists, Translation, entries, report_filters
+from lib.deals.targeting.filters import Lists, entries, report_filters
 from lib.insight import Forecast, SeatPrices
 from lib.reporting import requests
 from lib.reporting.models import AudienceQuery
@@ -181,7 +181,15 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [
-            _package(desk, query, package, translation, {field.name: figure(volume)})
+            (
+                {"id": package.id, "name": text(package.name or "")}
+                | {field.name: figure(volume)}
+                | {
+                    "not_counted": [*map(text, translation.left_out)],
+                    "link": link(desk, "supply_deals", package.id),
+                    "report_link": desk.link(query),
+                }
+            )
             for query, package, volume, translation in zip(
                 lookup.queries, packages, single, translations, strict=False
             )
@@ -205,20 +213,6 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
             for offer in report.two_prices(deals, pairs)
         ],
     }
-
-
-def _package(
-    desk: Desk, query: AudienceQuery, package: SupplyPackage, translation: Translation, volume: Json
-) -> Json:
-    return (
-        {"id": package.id, "name": text(package.name or "")}
-        | volume
-        | {
-            "not_counted": [*map(text, translation.left_out)],
-            "link": link(desk, "supply_deals", package.id),
-            "report_link": desk.link(query),
-        }
-    )
 
 
 VERBS = (

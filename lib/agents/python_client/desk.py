@@ -207,7 +207,14 @@ class Desk:
         """
         pair, about = self.pair(slicer), self.info(slicer)
         target = Path(path)
-        more = {"export_format": _format(target, format), "include_total": int(total)}
+        # The format of an export to this path. BadRequest where its name ends in another one.
+        ending = target.suffix.lower().removeprefix(".")
+        by_name = ending if ending in get_args(ExportFormat) else None
+        if format and by_name and format.rstrip("2") != by_name:
+            raise BadRequest(
+                f"{target.name} ends in .{ending}, but its format would be {format}; write one of the two"
+            )
+        more = {"export_format": (format or by_name or "csv"), "include_total": int(total)}
         query = answer.query(ExportQuery, pair, about, parts, **more)
         partial_file = target.with_name(f".{target.name}.part")
         with self.reporting.export(query, about).content as content, partial_file.open("wb") as file:
@@ -255,14 +262,3 @@ class Desk:
             entities = list(self.deals_api.everything(model, **params))
         rows = [entity.model_dump(exclude_unset=True) for entity in entities]
         return pd.json_normalize(cast(Any, rows))
-
-
-def _format(path: Path, format: str | None) -> str:
-    """The format of an export to this path. BadRequest where its name ends in another one."""
-    ending = path.suffix.lower().removeprefix(".")
-    by_name = ending if ending in get_args(ExportFormat) else None
-    if format and by_name and format.rstrip("2") != by_name:
-        raise BadRequest(
-            f"{path.name} ends in .{ending}, but its format would be {format}; write one of the two"
-        )
-    return format or by_name or "csv"
