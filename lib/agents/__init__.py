@@ -13,13 +13,14 @@ instruction, description or prompt of this package has any of it.
 """
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from lib.settings import Settings
 
+SECONDS = 120.0
 __all__ = ["agent_route", "serve_person", "serve_remote"]
 
 
@@ -48,7 +49,35 @@ def serve_person(username: str) -> None:
 
 
 def serve_remote(address: str, token: str, deals_token: str | None = None) -> None:
-    """Serve the verbs of the desk at this address until the input ends; both tokens are one person's."""
-    from lib.agents.bridge import bridge
+    """Serve the verbs of the desk at this address until the input ends; both tokens are one person's.
 
-    bridge(address, token, deals_token)
+    What comes is passed to its `/mcp`: verbs, permissions, throttles and the audit log are its own.
+    """
+    import httpx2
+    from mcp.client.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.server.lowlevel import Server
+
+    from lib.agents.route import DEALS_HEADER, PATH
+    from lib.agents.server import NAME, TITLE, run_stdio
+
+    headers = {"Authorization": f"Bearer {token}"} | ({DEALS_HEADER: deals_token} if deals_token else {})
+
+    async def serve() -> None:
+        http = httpx2.AsyncClient(headers=headers, timeout=SECONDS)
+        url = f"{address.rstrip('/')}{PATH}"
+        async with http, Client(streamable_http_client(url, http_client=http)) as remote:
+            server: Server[Any] = Server(
+                NAME,
+                title=TITLE,
+                instructions=remote.instructions,
+                on_list_tools=lambda _, params: remote.list_tools(),
+                on_call_tool=lambda _, params: remote.call_tool(params.name, params.arguments),
+                on_list_prompts=lambda _, params: remote.list_prompts(),
+                on_get_prompt=lambda _, params: remote.get_prompt(params.name, params.arguments),
+                on_list_resources=lambda _, params: remote.list_resources(),
+                on_read_resource=lambda _, params: remote.read_resource(params.uri),
+            )
+            await run_stdio(server)
+
+    asyncio.run(serve())

@@ -4,16 +4,16 @@ import datetime as dt
 import os
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from lib.cli import demo_board
 from lib.cli.options import table
 from lib.deals.models import DemandDeal
 from lib.deals.negotiation import seat_number
 from lib.demo import buyer, cast, stories
-from lib.demo.cast import PASSWORD, PEOPLE
+from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
@@ -23,6 +23,7 @@ from lib.serving import connect
 from lib.settings import CONFIG, Settings
 from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
+from lib.views import BoardCell, BoardPart, ViewStore
 from lib.views.share_links import SharedDeal
 from lib.wire import private
 from lib.wire.errors import ImportRefused, Misconfigured
@@ -106,7 +107,7 @@ def _seed_deals(settings: Settings, people: People) -> None:
             link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)
             buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
             buyer.propose(clients.deals, clients.negotiations, clients.usual_terms, link.id)
-    demo_board.make(clients.view_store)
+    _make_board(clients.view_store)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
@@ -145,3 +146,40 @@ def _report(settings: Settings, ready: tuple[StoredSlicer, ...], *, brief: bool)
 
 def _today() -> dt.date:
     return dt.datetime.now(dt.UTC).date()
+
+
+BOARD = "Monday meeting"
+WEEK = {"start": "-7d", "end": "yesterday"}
+BOARD_VIEWS: Mapping[str, tuple[str, dict[str, str]]] = {
+    "Curation at a glance": ("curation", {**WEEK, "split": "deal", "cards": "deal~country~device_type~seat"}),
+    "Delivery by day": ("delivery", {**WEEK, "field": "imps", "grain": "day"}),
+    "Countries and devices": (
+        "delivery",
+        {
+            **WEEK,
+            "fields": "imps~ctr~payout.adv_payout",
+            "top": "10",
+            "split": "bid_context_wrapper.user.geo.country~bid_context_wrapper.user.agent.device.type",
+        },
+    ),
+}
+BOARD_CELLS: tuple[tuple[str, BoardPart, int, str], ...] = (
+    ("Curation at a glance", "headline", 4, ""),
+    ("Delivery by day", "chart", 2, ""),
+    ("Curation at a glance", "chart", 2, ""),
+    ("Curation at a glance", "leaderboard", 2, ""),
+    ("Countries and devices", "table", 2, ""),
+)
+
+
+def _make_board(store: ViewStore) -> None:
+    """Save the views and the board, shared, where there are none yet."""
+    if store.boards.all():
+        return
+    numbers = {}
+    for name, (slicer, params) in BOARD_VIEWS.items():
+        same = [view for view in store.views.of(PROJECT, slicer) if view.name == name]
+        view = same[0] if same else store.views.save(PROJECT, slicer, name, params, is_shared=True)
+        numbers[name] = view.id
+    cells = [BoardCell(numbers[name], part, width, card) for name, part, width, card in BOARD_CELLS]
+    store.boards.save(BOARD, True, cells, {"compare": "previous"})

@@ -13,16 +13,29 @@ Verbs raise why the report can't be read. Those that return a Lookup ask nothing
 its `queries`, and its `read` turns the answers into the value.
 """
 
+from lib.insight import (
+    cost,
+    dead_search,
+    dossier,
+    evidence,
+    expected,
+    goal,
+    overlap,
+    seat_prices,
+    supply_path,
+    win_prices,
+)
 from lib.insight.assessor import Assessor
 from lib.insight.cost import TargetCost
 from lib.insight.dead_search import DeadSearch
+from lib.insight.deal_report import DealReport
 from lib.insight.dossier import Dossier
 from lib.insight.evidence import Evidence
 from lib.insight.forecast import Forecast
-from lib.insight.insight import Insight
 from lib.insight.overlap import SharedInventory
 from lib.insight.seat_prices import SeatPrices
 from lib.insight.supply_path import SupplyPath
+from lib.insight.win_prices import WinFields
 
 __all__ = [
     "Assessor",
@@ -36,3 +49,22 @@ __all__ = [
     "SupplyPath",
     "TargetCost",
 ]
+
+
+class Insight(DealReport):
+    """A report and who asks it, as DealReport has them; a verb is a function of its file, about this one."""
+
+    available, expected = expected.available, expected.of_targeting
+    dossier, goal = dossier.dossier, goal.goal_delivery
+    dead_targets = dead_search.search
+    evidence, evidence_days = evidence.lookup, evidence.days_around
+    overlap, two_prices = overlap.lookup, staticmethod(overlap.two_prices)
+    supply_path, unauthorized_shares = supply_path.lookup, supply_path.unauthorized_shares
+    target_costs = cost.lookup
+    seat_prices, daily_wins = seat_prices.lookup, seat_prices.daily_lookup
+    win_prices, win_scales = win_prices.lookup, win_prices.win_scales
+
+    @property
+    def win_fields(self) -> WinFields | None:
+        """What the win CPM and the wins are called; None where the report lacks one."""
+        return win_prices.win_fields(self.slicer)

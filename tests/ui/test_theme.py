@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from lib.figures.palette import ACCENT, GRAY
-from lib.share.snapshot import colors, models, render
+from lib.share.snapshot import models, render
+from lib.share.snapshot.page import style
 from lib.ui.audience import board
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
@@ -112,7 +113,7 @@ def test_style_sheets() -> None:
 def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
     """A rise and a fall have the theme's colors on the board, on snapshots and on paper; only it has them."""
     changes = {mode: (THEME[mode]["greenColor"], THEME[mode]["redColor"]) for mode in ("light", "dark")}
-    page = colors.style()
+    page = style()
     for mode, (green, red) in changes.items():
         early = board.SCRIPT.partition(f'data-early=\\"{mode}\\"]) {{')[2].partition("}")[0]
         assert f"--st-green-color: {green}; --st-red-color: {red};" in early

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lib.share.snapshot import colors
+from lib.figures.palette import THEME
 from lib.share.snapshot.models import Answer, Block, Board, Chart, Code, Form, Snapshot
 from lib.wire.policy import inline_scripts
 
@@ -65,7 +65,7 @@ def script() -> str:
 
 def style() -> str:
     """The style of a page."""
-    return colors.style() + _read("snapshot.css")
+    return _color_style() + _read("snapshot.css")
 
 
 def error(title: str, sentence: str) -> str:
@@ -114,3 +114,16 @@ def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
     sizes = {name: Markup(svg) for name, (svg, _) in drawings.items()}  # noqa: S704
     text = json.dumps(points, ensure_ascii=False).replace("<", "\\u003c")  # can't end the element it is in
     return {"sizes": sizes, "points": Markup(text)}  # noqa: S704
+
+
+LIGHT, DARK = (
+    {"green": THEME[mode]["greenColor"], "red": THEME[mode]["redColor"]} for mode in ("light", "dark")
+)
+
+
+def _color_style() -> str:
+    """The colors as variables of a page; in print those for a light background."""
+    light, dark = (
+        f":root {{ --green: {colors['green']}; --red: {colors['red']}; }}" for colors in (LIGHT, DARK)
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {light} }}\n"

@@ -11,7 +11,7 @@ import matplotlib as mpl
 import orjson
 import typst
 
-from lib.share.snapshot import chart, colors
+from lib.share.snapshot import chart, page
 from lib.share.snapshot.models import Board, Chart, Snapshot
 
 LAYOUT = Path(__file__).with_suffix(".typ").read_bytes()
@@ -21,7 +21,7 @@ def file(snapshot: Snapshot | Board, kind: str, paper: str) -> bytes:
     """`kind` `pdf`: on sheets of `paper` (`a4`, `letter`), with the link and the page's number at the foot;
     `png`: on one sheet that is as long as it needs, two pixels for a point.
     """
-    sheet = {**vars(snapshot), "paper": paper, "is_long": kind == "png", "colors": colors.LIGHT}
+    sheet = {**vars(snapshot), "paper": paper, "is_long": kind == "png", "colors": page.LIGHT}
     data = orjson.dumps(sheet, _values, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS)
     return typst.compile(
         LAYOUT,

@@ -20,7 +20,7 @@ from lib.deals.models import Seat
 from lib.figures.numbers import Numbers
 from lib.insight import seat_prices
 from lib.insight.deal_report import DealReport
-from lib.insight.price_scales import win_scales
+from lib.insight.win_prices import win_scales
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.models import InfoQuery
 from lib.reporting.query_batch import QueryBatch

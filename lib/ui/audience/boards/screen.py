@@ -1,6 +1,7 @@
 """The screen Boards: the boards of a person, and the one that is open, whose cells are drawn one by one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -8,13 +9,16 @@ import streamlit as st
 
 from lib.figures.caches import SessionCache
 from lib.figures.query import ask
-from lib.figures.query.board_params import under
+from lib.figures.query.board_params import link_params, under
+from lib.reporting import links
 from lib.settings import Settings
 from lib.share import Documents, page, snapshots
-from lib.ui.audience.boards import arrange, board_list, question, send
+from lib.ui.audience import sharing
+from lib.ui.audience.boards import arrange, board_list, question
 from lib.ui.kit import problems, reader, screens, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.query import share
 from lib.views import COLUMNS, Board
 from lib.views.board_copies import BoardCopy, BoardItem, copy_board
 
@@ -50,7 +54,7 @@ def draw(context: PageContext) -> None:
                 question.draw(context, board, sorted(copy.slicers))
                 st.space("stretch")
                 arrange.draw_buttons(context, board)
-                send.draw(context, board, copy)
+                _draw_link(context, board, copy)
         if board is None:
             what = "Open a board" if boards else f"{ABOUT} Name one"
             st.info(f"{what} under Boards.", icon=":material/dashboard:")
@@ -126,3 +130,39 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
 def documents(settings: Settings) -> Documents:
     """What takes the figures; one per installation, as it keeps descriptions of slicers."""
     return Documents(settings)
+
+
+WHOSE, NO_SLICER = "_board", ("", "")
+READERS = "Opens for colleagues who may see one of its views."
+NO_READERS = "Only you can open it: share the board first, under Boards."
+
+
+def _draw_link(context: PageContext, board: Board, copy: BoardCopy) -> None:
+    """Draw what sends a board to others: its link, its figures as a file, and a link for people without an
+    account. `copy` is the board as it is on screen."""
+    popover = st.popover("Link", icon=":material/link:", key="board_link", on_change="rerun", type="tertiary")
+    if not popover.open:
+        return
+    params = link_params(board, copy.params)
+    with popover, st.container(width=share.WIDTH):
+        st.caption(READERS if board.is_shared else NO_READERS)
+        st.code(share.address("boards", params), language=None, wrap_lines=True)
+        sharing.draw_downloads(context, partial(_as_document, board, copy), "board", WHOSE)
+        if copy.slicers:
+            # The board as it is shared: with days that move on, and with fixed ones where it has days of
+            # its own.
+            items = [item for item in copy.items if not item.is_missing]
+            visible_copy = replace(copy, items=items)
+            choices = {sharing.LATEST: visible_copy.to_params()}
+            if "start" in copy.params:
+                fixed_params, label = sharing.fix_days(context, copy.params)
+                choices[label] = replace(visible_copy, params=fixed_params).to_params()
+            sharing.draw_form(context, NO_SLICER, choices, board.name, WHOSE)
+
+
+def _as_document(board: Board, copy: BoardCopy, context: PageContext) -> snapshots.Board:
+    settings = Settings.current()
+    address = f"{settings.address}/{links.href('boards', link_params(board, copy.params))}"
+    return Documents(settings).board(
+        context.person, copy, board.name, address if settings.address else "", context.locale or ""
+    )
