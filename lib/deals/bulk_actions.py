@@ -46,7 +46,6 @@ from lib.wire.errors import BadRequest
 
 BATCH_SIZE = 500
 LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 1_000, 500_000
-NO_UNDO = "This action can't be undone any more"
 
 bulk_actions = numbered_table(
     "bulk_actions",
@@ -167,7 +166,7 @@ class BulkActions(DatabaseScope):
         self.person.check_writes_deals()
         query = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
         if connection.execute(query).one_or_none() is None:
-            raise BadRequest(NO_UNDO)
+            raise BadRequest("This action can't be undone any more")
 
 
 @dataclass

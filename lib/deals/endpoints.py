@@ -35,11 +35,9 @@ from lib.wire.throttle import Throttle
 
 Result = TypeVar("Result")
 BEARER = HTTPBearer(auto_error=False, description="A token for the deals API")
-TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
 NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
 DRY_RUN = "dry_run"
-SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
 NOT_A_DSP = "Only a DSP reports statuses, with a token of its own for its seats: --deals sync:3,7"
 MISSING = "A token is required: Authorization: Bearer <token>"
 
@@ -68,7 +66,7 @@ class Admission:
         """
         caller = self._caller(token, writes)
         if caller.deals.syncs:
-            raise Forbidden(SYNC_ALONE)
+            raise Forbidden("This token is for deal sync alone: it opens /api/deal_sync/")
         if writes and not (caller.deals.writes or (may_propose and caller.deals.proposes)):
             raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
         return caller
@@ -193,7 +191,7 @@ async def _body(request: Request, call: "OpenCall") -> Any:
         async with asyncio.timeout(call.deadline.remaining()):
             text = await request.body()
     except TimeoutError:
-        raise DeadlineExceeded(TOO_SLOW) from None
+        raise DeadlineExceeded("The request's body did not arrive in time; nothing was changed") from None
     try:
         return exact.loads(text)
     except ValueError as error:

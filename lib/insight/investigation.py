@@ -31,7 +31,6 @@ from lib.wire.filters import Filter
 MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4
 """Broken deals of a batch whose sites, changes and prices are asked for; what is left per day of a step that
 has not become less; creatives that are named; complete days after which a repair is judged."""
-STILL_DOWN = "Repaired, still down"
 PRICE_CAUSES = ("", "floor raised", "floor", "price lowered", "price")
 SUPPLY_CAUSES = ("", "targeting", "list", "links")
 """The causes that a change of a price, or of what is offered, can repair."""
@@ -198,7 +197,7 @@ class _Case:
         if repair is not None:
             findings = (self._after_repair(repair), *findings)
             if change is not None and self._is_undone(change, repair):
-                title, advice = STILL_DOWN, ""
+                title, advice = "Repaired, still down", ""
         # A step that is missing is the title unless a cause is known.
         if not title or (not result.cause and self._health.state == "attention"):
             title = self._health.words

@@ -45,13 +45,11 @@ from lib.wire.errors import BadRequest, NotAdmitted
 Claims = Mapping[str, Any]
 """What an ID token says of an account (OpenID Connect Core 1.0, section 2)."""
 LEEWAY = 120.0
-OLD_SIGN_IN = "Your company sign-in has expired. Sign in again."
 FOREIGN = "Your company sign-in came from another provider than this desk's. Sign in again."
 FOR_ANOTHER = "Your company sign-in was for another application than this desk. Sign in again."
 NO_ACCESS = (
     "You signed in at your company, but no rule of this desk gives your account access. Ask an administrator."
 )
-BLOCK_TEXT = "Your company account is blocked here. Ask an administrator."
 NAMELESS = "Your company account has no {}, which this desk needs as a name. Ask an administrator."
 NAMESAKE = "There is another person called '{}' here already. Ask an administrator to remove one of the two."
 
@@ -160,7 +158,7 @@ class Company:
             if connection.execute(query).one_or_none() is not None:
                 return None
             if self._ends(own_claims) <= self._clock():
-                raise NotAdmitted(OLD_SIGN_IN)
+                raise NotAdmitted("Your company sign-in has expired. Sign in again.")
             outcome = self._let_in(connection, own_claims, account_rights)
         # raised once it is committed: who is refused for lack of a rule is blocked as well
         if isinstance(outcome, str):
@@ -187,7 +185,7 @@ class Company:
                 return NAMESAKE.format(username)
             connection.execute(insert(people).values(username=username, record={}))
         elif record.get(BLOCK_KEY) == BY_AN_ADMIN:
-            return BLOCK_TEXT
+            return "Your company account is blocked here. Ask an administrator."
         person = _person_of_claims(username, claims, rights, record)
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
         fields = {name: value for name, value in (record or {}).items() if name != BLOCK_KEY}

@@ -34,7 +34,6 @@ Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 FileQuery = ExportQuery | RecordsQuery
 PAGE = frozenset({"order_by", "limit", "offset"})
-NO_RECORDS = "This service shows no records: ask for figures, split further"
 NO_ZONES = "This service knows no names of time zones: write whole hours ahead of UTC"
 NO_ANY_OF = "This service can't combine filters by OR: ask for each of them alone"
 *SOME, LAST = sorted(name for name, format_ in FORMATS.items() if format_.plain_words)
@@ -51,7 +50,6 @@ OF_A_FILE = {
 }
 PATH = "/API/v2"
 JSON = "application/json"
-ANY_FILE = "application/json, */*;q=0.9"
 ONCE = call.Patience(retries=0)
 KEPT_IN_MEMORY = 32 * 1024 * 1024
 MOST_OF_AN_ERROR = 16 * 1024
@@ -122,7 +120,7 @@ class Reporting:
     def _download(self, verb: str, query: FileQuery, token: str) -> Download:
         body = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        call_ = replace(self._call(verb, body, ANY_FILE, token), is_download=True)
+        call_ = replace(self._call(verb, body, "application/json, */*;q=0.9", token), is_download=True)
         with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if responses.is_message(media_type) or not response.is_success:
@@ -203,7 +201,7 @@ def for_records(query: RecordsQuery, slicer: Slicer) -> RecordsQuery:
     BadRequest where the service does not show records.
     """
     if not slicer.knows("records"):
-        raise BadRequest(NO_RECORDS)
+        raise BadRequest("This service shows no records: ask for figures, split further")
     if query.any_of and not slicer.knows("any_of"):
         raise BadRequest(NO_ANY_OF)
     _check_zone(query, slicer.extensions)

@@ -23,14 +23,10 @@ from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable, T
 log = logging.getLogger(__name__)
 UNPROCESSABLE = 422
 CACHE_SECONDS, MOST_PAGES = 300, 100
-DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
-NO_FIGURES = "The figures could not be loaded"
 RETRY_HELP = "Try again in a few minutes."
 NOT_STORED = "What you sent could not be stored"
-CODE_TITLE = "This page needs a code"
 CODE_SENT = "A code is on its way to the address that this link is for."
-CLOSED = "This link is closed"
 CLOSED_HELP = (
     f"{MOST_WRONG_CODES} wrong codes were entered. Ask whoever sent the link to you to open it again."
 )
@@ -137,7 +133,7 @@ class LinkPages:
 
     def _ask_for_code(self, link: ShareLink, note: str = "", status: int = 200) -> SharedPage:
         """The page with the form of the code; it names neither the address nor what it opens."""
-        html = page.html(Snapshot(CODE_TITLE, (), ""), code=Code(note))
+        html = page.html(Snapshot("This page needs a code", (), ""), code=Code(note))
         return SharedPage(html, page.policy(link.origins, has_form=True), status)
 
     def _content(self, link: ShareLink, owner: Person) -> str | None:
@@ -174,15 +170,15 @@ class LinkPages:
 
     def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
-        return SharedPage(page.error(NO_FIGURES, RETRY_HELP), page.policy(()), 503)
+        return SharedPage(page.error("The figures could not be loaded", RETRY_HELP), page.policy(()), 503)
 
     @cached_property
     def _closed_link(self) -> SharedPage:
-        return SharedPage(page.error(CLOSED, CLOSED_HELP), page.policy(()), 403)
+        return SharedPage(page.error("This link is closed", CLOSED_HELP), page.policy(()), 403)
 
     @cached_property
     def _dead_link(self) -> SharedPage:
-        return SharedPage(page.error(DEAD_LINK, DEAD_LINK_HELP), page.policy(()), 404)
+        return SharedPage(page.error("This link does not work", DEAD_LINK_HELP), page.policy(()), 404)
 
     def _owner(self, link: ShareLink) -> Person | None:
         """Who made the link, as they are now, within its rights; None if they may not share it any more."""

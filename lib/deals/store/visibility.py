@@ -15,11 +15,9 @@ OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
 """The fields that may be changed although others are hidden in them: those stay linked."""
 MASTER_DATA = ("seats", "dsps")
 LISTS = {"domain_lists": t.supply_domain_lists, "app_lists": t.supply_app_lists}
-NOT_SEATS = "Seats and DSPs are set up by those who may change the deals of all seats"
 SHARED_PACKAGE = (
     "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
 )
-SHARED_LIST = "The {called} {id} is used by packages that you may not change"
 ALWAYS = ("domain_lists", "app_lists")
 
 
@@ -39,12 +37,12 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
     if not work.scope.is_limited:
         return
     if entity_store.entity in MASTER_DATA:
-        raise Forbidden(NOT_SEATS)
+        raise Forbidden("Seats and DSPs are set up by those who may change the deals of all seats")
     if before is None:
         return
     of_entity = {"called": entity_store.noun, "id": before["id"]}
     if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
-        raise Forbidden(SHARED_LIST.format(**of_entity))
+        raise Forbidden("The {called} {id} is used by packages that you may not change".format(**of_entity))
     hidden_fields = {field for field, links in _hidden_links(work, entity_store, before).items() if links}
     own_links = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden_fields else set()
     if hidden_fields - {"packages"} and fields.keys() - own_links:

@@ -48,7 +48,6 @@ _IS_SYNCHRONIZED = and_(_DEALS.deal_sync, t.seats.c.external_id.is_not(None))
 Result = TypeVar("Result")
 OFFER = ListOffer(filters=(SEAT,))
 HISTORY, LONGEST_WHO = "buyer_status", 64
-OFF = "Deal sync is not set up here: an administrator sets deal_sync_origin"
 NONE = "There is no synchronized deal '{}'"
 
 
@@ -223,7 +222,7 @@ class DealSync:
         self, within: Callable[[Work], Result], request: DealsRequest, *, writes: bool = False
     ) -> Result:
         if not self._side.origin:
-            raise NotFound(OFF)
+            raise NotFound("Deal sync is not set up here: an administrator sets deal_sync_origin")
         run = database.transact if writes else database.reading
         return run(
             self._engine, lambda connection: within(Work.of(connection, request.scope)), request.deadline

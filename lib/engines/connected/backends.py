@@ -46,7 +46,6 @@ AGENT = "tranche"
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 LOCK_SECONDS, LOCK_SHARE = 30.0, 0.8  # for a lock: of what has no deadline, of the time until one
 _BEGIN_STATEMENT = "SELECT set_config('application_name', %s, false), set_config('lock_timeout', %s, false)"
-_CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
 _slicer: ContextVar[str] = ContextVar("slicer", default="")
 
 
@@ -174,7 +173,7 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     ibis_backend = dialects.postgresql(database=database, **options)
     with suppress(psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
-        ibis_backend.con.execute(_CHECK_CLIENT)
+        ibis_backend.con.execute("SET client_connection_check_interval = '5s'")
     connection = ibis_backend.con
     return Backend(
         ibis_backend,

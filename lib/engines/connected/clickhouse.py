@@ -22,7 +22,6 @@ except ImportError:
 
 SETTINGS = {"session_timezone": "UTC"}
 OPTIONS = frozenset({"secure"})
-UNKNOWN_IDENTIFIER = "Code: 47"
 
 
 def connect(parts: SplitResult) -> SQLBackend:
@@ -43,7 +42,7 @@ def connect(parts: SplitResult) -> SQLBackend:
         )
     except ERRORS as error:
         # the client first reads columns of system.settings that servers have not always had
-        if UNKNOWN_IDENTIFIER in str(error):
+        if "Code: 47" in str(error):
             raise Misconfigured(
                 "The ClickHouse server is too old for the package clickhouse-connect: update the server, or "
                 "import the rows"

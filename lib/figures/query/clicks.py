@@ -50,7 +50,18 @@ def apply(
             texts = {str(name): text for name, text in params.items() if isinstance(text, str)}
             return state.read(texts, slicer, query.project_name, query.slicer_name)[0]
         case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
-            return _set(page_state, name, value, slicer)
+            # The state with another data field, granularity, trend, second field, or tab below the chart.
+            data = {field.name for field in slicer.data_fields}
+            choices: dict[str, set[str]] = {
+                "field": data,
+                "grain": {*granularities(slicer)},
+                "trend": {*TRENDS},
+                "second": {"", *data},
+                "lower": {*state.TABS},
+            }
+            if value not in choices[name]:
+                return page_state
+            return page_state.with_view(**{"tab" if name == "lower" else name: value})
         case [str(kind), list(values)]:
             return _choose(page_state, kind, _pairs(values), slicer)
         case ["records", str(table), list(values)]:
@@ -80,21 +91,6 @@ def _zoom(page_state: PageState, first: str, last: str, slicer: Slicer) -> PageS
     origin = page_state.view.zoom or ZoomOrigin.of(page_state.query, page_state.view.grain, slicer)
     narrow = page_state.with_query(start_date=days[0].isoformat(), end_date=days[1].isoformat())
     return narrow.with_view(grain=None, zoom=origin)
-
-
-def _set(page_state: PageState, name: str, value: str, slicer: Slicer) -> PageState:
-    """The state with another data field, granularity, trend, second field, or tab below the chart."""
-    data = {field.name for field in slicer.data_fields}
-    choices: dict[str, set[str]] = {
-        "field": data,
-        "grain": {*granularities(slicer)},
-        "trend": {*TRENDS},
-        "second": {"", *data},
-        "lower": {*state.TABS},
-    }
-    if value not in choices[name]:
-        return page_state
-    return page_state.with_view(**{"tab" if name == "lower" else name: value})
 
 
 def _choose(page_state: PageState, kind: str, pairs: list[tuple[str, str]], slicer: Slicer) -> PageState:

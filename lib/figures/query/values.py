@@ -120,22 +120,18 @@ def look_up(
         )
         descriptions |= _describe(context, answer, name)
         is_exact = is_exact and answer.confidence_range is None
-    return _codes_by_text(all_texts, descriptions), is_exact
-
-
-def _codes_by_text(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
     by_words: dict[str, list[str]] = {}
     by_code: dict[str, list[str]] = {}
     for code, label in descriptions.items():
         by_code.setdefault(code.casefold(), []).append(code)
         by_words.setdefault(label.casefold(), []).append(code)
     codes_of: dict[str, tuple[str, ...]] = {}
-    for text in texts:
+    for text in all_texts:
         key = text.casefold()
         codes = [text] if text in descriptions else by_code.get(key) or by_words.get(key)
         if codes:
             codes_of[text] = tuple(codes)
-    return codes_of
+    return codes_of, is_exact
 
 
 def remember(context: RequestContext, audience: Audience) -> None:

@@ -22,7 +22,6 @@ from lib.wire.errors import Misconfigured, StoreUnavailable
 
 PIECE_BYTES = 1 << 18
 VERSIONS = "alembic_version"
-WAIT = "SET LOCAL lock_timeout = '10s'"
 OUT, IN = sql.SQL("COPY {} ({}) TO STDOUT"), sql.SQL("COPY {} ({}) FROM STDIN")
 Columns = Mapping[str, tuple[str, ...]]
 
@@ -52,7 +51,7 @@ def load(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
     }:
         raise Damage("The archive's tables are not those of its revision")
     with transaction(url) as connection:
-        connection.exec_driver_sql(WAIT)
+        connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
         _make_room(connection, rows.revision, tables, replace=replace)
         for name in tables:
             _read(connection, name, rows.tables[name], folder / name)

@@ -96,8 +96,6 @@ SESSION_THREADS = 2  # threads on which cookies are checked: never behind a quer
 A_MINUTE, AHEAD_A_MINUTE = 600, 120
 LINES = "application/x-ndjson"
 TOO_LARGE = 413
-SIGNED_OUT = "You are signed out. Sign in again."
-FOREIGN_PAGE = "Only a page of the desk may send this"
 log = logging.getLogger(__name__)
 Line = Mapping[str, Any]
 
@@ -188,12 +186,12 @@ class BoardRoute:
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
         if not is_from_own_page(request.scope, self._origins):
-            raise AccessError(FOREIGN_PAGE)
+            raise AccessError("Only a page of the desk may send this")
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))
         person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._admit(cookie)))
         if person is None:
-            raise Unauthorized(SIGNED_OUT, "Cookie")
+            raise Unauthorized("You are signed out. Sign in again.", "Cookie")
         body = await _body(request)
         if body is None:
             reason = f"The request is larger than the {LONGEST_BODY:,} bytes allowed"

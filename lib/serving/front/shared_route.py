@@ -49,7 +49,6 @@ COOKIE, VISIT_SECONDS = "tranche_link_{}", 12 * 60 * 60
 log = logging.getLogger(__name__)
 PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
 STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
-STOP_TITLE = "This mail is stopped"
 NOTHING = "There is no such mail: it is stopped already, or the link is incomplete"
 
 
@@ -227,7 +226,7 @@ class MailRoute:
         if request.method != "POST":
             return Response(status_code=405, headers={"Allow": "GET, HEAD, POST", "Connection": "close"})
         is_stopped = await run_in_threadpool(self._stop, token)
-        answer = _page(STOP_TITLE if is_stopped else NOTHING)
+        answer = _page("This mail is stopped" if is_stopped else NOTHING)
         answer.headers["Connection"] = "close"  # the body was not read
         return answer
 

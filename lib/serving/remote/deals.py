@@ -42,7 +42,6 @@ ONE_BY_ONE = frozenset({"supply_deals", "demand_deals"})
 OTHERS = "others that you can't see depend on it"
 SHARED = "The supply package {} is sold to others too, so only its deals may be changed with your permissions"
 LOOKS_AGAIN_SECONDS = 300.0
-NO_ACCESS = "You have no access to deals; an administrator can grant it"
 NEEDS_CONFIRMATION = (
     "Deals are read-only until an administrator has checked how this service writes targeting and fees "
     "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
@@ -285,7 +284,7 @@ class RemoteDeals:
     def of(self, person: Person) -> Deals:
         """This person's client. Checks from time to time whether the service has lists: ServiceProblem."""
         if not person.deals.reads:
-            raise Forbidden(NO_ACCESS)
+            raise Forbidden("You have no access to deals; an administrator can grant it")
         memory = Memory(self._engine, self.line.address, person.username)
         whole = self._whole(person, memory)
         if person.deals.seats is None:

@@ -38,7 +38,6 @@ from lib.share.snapshot import models as snapshots
 from lib.wire.errors import BadRequest
 
 ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
-OTHER_TERMS = "You typed other terms: propose them, or empty their fields."
 _TERMS = TypeAdapter(list[tuple[str, str]])
 
 
@@ -105,7 +104,7 @@ def read(fields: Fields, link: int, today: date, currency: str) -> BuyerReply:
             value("last_day", lambda text: _day(text, today)),
         )
     elif any(texts.get(name, "").strip() for name in TERMS):
-        faults.append(("Your answer", OTHER_TERMS))
+        faults.append(("Your answer", "You typed other terms: propose them, or empty their fields."))
     answer = None if faults else Round("buyer", act, terms, who, word, link)
     mark, old_terms = str(fields.get("mark", "")), str(fields.get("terms", ""))
     return BuyerReply(answer, mark, old_terms, texts, tuple(faults))

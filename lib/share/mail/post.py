@@ -31,13 +31,10 @@ from lib.wire.errors import AccessError, Forbidden, NotFound, TrancheError, Unre
 from lib.wire.text import is_mailable
 
 log = logging.getLogger(__name__)
-FAILURE = "Mails could not be made"
 BATCH_WAIT, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
 NO_BOARD = "Its owner can't see this board, or any of its views, any more."
-NO_SHARING = "Its owner may not send figures to people without an account any more."
-NO_PERSON = "Its owner can't sign in any more."
 Pair = tuple[str, str]
 Params = Mapping[str, str]
 Questions = Mapping[str, Params]
@@ -121,12 +118,12 @@ class Post:
         """The mail for who the owner is now; None where there is nothing new. Raises why that can't be."""
         person = self._people.still(subscription.owner, subscription.created)
         if person is None:
-            raise AccessError(NO_PERSON)
+            raise AccessError("Its owner can't sign in any more.")
         recipient = subscription.recipient or person.email or ""
         if not is_mailable(recipient):
             raise AccessError(NO_ADDRESS)
         if subscription.recipient and not self._may_share(person):
-            raise AccessError(NO_SHARING)
+            raise AccessError("Its owner may not send figures to people without an account any more.")
         clients = self._clients(person)
         if subscription.is_of_alerts:
             return _of_alerts(self._writer, subscription, clients.view_store.alerts.mine(), recipient, now)
@@ -288,7 +285,7 @@ def posting(settings: Settings) -> AbstractContextManager[None]:
     """
     if not settings.mail.smtp_host:
         return nullcontext()
-    return background(settings, "mail", FAILURE, lambda: _post(settings))
+    return background(settings, "mail", "Mails could not be made", lambda: _post(settings))
 
 
 @contextmanager

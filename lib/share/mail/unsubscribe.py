@@ -18,8 +18,6 @@ from lib.serving.front.shared_route import PATH
 from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, subscription_of, words
 from lib.views.tables import mail_subscriptions
 
-BY_LINK = "the link in a mail"
-
 
 @dataclass(frozen=True)
 class Unsubscriber:
@@ -52,7 +50,7 @@ class Unsubscriber:
             if not hmac.compare_digest(self._proof(subscription).encode(), proof.encode()):
                 return False
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == subscription.id))
-        self.audit.note(REMOVAL, BY_LINK, subscription.owner, words(subscription))
+        self.audit.note(REMOVAL, "the link in a mail", subscription.owner, words(subscription))
         return True
 
     def _proof(self, subscription: Subscription) -> str:

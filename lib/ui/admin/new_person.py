@@ -23,11 +23,6 @@ LEVELS: dict[DealsAccess, str] = {
     "propose": "Propose",
     "write": "Write",
 }
-ABOUT_DEALS = (
-    "Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
-    "the deals of its seats and reports their status, and sees nothing else. What "
-    "somebody proposes, somebody who may write approves"
-)
 ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 REMOVAL_EFFECT = (
     "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
@@ -60,7 +55,11 @@ def draw_deals_grant(
         required=True,
         key=f"{key}_level_{most.access}",
         disabled=len(levels) == 1,
-        help=ABOUT_DEALS,
+        help=(
+            "Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
+            "the deals of its seats and reports their status, and sees nothing else. What "
+            "somebody proposes, somebody who may write approves"
+        ),
     )
     if level == "none":
         return DealsGrant()

@@ -32,10 +32,6 @@ from lib.wire.errors import RightsChanged, StoreUnavailable, TrancheError
 MARK = Path(__file__).with_name("mark.svg")
 SIGNED_OUT = "You are signed out. Sign in again, then repeat this"
 CHANGED = "Your permissions changed while this page was open. Check what it shows now, then try again"
-OTHERS_OPEN = (
-    "You are signed out in this tab, but not in others: the database can't be reached. "
-    "Sign in again later, and sign out."
-)
 COOKIE, COOKIE_SLOT = "cookie_request_open", "cookies"
 CHECK, ENDS, AUTHENTICATOR = "person_seen", "session_ends", "authenticator"
 STATUS, OUT = "authentication_status", "logout"
@@ -258,7 +254,10 @@ def sign_out() -> None:
             _installation().sessions.end(username, ends)
             _installation().access.audit.note("signed out", username, username, address=_address())
     except StoreUnavailable:
-        sentence = OTHERS_OPEN
+        sentence = (
+            "You are signed out in this tab, but not in others: the database can't be reached. "
+            "Sign in again later, and sign out."
+        )
     _empty()
     _authenticator().logout(location="unrendered")
     note_sign_in(st.context.headers, is_signed_in=False)

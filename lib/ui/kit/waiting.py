@@ -21,7 +21,6 @@ from lib.ui.kit.markdown import plain
 
 LOOK_SECONDS, LATEST = 0.5, 5
 IMPORT_ENGINE = "imported"
-CANCEL_TEXT = "Cancelled: nothing is computed for it any more. Your question is kept."
 _latest: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=LATEST))
 
 
@@ -75,7 +74,7 @@ def draw(what: str) -> None:
         redraw.when(lambda: wait.is_over, f"over_{what}", lambda: _draw_words(wait, what), LOOK_SECONDS)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(CANCEL_TEXT)
+        st.caption("Cancelled: nothing is computed for it any more. Your question is kept.")
         st.button("Compute", key=f"compute_{what}", on_click=st.session_state.pop, args=(_key(what), None))
 
 
