@@ -1,7 +1,7 @@
 """What reports and deals say together. You may ignore what is behind; others import from here.
 
     Insight(project, slicer, …)   a report, who asks it, and the verbs: evidence, expected, dead_targets,
-                                  dossier, goal, overlap, seat_prices, supply_path, target_costs, …
+                                  dossier, goals, overlap, seat_prices, supply_path, target_costs, …
     Assessor(report, …)           the health of deals and its causes, batch by batch, also without a report
     Forecast                      a figure of a booked period, with its 95 % range
     Dossier, Evidence             both sides of a deal by day; figures before and after a change
@@ -55,7 +55,7 @@ class Insight(DealReport):
     """A report and who asks it, as DealReport has them; a verb is a function of its file, about this one."""
 
     available, expected = expected.available, expected.of_targeting
-    dossier, goal = dossier.dossier, goal.goal_delivery
+    dossier, goals = dossier.dossier, goal.goal_deliveries
     dead_targets = dead_search.search
     evidence, evidence_days = evidence.lookup, evidence.days_around
     overlap, two_prices = overlap.lookup, staticmethod(overlap.two_prices)
