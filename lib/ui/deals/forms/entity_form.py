@@ -5,6 +5,7 @@ New package, the change of one, more deals for a package and a proposal's approv
 
 import unicodedata
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -33,9 +34,8 @@ from lib.wire.errors import TrancheError
 Fields = dict[str, Any]
 LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 DATES, ZONE = ("start_date", "end_date"), "zone"
-SWITCHES = fields.writable(SUPPLY, fields.SWITCH)
 OTHERS = tuple(
-    name for name in fields.writable(SUPPLY) if name not in ("name", "media_type", *DATES, *SWITCHES)
+    name for name in fields.writable(SUPPLY) if name not in ("name", "media_type", *DATES, "is_active")
 )
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
@@ -121,16 +121,16 @@ class EntityForm:
             if "media_type" in names:
                 self.draw_field("media_type", problems)
         self._draw_dates(problems, names)
-        switches = [switch for switch in SWITCHES if switch in names]
         with st.container(horizontal=True, vertical_alignment="center"):
-            for switch in switches:
-                inputs.draw(switch, self.prefix + switch, Look(disabled=self.is_closed))
+            if "is_active" in names:
+                inputs.draw("is_active", f"{self.prefix}is_active", Look(disabled=self.is_closed))
             dates = {fields.BY_NAME[date].title: self.prefix + date for date in DATES if date in names}
             times.calendar(dates, f"{self.prefix}calendar", disabled=self.is_closed)
-        beside(text for switch in switches for text in problems.at(switch))
-        for other in OTHERS:
-            if other in names:
-                self.draw_field(other, problems)
+        beside(problems.at("is_active"))
+        if rare := [name for name in OTHERS if name in names]:
+            with self._fold("More settings", "more_settings", rare, problems):
+                for name in rare:
+                    self.draw_field(name, problems)
 
     def _draw_dates(self, problems: FieldProblems, names: Collection[str]) -> None:
         columns = st.columns([2, 2, 1], vertical_alignment="top")
@@ -184,13 +184,7 @@ class EntityForm:
                 self.draw_field(EMAIL, problems)
 
     def _draw_more_terms(self, problems: FieldProblems, names: Collection[str], suffix: str) -> None:
-        # Streamlit closes an expander whose `expanded` turns false: one that a fault opened stays open.
-        is_open = st.session_state.get(f"{self.prefix}more_terms", False) or any(map(problems.at, names))
-        st.session_state[f"{self.prefix}more_terms"] = is_open
-        with (
-            st.expander("More terms", expanded=is_open, icon=":material/tune:"),
-            st.grid(2, min_column_width=TERM_WIDTH),
-        ):
+        with self._fold("More terms", "more_terms", names, problems), st.grid(2, min_column_width=TERM_WIDTH):
             for name in names:
                 row = fields.BY_NAME[name]
                 default = self.context.clients.usual_terms.get(name)
@@ -202,6 +196,15 @@ class EntityForm:
                 label = f"{row.form_label}{suffix if row.is_summed else ''}"
                 usual = f"{inputs.capital(word)} (default)" if word else ""
                 self.draw_field(name, problems, Look(label, placeholder=usual, disabled=self.is_closed))
+
+    def _fold(
+        self, title: str, key: str, names: Collection[str], problems: FieldProblems
+    ) -> AbstractContextManager[Any]:
+        """What is rare, folded unless something is wrong with it."""
+        # Streamlit closes an expander whose `expanded` turns false: one that a fault opened stays open.
+        is_open = st.session_state.get(self.prefix + key, False) or any(map(problems.at, names))
+        st.session_state[self.prefix + key] = is_open
+        return st.expander(title, expanded=is_open, icon=":material/tune:")
 
 
 def fill(prefix: str, contents: FormValues, offset: int = 0, targeting: Targeting | None = None) -> None:

@@ -29,8 +29,8 @@ from lib.ui.kit.markdown import plain
 
 NO_GUIDES: Mapping[int, str] = {}
 SHORT_TITLES = {"units": "Impressions", EMAIL: "Contact", "is_active": "Active", FEE_TYPE: "Fee type"}
-WIDTHS = {fields.EMAIL: 170, fields.SHORT_TEXT: 170, fields.SWITCH: 90}
-WIDTH, SYNC_WIDTH = 120, 105
+WIDTHS = {fields.EMAIL: 170, fields.SHORT_TEXT: 170, fields.SWITCH: 70}
+WIDTH, SYNC_WIDTH, SEAT_WIDTH = 120, 80, 150
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class SeatRows:
         form.draw_terms(problems.inside(NEW), offer, self.columns if deals.seats else (), EACH)
 
     def _draw_rows(self, deals: NewDeals, problems: FieldProblems, guides: Mapping[int, str]) -> None:
-        with st.container(key=f"{self.prefix}rows", gap="xxsmall"):
+        with st.container(key=f"{self.prefix}seat_rows", gap="xxsmall"):
             self._draw_head(deals)
             for index, seat in enumerate(deals.seats):
                 with st.container(gap="xxsmall"):
@@ -154,7 +154,7 @@ class SeatRows:
     def _draw_head(self, deals: NewDeals) -> None:
         """Draw the titles; for several seats each is a field that fills its column."""
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.caption("Seat", width="stretch")
+            st.caption("Seat", width=SEAT_WIDTH)
             for name in ("price", *self.columns):
                 title, width = self._title(name), _width(name)
                 if len(deals.seats) < 2 or name == "is_active":
@@ -166,7 +166,7 @@ class SeatRows:
                 widgets.set_value(self._for_all(name), alike)
                 look = self._look(name, title, is_labeled=True)
                 inputs.draw(name, self._for_all(name), look)
-            st.space(SYNC_WIDTH)
+            st.caption("Deal sync", width=SYNC_WIDTH)
         with st.container():
             if len(deals.seats) > 1:
                 self._draw_undo()
@@ -176,15 +176,15 @@ class SeatRows:
         name = seat_name(seat, seat_id)
         with st.container(horizontal=True, vertical_alignment="center"):
             dsp = f" :small[:gray[{plain(dsp_name(seat))}]]" if dsp_name(seat) else ""
-            st.markdown(f"{plain(name)}{dsp}", width="stretch")
+            st.markdown(f"{plain(name)}{dsp}", width=SEAT_WIDTH)
             for column in ("price", *self.columns):
                 label = "Price" if column == "price" else fields.BY_NAME[column].form_label
                 is_off = column == FEE and not has_amount(deals.seats[seat_id].own.get(FEE_TYPE))
                 look = self._look(column, f"{label} for {name}", is_closed=is_off)
                 inputs.draw(column, self._cell(column, seat_id), look)
             st.toggle(
-                "Deal sync", key=self._cell("sync", seat_id), persist_state="session", width=SYNC_WIDTH,
-                disabled=self.is_closed,
+                f"Deal sync for {plain(name)}", key=self._cell("sync", seat_id), persist_state="session",
+                width=SYNC_WIDTH, disabled=self.is_closed, label_visibility="collapsed",
             )  # fmt: skip
 
     def _draw_totals(self, deals: NewDeals) -> None:
