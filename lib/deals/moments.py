@@ -5,7 +5,10 @@ last day instead.
 """
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+
+from lib.wire import time_zones
 
 SHAPE = "YYYY-MM-DD HH:MM:SS+ZZZZ"
 PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$"
@@ -16,6 +19,8 @@ _LEAP_DAY = r"(2[0-9](0[48]|[2468][048]|[13579][26])|2[048]00)-02-29"
 _CLOCK = r"([01][0-9]|2[0-3])(:[0-5][0-9]){2}[+-]([01][0-9]|2[0-3])[0-5][0-9]"
 STRICT_PATTERN = f"^(2[0-9]{{3}}-{_DAY}|{_LEAP_DAY}) {_CLOCK}$"  # days and times that there are, for OpenAPI
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
+Zone = int | str
+"""Minutes east of UTC, or the name of a zone, such as Europe/Berlin. An answer has offsets alone."""
 _EXAMPLE = "2026-11-20 09:00:00+0100"
 
 
@@ -69,6 +74,31 @@ def end_words(end: datetime) -> str:
     if day := last_day(end):
         return f"{day.day} {day:%b %Y}"
     return f"until {end.day} {end:%b %Y, %H:%M}"
+
+
+def rules(zone: Zone) -> tzinfo:
+    """The clocks of a zone. ZoneInfoNotFoundError, a KeyError, for a name that is not known."""
+    return time_zones.zone(zone) if isinstance(zone, str) else timezone(timedelta(minutes=zone))
+
+
+def zone_of(times: Iterable[datetime | None], usual: Zone) -> Zone:
+    """In which zone these were written: the usual one where its clocks have their offsets, else the offset of
+    the first."""
+    present, clocks = [at for at in times if at is not None], rules(usual)
+    # fold=0: what a form reads of an hour that comes twice is the first.
+    if all(at.astimezone(clocks).replace(fold=0).utcoffset() == at.utcoffset() for at in present):
+        return usual
+    return offset_minutes(present[0])
+
+
+def clock_fault(local: datetime, clocks: tzinfo) -> str:
+    """Why a time without a zone is none, or two, on these clocks, as a sentence; empty for all others."""
+    first, second = (local.replace(tzinfo=clocks, fold=fold).utcoffset() for fold in (0, 1))
+    if first is None or second is None or first == second:
+        return ""
+    if first < second:
+        return f"Clocks go forward: there is no {local:%H:%M} in {clocks} on this day."
+    return f"Clocks go back: {local:%H:%M} comes twice in {clocks} on this day. Choose an offset, like UTC+1."
 
 
 def offset_minutes(moment: datetime) -> int:

@@ -200,6 +200,11 @@ def _name_of(link: Any) -> str:
     return str(content.get("name") or content.get("id") or link)
 
 
+def zone_title(zone: moments.Zone) -> str:
+    """`Europe/Berlin`, `UTC+1`."""
+    return zone if isinstance(zone, str) else offset(zone)
+
+
 def offset(minutes: int) -> str:
     """`UTC`, `UTC+1`, `UTC+5:30`."""
     if not minutes:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfoNotFoundError
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 import streamlit as st
 
 from lib.deals import moments
+from lib.slicers import zones
 from lib.ui.kit.markdown import plain
-from lib.wire import time_zones
 
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 FOREIGN = re.compile(r"([0-9]{1,2})([./])([0-9]{1,2})\2([0-9]{4})( [0-9]{2}:[0-9]{2})?")
@@ -19,17 +18,15 @@ FORM, FORM_HINT = "2026-11-30 or 2026-11-30 09:00", "YYYY-MM-DD HH:MM"
 DAY_SUFFIX = "_picked"
 
 
+def zone_name() -> moments.Zone:
+    """The browser's time zone by its name; where that is none of a place, its offset of today."""
+    name = st.context.timezone or ""
+    return name if name in zones.names() else -(st.context.timezone_offset or 0)
+
+
 def zone() -> tzinfo:
-    """The browser's time zone; where its name is not known here, its offset of today."""
-    try:
-        return time_zones.zone(st.context.timezone or "")
-    except ZoneInfoNotFoundError:
-        return timezone(timedelta(minutes=offset()))
-
-
-def offset() -> int:
-    """Minutes east of UTC on the reader's clock now."""
-    return -(st.context.timezone_offset or 0)
+    """The browser's time zone."""
+    return moments.rules(zone_name())
 
 
 def read(text: str) -> datetime | None:
@@ -60,10 +57,11 @@ def read_end(text: str) -> datetime | None:
     return moment if moment is None or ":" in text else moment + timedelta(days=1)
 
 
-def fault(text: str, missing: str = "") -> str:
-    """A typed time's error as a sentence, or empty. `missing` is for no time."""
+def fault(text: str, clocks: tzinfo = UTC) -> str:
+    """A typed time's error as a sentence, or empty; an hour is one on these clocks."""
     try:
-        return missing if read(text) is None else ""
+        moment = read(text)
+        return moments.clock_fault(moment, clocks) if moment is not None and ":" in text else ""
     except ValueError as error:
         return str(error)
 

@@ -111,3 +111,17 @@ def test_more_terms_stay_open_once_a_fault_in_them_is_mended(visit: Visit) -> No
     assert is_open()
     clean(desk.selectbox(key="np_deal_type").set_value("private_auction").run())
     assert is_open()
+
+
+def test_a_named_zone_gives_each_date_its_own_offset(visit: Visit, deals: Deals) -> None:
+    """The form sends both dates on the clocks of the chosen zone, on either side of their change."""
+    desk = clean(visit("new_package", slicer=SOLD).text_input(key="np_name").set_value("Clocks").run())
+    clean(desk.segmented_control(key="np_deals").set_value("none").run())
+    desk.text_input(key="np_start_date").set_value("2027-10-01")
+    desk.text_input(key="np_end_date").set_value("2027-11-30")
+    clean(desk.selectbox(key="np_zone").set_value("Europe/Berlin").run())
+    clean(desk.button(key="np_create_button").click().run())
+    [package] = deals.list(SupplyPackage, name="Clocks").results
+    assert package.start_date is not None and package.end_date is not None
+    assert package.start_date.isoformat() == "2027-10-01T00:00:00+02:00"
+    assert package.end_date.isoformat() == "2027-12-01T00:00:00+01:00"

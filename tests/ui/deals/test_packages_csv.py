@@ -112,9 +112,9 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (4, "Size: '0x250' is no size like 300x250."),
         (4, "Size: 'big' is no size like 300x250."),
         (4, "Start is empty."),
-        (4, "Time zone: write UTC or an offset like +01:00."),
+        (4, "Time zone: write a name like Europe/Berlin, UTC or an offset like +01:00."),
         (5, "End: The end must be after the start."),
-        (5, "Time zone: write UTC or an offset like +01:00."),
+        (5, "Time zone: write a name like Europe/Berlin, UTC or an offset like +01:00."),
         (6, "3 cells, but 9 titles."),
         (7, "Same name as line 5."),
     ]

@@ -31,7 +31,7 @@ FULL = Draft.of(
     media_type="video",
     start_date="2026-11-22 09:00",
     end_date="2026-12-01",
-    offset=330,
+    zone=330,
     targeting=US,
     seats={1: Terms("2.5", True), 2: Terms("3", own=own_terms(False, 1, "5", "b@b.example"))},
     agency_curation_fee_type=1,
@@ -48,7 +48,7 @@ def test_a_template_has_no_dates_and_no_contact() -> None:
     own = replace(FULL.seats[2], own=own_terms(False, 1, "5", ""))
     kept = FULL.with_(end_date="", start_date=found["start_date"])
     terms = {**FULL.terms, "contact_email": ""}
-    assert found == replace(kept, terms=terms, seats={1: FULL.seats[1], 2: own}, offset=found.offset)
+    assert found == replace(kept, terms=terms, seats={1: FULL.seats[1], 2: own}, zone=found.zone)
     assert (missing, found["start_date"] != FULL["start_date"]) == (0, True)
 
 

@@ -141,7 +141,7 @@ Nothing is created unless every line is right."""
 OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
-- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(SWITCHES)} (yes or no)
+- Optional: **End**, **Time zone** (like Europe/Berlin or +01:00; else UTC), {_titles(SWITCHES)} (yes or no)
 - Optional targeting: {_titles(kind.title for kind in TARGETS)}; several values with |
   between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
 - Optional deal: {_titles(csv_packages.OF_DEALS)}; the price has a decimal point

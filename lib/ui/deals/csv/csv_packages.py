@@ -11,7 +11,9 @@ from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
 from lib.deals.models import LONGEST_NAME, Seat, SupplyPackage, Targeting
+from lib.deals.moments import Zone
 from lib.deals.targeting.kinds import KINDS, TargetingKind
+from lib.slicers import zones
 from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import CsvCheck, SeatIndex
@@ -127,7 +129,7 @@ def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
     """The package, as the form New package would make it; adds everything that is wrong with the row."""
     draft = Draft(
         values={field.name: _value(field, row, faults) for field in FIELDS},
-        offset=_offset(row, faults),
+        zone=_zone(row, faults),
         targeting=_targeting(row, lists, faults),
         deals="none",
     )
@@ -150,13 +152,15 @@ def _value(field: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
     return inputs.blank(field) if value is None else value
 
 
-def _offset(row: CsvRow, faults: list[str]) -> int:
-    """Minutes east of UTC; an empty time zone is UTC."""
+def _zone(row: CsvRow, faults: list[str]) -> Zone:
+    """An empty time zone is UTC."""
+    if row["Time zone"] in zones.names():
+        return row["Time zone"]
     text = row["Time zone"].upper().removeprefix("UTC")
     match = ZONE.fullmatch(text)
     if match is None or (minutes := 60 * int(match[2]) + int(match[3])) > 14 * 60:
         if text:
-            faults.append("Time zone: write UTC or an offset like +01:00.")
+            faults.append("Time zone: write a name like Europe/Berlin, UTC or an offset like +01:00.")
         return 0
     return -minutes if match[1] == "-" else minutes
 

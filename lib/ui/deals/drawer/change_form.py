@@ -48,7 +48,7 @@ def as_draft(form: EntityForm) -> Draft:
     deal_ids = tuple(sorted(st.session_state.get(f"{form.prefix}demand_deals", ())))
     return Draft(
         values=form.contents,
-        offset=form.offset,
+        zone=form.zone,
         targeting=form.targeting,
         deals="existing" if deal_ids else "none",
         links=deal_ids,

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 from pydantic import ValidationError
 
+from lib.deals import moments
 from lib.deals.client import model_of, to_json
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
@@ -61,6 +62,7 @@ def _read(context: PageContext, key: Key) -> KeptChange | None:
         base = {name: value for name, value in values.items() if name in body["base"]}
         change = KeptChange(kept_draft.at, base, body["etag"], body["proposal"], body["form"])
         Targeting.model_validate(change.form["targeting"])
+        moments.rules(change.form["offset"])
     except (ValidationError, KeyError):
         log.exception("A change that was kept can't be read")
         return None
@@ -100,7 +102,7 @@ def keep(
         "proposal": proposal,
         "form": {
             "contents": form.contents,
-            "offset": form.offset,
+            "offset": form.zone,
             "targeting": to_json(form.targeting) if is_package else {},
             "pending": pending.pending(f"{form.prefix}target") if is_package else {},
             "links": {name: state[form.prefix + name] for name in names if form.prefix + name in state},

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, tzinfo
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import TypeAdapter
+from pydantic import AliasChoices, Field, TypeAdapter
 
 from lib.deals import fields as rows
+from lib.deals import moments
 from lib.deals.fields import SUPPLY, TERMS
 from lib.deals.models import (
     CreateDemandDeals,
@@ -19,10 +20,12 @@ from lib.deals.models import (
     SupplyPackage,
     Targeting,
 )
+from lib.deals.moments import Zone
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.figures.deals.deal_names import seat_name
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import Faults, FormValues
+from lib.ui.kit import times
 from lib.ui.kit.field_problems import Path
 
 Source = Literal["new", "existing", "none"]
@@ -114,12 +117,12 @@ class Draft:
 
     `values` are the package's plain fields by name, `terms` what its new deals share, `seats` the terms of
     each seat by its id, `links` ids of demand deals; which of the two counts says `deals`. Times are without
-    a zone, `offset` is minutes east of UTC. `pending` are values typed for the targeting that were neither
+    a zone, `zone` is whose clocks they are on. `pending` are values typed for the targeting that were neither
     added nor left out (targeting/pending.py): nothing is created before they are.
     """
 
     values: FormValues = field(default_factory=dict)
-    offset: int = 0
+    zone: Annotated[Zone, Field(validation_alias=AliasChoices("zone", "offset"))] = 0
     targeting: Targeting = field(default_factory=Targeting)
     deals: Source = "new"
     seats: Mapping[int, Terms] = field(default_factory=dict)
@@ -143,12 +146,12 @@ class Draft:
 
     @classmethod
     def of_package(cls, package: SupplyPackage, **parts: Any) -> Self:
-        """The draft of a package like this, in the zone of its start; `parts` are those of the draft."""
-        offset = (package.start_date or datetime.now(UTC)).utcoffset() or timedelta(0)
+        """The draft of a package like this, in the zone of its dates; `parts` are those of the draft."""
+        zone = moments.zone_of((package.start_date, package.end_date), times.zone_name())
         values = {name: value for name in PLAIN if (value := getattr(package, name)) is not None}
         return cls(
-            values=inputs.contents(values, timezone(offset)),
-            offset=int(offset.total_seconds() // 60),
+            values=inputs.contents(values, moments.rules(zone)),
+            zone=zone,
             targeting=package,
             **parts,
         )
@@ -172,8 +175,8 @@ class Draft:
         return not (has_choice or any(isinstance(value, str) and value.strip() for value in contents))
 
     @property
-    def zone(self) -> timezone:
-        return timezone(timedelta(minutes=self.offset))
+    def clocks(self) -> tzinfo:
+        return moments.rules(self.zone)
 
     @property
     def new_deals(self) -> NewDeals:
@@ -182,12 +185,12 @@ class Draft:
 
     def moment(self, name: str) -> datetime | None:
         """A time of the form with its offset; None without a readable one."""
-        value: datetime | None = inputs.value(name, self[name], self.zone)
+        value: datetime | None = inputs.value(name, self[name], self.clocks)
         return value
 
     def package(self) -> SupplyPackage:
         """The package to create. What is missing or can't be read is left out."""
-        package = {name: inputs.value(name, self[name], self.zone) for name in PLAIN}
+        package = {name: inputs.value(name, self[name], self.clocks) for name in PLAIN}
         package |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
         if self.deals == "new":
             package[NEW] = self.new_deals.request()
@@ -202,7 +205,7 @@ class Draft:
             for name in PLAIN
             if rows.BY_NAME[name].default is rows.REQUIRED and rows.BY_NAME[name].kind.choices is None
         ]  # of buttons one is always pressed
-        faults = inputs.faults({name: self[name] for name in PLAIN}, required)
+        faults = inputs.faults({name: self[name] for name in PLAIN}, required, zone=self.clocks)
         if self.deals != "new":
             return faults
         of_deals = self.new_deals.faults(has_fees)
@@ -261,5 +264,7 @@ def dump_draft(draft: Draft) -> dict[str, Any]:
 
 
 def load_draft(body: Any) -> Draft:
-    """The draft that was kept. ValidationError for what is none."""
-    return ADAPTER.validate_python(body)
+    """The draft that was kept. ValidationError for what is none, KeyError for an unknown time zone."""
+    draft = ADAPTER.validate_python(body)
+    moments.rules(draft.zone)
+    return draft

@@ -53,7 +53,7 @@ def _when(draft: Draft) -> str:
     names = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
     also = f" It uses {' and '.join(names)}." if names else ""
     state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
-    return f"From {start} {end} ({field_text.offset(draft.offset)}).{state}{also}"
+    return f"From {start} {end} ({field_text.zone_title(draft.zone)}).{state}{also}"
 
 
 def long_moment(local: datetime) -> str:

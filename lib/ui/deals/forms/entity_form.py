@@ -7,19 +7,20 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
-from lib.deals import fields
+from lib.deals import fields, moments
 from lib.deals.client import Deals
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import FEE_TYPES, SupplyPackage, Targeting, has_amount, price_type_of
 from lib.deals.targeting.kinds import elements
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.figures.deals import field_text
-from lib.figures.deals.field_text import OFFSETS, offset
+from lib.figures.deals.field_text import OFFSETS, zone_title
+from lib.slicers import zones
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
@@ -63,8 +64,8 @@ class EntityForm:
         }
 
     @property
-    def offset(self) -> int:
-        """The chosen time zone, in minutes east of UTC."""
+    def zone(self) -> moments.Zone:
+        """The chosen time zone."""
         return st.session_state.get(self.prefix + ZONE) or 0
 
     @property
@@ -74,7 +75,7 @@ class EntityForm:
     def read(self) -> Fields:
         """The fields in the widgets, as in a PUT request; what can't be read is the text that it is."""
         state, links = st.session_state, LINKS[self.entity]
-        zone = timezone(timedelta(minutes=self.offset))
+        zone = moments.rules(self.zone)
         request = {name: inputs.request_value(name, text, zone) for name, text in self.contents.items()}
         if (link_ids := state.get(self.prefix + links)) is not None:
             request[links] = [{"id": number} for number in sorted(link_ids)]
@@ -93,7 +94,7 @@ class EntityForm:
             for name, value in self.read().items()
             if value != base.get(name) and (value or base.get(name))
         ]
-        faults = inputs.faults(contents, required, changes).of_form(
+        faults = inputs.faults(contents, required, changes, moments.rules(self.zone)).of_form(
             bool(catalog.abilities(self.context).fees)
         )
         blanks = {path: text for path, text in faults.missing.items() if path[0] in required}
@@ -127,22 +128,24 @@ class EntityForm:
             dates = {fields.BY_NAME[date].title: self.prefix + date for date in DATES if date in names}
             times.calendar(dates, f"{self.prefix}calendar", disabled=self.is_closed)
         beside(problems.at("is_active"))
-        if rare := [name for name in OTHERS if name in names]:
+        if rare := [setting for setting in OTHERS if setting in names]:
             with self._fold("More settings", "more_settings", rare, problems):
-                for name in rare:
-                    self.draw_field(name, problems)
+                for setting in rare:
+                    self.draw_field(setting, problems)
 
     def _draw_dates(self, problems: FieldProblems, names: Collection[str]) -> None:
-        columns = st.columns([2, 2, 1], vertical_alignment="top")
+        columns = st.columns([5, 5, 4], vertical_alignment="top")
         for name, column in zip(DATES, columns, strict=False):
             if name in names:
                 with column:
                     empty = "no end" if name == "end_date" else ""
                     self.draw_field(name, problems, Look(placeholder=empty, disabled=self.is_closed))
         with columns[-1]:
+            offsets = sorted({*OFFSETS, *([self.zone] if isinstance(self.zone, int) else [])})
             st.selectbox(
-                "Time zone", sorted({*OFFSETS, self.offset}), format_func=offset, key=self.prefix + ZONE,
-                persist_state="session", disabled=self.is_closed,
+                "Time zone", [*dict.fromkeys((times.zone_name(), *sorted(zones.names()), *offsets))],
+                format_func=zone_title, key=self.prefix + ZONE, persist_state="session",
+                disabled=self.is_closed,
             )  # fmt: skip
 
     def draw_terms(
@@ -207,24 +210,27 @@ class EntityForm:
         return st.expander(title, expanded=is_open, icon=":material/tune:")
 
 
-def fill(prefix: str, contents: FormValues, offset: int = 0, targeting: Targeting | None = None) -> None:
+def fill(
+    prefix: str, contents: FormValues, zone: moments.Zone = 0, targeting: Targeting | None = None
+) -> None:
     """Fill the widgets of this prefix with fields as typed; others have none."""
     st.session_state.update({prefix + name: content for name, content in contents.items()})
     if targeting is not None:
-        st.session_state[prefix + ZONE] = offset
+        st.session_state[prefix + ZONE] = zone
         picker.fill(f"{prefix}target", targeting)
 
 
 def fill_from(prefix: str, entity: str, values: Mapping[str, Any]) -> None:
-    """Fill the widgets with fields as in a PUT request; dates are in the zone of the start."""
-    start, links = values.get("start_date"), LINKS[entity]
-    shift = (start.utcoffset() if isinstance(start, datetime) else None) or timedelta(0)
+    """Fill the widgets with fields as in a PUT request; dates are in the browser's zone where its clocks have
+    their offsets, else in that of the first."""
+    links, dates = LINKS[entity], (values.get(name) for name in DATES)
+    zone = moments.zone_of((at for at in dates if isinstance(at, datetime)), times.zone_name())
     plain_values = {name: values[name] for name in fields.writable(entity) if name in values}
     targeting = {name: values[name] for name in Targeting.model_fields if name in values}
     fill(
         prefix,
-        inputs.contents(plain_values, timezone(shift)),
-        int(shift.total_seconds() // 60),
+        inputs.contents(plain_values, moments.rules(zone)),
+        zone,
         Targeting.model_validate(targeting) if entity == SUPPLY else None,
     )
     if links in values:

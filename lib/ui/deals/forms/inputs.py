@@ -103,13 +103,13 @@ def terms_request(terms: FormValues) -> dict[str, Any]:
     return request
 
 
-def fault(name: str, content: Any) -> str:
+def fault(name: str, content: Any, zone: tzinfo = UTC) -> str:
     """What is wrong with what was typed, as a sentence; empty for what is right, or empty."""
     kind = fields.BY_NAME[name].kind
     if kind.limits is not None:
         return amounts.fault(content or "", limits=kind.limits)
     if kind in fields.MOMENTS:
-        return times.fault(content or "")
+        return times.fault(content or "", zone)
     if kind is fields.EMAIL and (content or "").strip():
         return "" if texts.is_email(content.strip()) else NO_EMAIL
     if kind in fields.TEXTS and (sentence := texts.fault(content or "")):
@@ -123,7 +123,10 @@ def rule_terms(name: str) -> set[str]:
 
 
 def faults(
-    form_values: FormValues, required: Collection[str] = (), changes: Collection[str] | None = None
+    form_values: FormValues,
+    required: Collection[str] = (),
+    changes: Collection[str] | None = None,
+    zone: tzinfo = UTC,
 ) -> Faults:
     """What is wrong with fields as they were typed; those `needed` are missing when they are empty.
 
@@ -133,7 +136,7 @@ def faults(
     wrong = {
         name: sentence
         for name in form_values
-        if name in fields.BY_NAME and (sentence := fault(name, form_values[name]))
+        if name in fields.BY_NAME and (sentence := fault(name, form_values[name], zone))
     }
     if not has_amount(form_values.get(FEE_TYPE)):
         wrong.pop(FEE, None)

@@ -46,7 +46,7 @@ def fill(draft: Draft, note: str = "", key: str = "") -> None:
     """A new form that says what the draft says; `note` is shown above it. It has this `key`, or its own."""
     clear()
     FORM.begin(key)
-    entity_form.fill(PREFIX, {name: draft[name] for name in PLAIN}, draft.offset, draft.targeting)
+    entity_form.fill(PREFIX, {name: draft[name] for name in PLAIN}, draft.zone, draft.targeting)
     seat_rows.fill(PREFIX, draft.new_deals)
     pending.fill(TARGETING, draft.pending)
     st.session_state.update({DEALS: draft.deals, LINKS: [*draft.links], NOTE: note})
@@ -129,7 +129,7 @@ def read(context: PageContext) -> Draft:
     form, deals = EntityForm(context, PREFIX, SUPPLY), SeatRows(context, PREFIX).read()
     return Draft(
         values=form.contents,
-        offset=form.offset,
+        zone=form.zone,
         targeting=form.targeting,
         deals=st.session_state.get(DEALS) or "none",
         seats=deals.seats,
@@ -156,7 +156,7 @@ def problems(context: PageContext, draft: Draft, draft_faults: Faults) -> FieldP
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
     tomorrow = datetime.now(times.zone()).date() + timedelta(days=1)
-    return Draft.of(media_type="banner", start_date=f"{tomorrow}", offset=times.offset())
+    return Draft.of(media_type="banner", start_date=f"{tomorrow}", zone=times.zone_name())
 
 
 def _resume(drafts: Drafts) -> bool:

@@ -54,7 +54,7 @@ def body_of(draft: Draft) -> dict[str, Any]:
     }
     without_dates = draft.with_(start_date="", end_date="")
     terms = {**draft.terms, EMAIL: ""}
-    return {"draft": dump_draft(replace(without_dates, offset=0, terms=terms, seats=seats))}
+    return {"draft": dump_draft(replace(without_dates, zone=0, terms=terms, seats=seats))}
 
 
 def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
@@ -69,7 +69,7 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     usable_seats = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
     usual = state.empty()
     with_dates = draft.with_(start_date=usual["start_date"], end_date="")
-    result = replace(with_dates, offset=usual.offset, seats=usable_seats)
+    result = replace(with_dates, zone=usual.zone, seats=usable_seats)
     return result, len(draft.seats) - len(usable_seats)
 
 
