@@ -101,8 +101,10 @@ def decimal_sum(numbers: Numbers) -> float:
     places = decimals(numbers) if np.isfinite(numbers).all() else None
     if places is None:
         return math.fsum(numbers.tolist()) if np.isfinite(numbers).all() else float(numbers.sum())
-    whole = sum(map(int, whole_numbers(numbers, places[0]).tolist()))
-    return float(whole / 10 ** places[0])
+    whole = whole_numbers(numbers, places[0])
+    if float(np.abs(whole).sum()) < 10**DECIMAL_DIGITS:
+        return float(whole.sum() / 10 ** places[0])
+    return float(sum(map(int, whole.tolist())) / 10 ** places[0])
 
 
 def settle(sums: Numbers, sizes: Numbers | None = None, digits: int = DIGITS) -> Numbers:

@@ -140,11 +140,13 @@ class ExactAnswer:
         if live.is_plain and not all(pc.all(pc.is_finite(column)).as_py() for column in _figures(table)):
             live.is_plain = False
             table = statements.fetch(statement(self._cells(columns, False)))
-        sums = (self._sum(table, atom) for atom in self._doubles)
-        if not live.has_fractions and any(_has_more_digits(column).any() for column in sums):
-            live.has_fractions = True
-            table = statements.fetch(statement(self._cells(columns, live.is_plain)))
-        return table
+        if not self._doubles or live.has_fractions:
+            return table
+        sums = np.concatenate([self._sum(table, atom) for atom in self._doubles])
+        if not _has_more_digits(sums).any():
+            return table
+        live.has_fractions = True
+        return statements.fetch(statement(self._cells(columns, live.is_plain)))
 
     def _cells(self, columns: Columns, is_plain: bool) -> dict[str, ir.Column]:
         return {
@@ -174,10 +176,18 @@ class ExactAnswer:
 
     def _aggregate(self, table: pa.Table) -> Aggregate:
         estimate = {atom: self._sum(table, atom) for atom in self._atoms}
-        for atom in self._doubles:
-            is_sized = f"s{self._atoms.index(atom)}" in table.column_names
-            estimate[atom] = _settle(estimate[atom], self._sum(table, atom, "s") if is_sized else None)
+        if self._doubles:
+            sums = np.concatenate([estimate[atom] for atom in self._doubles])
+            sizes = None
+            if self._is_sized(table):
+                sizes = np.concatenate([self._sum(table, atom, "s") for atom in self._doubles])
+                sizes = np.where(_has_more_digits(sums), sizes, 0.0)
+            columns = settle(sums, sizes).reshape(len(self._doubles), -1)
+            estimate |= dict(zip(self._doubles, columns, strict=True))
         return Aggregate(estimate=estimate, records=estimate[RECORDS])
+
+    def _is_sized(self, table: pa.Table) -> bool:
+        return any(name.startswith("s") for name in table.column_names)
 
     def _adds_up(self) -> bool:
         """Whether the total is the sum, least or greatest of the groups."""
@@ -198,11 +208,12 @@ class ExactAnswer:
                 row[f"a{place}"] = float(extreme()) if len(present) else np.nan
                 continue
             if atom in self._doubles:
-                values = np.where(_has_more_digits(values), values, settle(values))
+                has_more = self._is_sized(table) and _has_more_digits(values)
+                values = np.where(has_more, values, settle(values))
             elif decimals(values) is None or np.abs(values).max(initial=0.0) >= 10**DECIMAL_DIGITS:
                 return None
             row[f"a{place}"] = decimal_sum(values)
-            if f"s{place}" in table.column_names:
+            if self._is_sized(table) and atom in self._doubles:
                 row[f"s{place}"] = float(self._sum(table, atom, "s").sum())
         return pa.table({name: [value] for name, value in row.items()})
 
@@ -215,11 +226,6 @@ def _figures(table: pa.Table) -> Iterator[pa.ChunkedArray]:
 def _has_more_digits(sums: Numbers) -> np.ndarray:
     """Whether sums of doubles have more digits than those of a few decimals, as what rounding leaves has."""
     return np.asarray(np.isfinite(sums) & (settle(sums) != settle(sums, digits=FEW_DIGITS)))
-
-
-def _settle(sums: Numbers, sizes: Numbers | None) -> Numbers:
-    """Sums of doubles; those of many digits by the sizes of what was added up."""
-    return settle(sums) if sizes is None else settle(sums, np.where(_has_more_digits(sums), sizes, 0.0))
 
 
 def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
