@@ -171,13 +171,14 @@ def test_price_of_eight_deals(demo: Demo, page: Page) -> None:
 
 
 def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
-    """All deals of a DSP are paused with four clicks, and one more undoes it for exactly those."""
+    """All deals of a DSP are paused with five clicks, and one more undoes it for exactly those."""
     mouse, dialog = Mouse(page, demo), page.get_by_role("dialog")
     before = {one.id: one.is_active for one in demo.deals.everything(DemandDeal)}
     of_dsp = {one.id for one in demo.deals.everything(DemandDeal, dsp=2)}
     mouse.click(page.get_by_role("combobox", name="DSP"))
     mouse.click(page.get_by_role("option", name="Birch Buying Desk"))
-    mouse.click(button(page, f"Pause all {len(of_dsp)}"))
+    mouse.click(button(page, "Pause or resume"))
+    mouse.click(page.get_by_role("menuitem", name=f"Pause all {len(of_dsp)}"))
     mouse.click(button(dialog, "Pause"))
     expect(dialog.get_by_text("paused.")).to_be_visible()
     now = {one.id: one.is_active for one in demo.deals.everything(DemandDeal)}
@@ -185,11 +186,11 @@ def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
     assert {one for one, is_active in now.items() if is_active} == {
         one for one, is_active in before.items() if is_active and (one not in of_dsp or one in ended)
     }
-    assert mouse.clicks <= 4
+    assert mouse.clicks <= 5
     mouse.click(button(dialog, "Undo"))
     expect(dialog.get_by_text("put back.")).to_be_visible()
     assert {one.id: one.is_active for one in demo.deals.everything(DemandDeal)} == before
-    assert mouse.clicks <= 5
+    assert mouse.clicks <= 6
 
 
 def test_new_package_from_a_template(demo: Demo, page: Page) -> None:

@@ -18,7 +18,7 @@ from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
-PLAN = "deals_job"
+PLAN, ALL = "deals_job", "deals_active"
 EFFECTS = {False: "They can't be bought until they are resumed.", True: "They can be bought again."}
 VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_arrow")}
 
@@ -26,7 +26,8 @@ VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_
 def draw(context: PageContext, search: ListSearch, count: int, list_view: list_state.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change.
 
-    Where none is chosen in a list that is searched or filtered, they are for all that it finds.
+    Where none is chosen in a list that is searched or filtered, they are for all that it finds. Of all it is
+    not known how many run, so that both actions are in one menu.
     """
     if catalog.abilities(context).why_not(search.entity, "change"):
         return
@@ -34,13 +35,18 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
     is_chosen = list_view.all_of == search.conditions
     _choice(search, count, len(selection), is_chosen)
     is_all = is_chosen or (search.is_narrowed and not selection)
-    for is_active, (label, _, icon) in VERBS.items():
-        affected_rows = [row for row in selection if _is_concerned(row, is_active)]
-        total = count if is_all else len(affected_rows)
+    if is_all and count:
+        st.menu_button(
+            "Pause or resume", [*VERBS], icon=":material/pause:", key=ALL, on_click=_ask_all,
+            args=(context, search),
+            format_func=lambda is_active: edit_dialog.button_title(VERBS[is_active][0], count, is_all),
+        )  # fmt: skip
+    for is_active, (label, _, icon) in () if is_all else VERBS.items():
+        rows = [row for row in selection if _is_concerned(row, is_active)]
         st.button(
-            edit_dialog.button_title(label, total, is_all), icon=f":material/{icon}:",
-            key=f"deals_{label.lower()}", disabled=not total, on_click=_ask,
-            args=(context, search, is_active, None if is_all else affected_rows),
+            edit_dialog.button_title(label, len(rows), is_all), icon=f":material/{icon}:",
+            key=f"deals_{label.lower()}", disabled=not rows, on_click=_ask,
+            args=(context, search, is_active, rows),
         )  # fmt: skip
     edit_dialog.draw(context, search, count, selection, is_all)
     if (plan := st.session_state.get(PLAN)) is not None:
@@ -61,6 +67,11 @@ def _choice(search: ListSearch, count: int, size: int, is_all: bool) -> None:
         )  # fmt: skip
     if size or is_all:
         st.button("Clear", type="tertiary", key="deals_choose_none", on_click=list_state.choose_none)
+
+
+def _ask_all(context: PageContext, search: ListSearch) -> None:
+    """Open the confirmation for all that the list finds. A callback."""
+    _ask(context, search, st.session_state[ALL], None)
 
 
 def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
