@@ -120,21 +120,8 @@ class Write:
         """What can be judged of it by itself, with that of each deal that it creates."""
         fields = model_of(self.entity).model_validate(dict(self.fields)).model_dump(include={*self.fields})
         kind: Literal["deal", "package"] = "deal" if self.entity == DemandDeal.entity else "package"
-        whole, now = {**self.before, **fields}, datetime.now(UTC)
-        case = Case(kind, whole, frozenset(fields), now, self.before)
-        new_deals = fields.get("create_demand_deals") or {"demand_deals_options": ()}
-        common = {name: value for name, value in new_deals.items() if name != "demand_deals_options"}
-        own = (
-            {name: value for name, value in option.items() if value is not None}
-            for option in new_deals["demand_deals_options"]
-        )
-        return [
-            case,
-            *(
-                Case("deal", common | terms, frozenset(common | terms), now, packages=[whole])
-                for terms in own
-            ),
-        ]
+        case = Case(kind, {**self.before, **fields}, frozenset(fields), datetime.now(UTC), self.before)
+        return [case, *case.new_deals]
 
 
 class Deals:

@@ -5,6 +5,7 @@ No id is used and no idempotency key is remembered; ids and deal ids of what is 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -16,7 +17,7 @@ from lib.deals.store.history import conflict
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.store.writes import EntityChanges, create, remove
 from lib.deals.validation import WHOLE, Problems
-from lib.deals.warnings import Case, DealWarning
+from lib.deals.warnings import Case, judge
 from lib.wire.errors import DealsError, Invalid, NotFound
 
 Place = tuple[str | int, ...]
@@ -31,27 +32,28 @@ class DryRun:
     errors: Fields = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
 
-    def body(self, warnings: Sequence[Sequence[DealWarning]]) -> Fields:
-        """As JSON, with the warnings about each of its cases."""
-        unique = dict.fromkeys(warning for several in warnings for warning in several)
+    @property
+    def body(self) -> Fields:
+        """As JSON, with the warnings about its cases."""
+        warnings = dict.fromkeys(warning for case in self.cases for warning in judge(case))
         return {
             "place": [*self.place],
             "would": _without_new_ids(self.would),
             "errors": self.errors,
-            "warnings": [warning.body for warning in unique],
+            "warnings": [warning.body for warning in warnings],
         }
 
-    def attempt(self, work: Work, write: Callable[[], Sequence[EntityKey]]) -> list[EntityKey]:
+    def attempt(self, work: Work, write: Callable[[], Sequence[EntityKey] | None]) -> Sequence[EntityKey]:
         """Write, and note what is wrong; the keys of what was written. NotFound is the caller's."""
         try:
             with work.connection.begin_nested():
-                return [*write()]
+                return write() or ()
         except NotFound:
             raise
         except (DealsError, IntegrityError) as error:
             problem = conflict(error) if isinstance(error, IntegrityError) else error
             self.errors = problem.fields if isinstance(problem, Invalid) else {WHOLE: [f"{problem.reason}."]}
-        return []
+        return ()
 
 
 def creation(entity_store: EntityStore, body: Any, work: Work) -> list[DryRun]:
@@ -60,7 +62,7 @@ def creation(entity_store: EntityStore, body: Any, work: Work) -> list[DryRun]:
     own = DryRun(())
     keys = own.attempt(work, lambda: create(work, entity_store, body, Problems(), cases)[0])
     own.would = next(iter(entity_store.show(work, [number for _, number in keys[:1]])), None)
-    return _results(work, own, keys, cases)
+    return _results(work, own, keys[1:], cases)
 
 
 def creations(bodies: Any, work: Work) -> list[DryRun]:
@@ -86,49 +88,37 @@ def changes(
     entity: str, writes: Sequence[tuple[int, Any, str | None]], work: Work, *, is_one: bool = False
 ) -> list[DryRun]:
     """Changes of entities of a kind (id, body, ETag), independently; NotFound where it `is_one` alone."""
-    entity_store = ENTITY_STORES[entity]
-    changes = EntityChanges(work, entity, [entity_id for entity_id, *_ in writes])
-    runs: list[tuple[DryRun, list[EntityKey]]] = []
-    for index, (entity_id, body, etag) in enumerate(writes):
-        run = DryRun(() if is_one else (index,))
-
-        def write(entity_id: int = entity_id, body: Any = body, etag: str | None = etag) -> list[EntityKey]:
-            return [(entity, entity_id), *changes.apply(entity_id, body, etag, Problems())]
-
+    ids = [number for number, *_ in writes]
+    changes = EntityChanges(work, entity, ids)
+    runs = [DryRun(() if is_one else (index,)) for index in range(len(writes))]
+    new_keys: list[Sequence[EntityKey]] = []
+    for run, (number, body, etag) in zip(runs, writes, strict=True):
         try:
-            runs.append((run, run.attempt(work, write)))
+            new_keys.append(run.attempt(work, partial(changes.apply, number, body, etag, Problems())))
         except NotFound as error:
             if is_one:
                 raise
             run.errors = {WHOLE: [f"{error.reason}."]}
-            runs.append((run, []))
-    cases = changes.cases()
-    by_id = {body["id"]: body for body in entity_store.show(work, [number for number, *_ in writes])}
-    for (run, keys), (entity_id, *_) in zip(runs, writes, strict=True):
-        run.would = by_id.get(entity_id) if keys else None
-    return [
-        result
-        for (run, keys), (entity_id, *_) in zip(runs, writes, strict=True)
-        for result in _results(work, run, keys, cases.get(entity_id, []))
-    ]
+            new_keys.append(())
+    cases, entities = changes.cases(), {body["id"]: body for body in ENTITY_STORES[entity].show(work, ids)}
+    results = []
+    for run, number, keys in zip(runs, ids, new_keys, strict=True):
+        run.would = None if run.errors else entities[number]
+        results += _results(work, run, keys, cases.get(number, []))
+    return results
 
 
 def removal(key: EntityKey, if_match: str | None, work: Work) -> list[DryRun]:
     """The deletion of an entity."""
-
-    def write() -> list[EntityKey]:
-        remove(work, key, if_match, Problems())
-        return []
-
     run = DryRun(())
-    run.attempt(work, write)
+    run.attempt(work, partial(remove, work, key, if_match, Problems()))
     return [run]
 
 
-def _results(work: Work, own: DryRun, keys: Sequence[EntityKey], cases: Sequence[Case]) -> list[DryRun]:
+def _results(work: Work, own: DryRun, new_keys: Sequence[EntityKey], cases: Sequence[Case]) -> list[DryRun]:
     """An entity and the deals that come with it: what is judged of these is theirs."""
     own.cases = [case for case in cases if not case.place]
-    deals = iter(DEALS.show(work, [number for _, number in keys[1:]]) if keys[1:] else ())
+    deals = iter(DEALS.show(work, [number for _, number in new_keys]) if new_keys else ())
     of_deals = (case for case in cases if case.place)
     return [own, *(DryRun((*own.place, *case.place), next(deals, None), {}, [case]) for case in of_deals)]
 

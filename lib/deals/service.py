@@ -276,20 +276,17 @@ class DealsService:
 
     def _with_warnings(self, response: EntityResponse, request: DealsRequest) -> EntityResponse:
         """The response with what is probably a slip: of several with the result of each, else for all."""
-        cases = self._compare(response.cases, request)
+        self._compare(response.cases, request)
         results = response.body.get("results")
-        sentences: defaultdict[int, list[str]] = defaultdict(list)
-        for index, case in enumerate(cases):
+        sentences: defaultdict[int, dict[str, None]] = defaultdict(dict)
+        for index, case in enumerate(response.cases):
             place = 0 if results is None else case.place[0] if case.place else index
-            sentences[int(place)] += [warning.sentence for warning in judge(case)]
-        if results is None:
-            more = {"warnings": [*dict.fromkeys(sentences[0])]} if sentences.get(0) else {}
-            return replace(response, body=response.body | more)
-        results = [
-            result | ({"warnings": [*dict.fromkeys(sentences[index])]} if sentences.get(index) else {})
-            for index, result in enumerate(results)
+            sentences[int(place)] |= dict.fromkeys(warning.sentence for warning in judge(case))
+        bodies = [
+            body | ({"warnings": [*sentences[index]]} if sentences[index] else {})
+            for index, body in enumerate([response.body] if results is None else results)
         ]
-        return replace(response, body=response.body | {"results": results})
+        return replace(response, body=bodies[0] if results is None else response.body | {"results": bodies})
 
     def _try(self, request: DealsRequest, run: Callable[[Work], Sequence[DryRun]]) -> EntityResponse:
         """What writes would make, which are rolled back: `results`, each with its errors and warnings."""
@@ -301,20 +298,19 @@ class DealsService:
             return results
 
         results = self._write(within, request)
-        cases = iter(self._compare([case for result in results for case in result.cases], request))
-        return EntityResponse(
-            {"results": [result.body([judge(next(cases)) for _ in result.cases]) for result in results]}
-        )
+        self._compare([case for result in results for case in result.cases], request)
+        return EntityResponse({"results": [result.body for result in results]})
 
-    def _compare(self, cases: Sequence[Case], request: DealsRequest) -> Sequence[Case]:
-        """The cases with what a report tells of them, which is asked once no writer waits."""
+    def _compare(self, cases: Sequence[Case], request: DealsRequest) -> None:
+        """Set what a report tells of cases, which is asked once no writer waits."""
 
         def seats() -> Sequence[Seat]:
             visible = select(t.seats.c.id).where(*request.scope.visibility(t.seats))
             rows = self._read(lambda work: work.rows(visible), request)
             return [Seat(id=row.id) for row in rows]
 
-        return compare(cases, request.availability, seats)
+        if request.availability is not None:
+            compare(cases, request.availability, seats)
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:

@@ -11,9 +11,10 @@ prices of the same package. Scales are in the currency of the price: there is no
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache, partial
 from typing import Any, Literal, Protocol
 
 from pydantic import ValidationError
@@ -43,6 +44,8 @@ _SIZES = (
     " 1080x1920 1200x627 1200x628 1280x720 1440x1080 1600x900 1920x1080 2048x1536 3840x2160"
 )
 DEVICES, SIZES = frozenset(_DEVICES.split()), frozenset(_SIZES.split())
+NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
+"""Where a request has the deals that a package is written with; NEW stands for its id, if it has none yet."""
 HEADER, LONGEST, MOST = "Tranche-Warnings", 100, 20
 FACTOR, UNUSUAL, HIGH_PERCENT, FAR = 3, 1_000, 30, timedelta(days=5 * 365 + 1)
 Kind = Literal["deal", "package", "offer"]
@@ -170,13 +173,13 @@ class Availability(Protocol):
         """Whether the report lacks values, by the name of their kind, as far as it can tell."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Case:
     """A deal, package or offer as a write makes it, and what it may be compared with.
 
     `names` are the fields that the write sets, `before` is empty for a new one. `prices` are those of the
-    other deals of its packages, with their currencies; `packages` its own, `twins` the names of the other
-    deals of the same seat and package, `running` how many deals run in a package, `unlinked` the names of
+    other deals of its packages, with their currencies; `packages` its own, `twins` how many other deals its
+    seat has in them, and the name of one, `running` how many deals run in a package, `unlinked` the names of
     those that a write leaves without any. `same_price` says for which currencies one price is. `place` is
     where it stands in the request.
     """
@@ -189,7 +192,7 @@ class Case:
     usual_currency: str = ""
     prices: Sequence[tuple[Decimal, str]] = ()
     packages: Sequence[Values] = ()
-    twins: Sequence[str] = ()
+    twins: tuple[int, str] = (0, "")
     running: int = 0
     unlinked: Sequence[str] = ()
     same_price: str = ""
@@ -222,6 +225,30 @@ class Case:
             and not self.price_before
             and self.currency(self.after) == self.usual_currency
         )
+
+    @property
+    def new_deals(self) -> list["Case"]:
+        """The deals that a package is written with, each with the terms of its own and those of all."""
+        request = self.after.get(NEW_DEALS) or {}
+        terms, *options = (
+            {name: value for name, value in part.items() if value is not None and name != OPTIONS}
+            for part in (request, *request.get(OPTIONS, ()))
+        )
+        links = {"supply_deals": [{"id": self.before.get("id", NEW)}]}
+        deals = [terms | option | links for option in options]
+        return [
+            Case(
+                "deal",
+                deal,
+                frozenset(deal),
+                self.now,
+                {},
+                self.usual_currency,
+                packages=[self.after],
+                place=(NEW_DEALS, OPTIONS, index),
+            )
+            for index, deal in enumerate(deals)
+        ]
 
     @property
     def new_targets(self) -> Targeting:
@@ -344,9 +371,10 @@ def _units(case: Case) -> Iterator[Answer]:
 
 
 def _twin(case: Case) -> Iterator[Answer]:
-    if case.twins:
-        rest = f" and {len(case.twins) - 1} more" if len(case.twins) > 1 else ""
-        yield f"a second deal of the same seat and package, beside {case.twins[0]}{rest}", None, None
+    count, name = case.twins
+    if count:
+        rest = f" and {count - 1} more" if count > 1 else ""
+        yield f"a second deal of the same seat and package, beside {name}{rest}", None, None
 
 
 def _no_package(case: Case) -> Iterator[Answer]:
@@ -449,7 +477,7 @@ RULES = (
     ),
     WarningRule("unknown_target", ("package",), "targeting", "report, public lists", _TARGETS, _targets),
 )
-RULED = frozenset().union(*(rule.names for rule in RULES)) | {"create_demand_deals"}
+RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""
 
 
@@ -476,33 +504,23 @@ def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
     if len(warnings) > MOST:
         asks = any(warning.asks for warning in warnings[MOST:])
         warnings[MOST:] = [DealWarning("more", "", f"{len(warnings) - MOST} more warnings", asks=asks)]
-    return list(dict.fromkeys(warnings))
+    return list(dict.fromkeys(warnings)) if len(warnings) > 1 else warnings
 
 
-def compare(
-    cases: Iterable[Case], availability: Availability | None, seats: Callable[[], Sequence[Seat]]
-) -> list[Case]:
-    """The cases with what a report tells about them; as they are without one, or where it can't be asked."""
-    results = []
+def compare(cases: Iterable[Case], availability: Availability, seats: Callable[[], Sequence[Seat]]) -> None:
+    """Set what a report tells about the cases, as far as it can be asked."""
+    win_scales = cache(partial(availability.win_scales, seats))
     for case in cases:
         try:
-            results.append(case if availability is None else _with_report(case, availability, seats))
+            if case.needs_wins:
+                media = [package.get("media_type") for package in case.packages]
+                case.wins = win_scales().find((case.after.get("seat") or {}).get("id"), media)
+            if case.promise is not None and 0 < case.promise.days(case.now) < float("inf"):
+                case.supply = availability.supply(case.promise, case.now)
+            if case.of == "package" and (targeting := case.new_targets) != Targeting():
+                case.lacks = availability.lacks(targeting)
         except TrancheError as error:  # a comparison less keeps nobody from saving
             log.warning("A write could not be compared with the report: %s", error.reason)
-            results.append(case)
-    return results
-
-
-def _with_report(case: Case, availability: Availability, seats: Callable[[], Sequence[Seat]]) -> Case:
-    if case.needs_wins:
-        seat = (case.after.get("seat") or {}).get("id")
-        scales = availability.win_scales(seats)
-        case = replace(case, wins=scales.find(seat, [package.get("media_type") for package in case.packages]))
-    if case.promise is not None and 0 < case.promise.days(case.now) < float("inf"):
-        case = replace(case, supply=availability.supply(case.promise, case.now))
-    if (targeting := case.new_targets) != Targeting():
-        case = replace(case, lacks=availability.lacks(targeting))
-    return case
 
 
 def _beyond(

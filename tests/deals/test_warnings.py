@@ -252,7 +252,7 @@ def test_days_before_the_start_do_not_count() -> None:
 SECRETS: dict[str, Any] = {
     "wins": PriceScale(Decimal("7.77"), Decimal("7.77"), "what seat Otto won", "what seat Otto won"),
     "prices": [(Decimal("7.77"), "USD")], "packages": [{"end_date": None, "name": "Otto"}],
-    "twins": ["Otto"], "running": 777, "same_price": "Otto", "supply": Supply(777.0, "Otto"),
+    "twins": (777, "Otto"), "running": 777, "same_price": "Otto", "supply": Supply(777.0, "Otto"),
     "promise": Promise(Decimal(777_777), SupplyPackage(end_date=NOW + DAY), ((Seat(name="Otto"), None),)),
     "lacks": {"country": {"Otto": True}},
 }  # fmt: skip
