@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache, partial
-from typing import Any, Literal, Protocol
+from functools import cache, cached_property, partial
+from typing import Any, Literal, Protocol, get_args
 
 from pydantic import ValidationError
 
@@ -205,16 +205,23 @@ class Case:
     def currency(self, values: Values) -> str:
         return values.get("currency") or self.usual_currency
 
-    @property
+    @cached_property
     def has_new_price(self) -> bool:
         """Whether its price or its currency changes, or is the first."""
-        return any(self.after.get(name) != self.before.get(name) for name in ("price", "currency"))
+        return not self.before or any(self.after.get(name) != self.before.get(name) for name in _PRICE)
 
-    @property
+    @cached_property
     def price_before(self) -> Any:
         """The price that it replaces in the same currency, if any."""
         same = self.currency(self.before) == self.currency(self.after)
         return self.before.get("price") if same else None
+
+    @cached_property
+    def scale(self) -> PriceScale | None:
+        """What its price is compared with: the first that there is."""
+        title, currency = "the offer" if self.of == "offer" else "the price before", self.currency(self.after)
+        own = (price for price, other in self.prices if other == currency)
+        return PriceScale.at(self.price_before, title) or self.wins or PriceScale.of_package(own)
 
     @property
     def needs_wins(self) -> bool:
@@ -298,19 +305,13 @@ def _price(case: Case) -> Iterator[Answer]:
     if price == 0:
         yield "a price of 0", case.before.get("price"), price
     elif price != case.before.get("price") or not case.before:
-        yield from _beyond("price", price, _scale(case), UNUSUAL)
-
-
-def _scale(case: Case) -> PriceScale | None:
-    title = "the offer" if case.of == "offer" else "the price before"
-    own = (price for price, currency in case.prices if currency == case.currency(case.after))
-    return PriceScale.at(case.price_before, title) or case.wins or PriceScale.of_package(own)
+        yield from _beyond("price", price, case.scale, UNUSUAL)
 
 
 def _price_alone(case: Case) -> Iterator[Answer]:
     price, currency = case.after.get("price"), case.currency(case.after)
     before = case.before.get("price")
-    if price and case.has_new_price and price != before and not _scale(case) and (case.prices or before):
+    if price and case.has_new_price and price != before and not case.scale and (case.prices or before):
         sentence = f"a price of {money_text(price)} {currency}, with no other in {currency} to compare with"
         yield sentence, None, price
 
@@ -359,7 +360,7 @@ def _fee(case: Case) -> Iterator[Answer]:
         bound = f"not less than the price ({money_text(price)})"
         yield f"a fee of {money_text(fee)} CPM, {bound}", price, fee
     elif kind == PERCENT and fee > HIGH_PERCENT and fee != before:
-        yield f"a fee of {fee:,f} % of spend, above {HIGH_PERCENT} %", before, fee
+        yield f"a fee of {fee.normalize():,f} % of spend, above {HIGH_PERCENT} %", before, fee
     elif fee != before:
         yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"))
 
@@ -481,6 +482,13 @@ RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""
 
 
+_RULES: Mapping[tuple[Kind, Reader], Sequence[WarningRule]] = {
+    (of, reader): [rule for rule in RULES if of in rule.of and reader in rule.readers]
+    for of in get_args(Kind)
+    for reader in get_args(Reader)
+}
+
+
 def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
     """What is probably a slip in a case, for this reader; at most MOST, and how many more there are."""
     if reader == "buyer":
@@ -496,8 +504,7 @@ def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
             rule.asks,
             *title,
         )
-        for rule in RULES
-        if case.of in rule.of and reader in rule.readers
+        for rule in _RULES[case.of, reader]
         if not rule.names or not rule.names.isdisjoint(case.names)
         for sentence, before, after, *title in rule.check(case)
     ]

@@ -16,8 +16,9 @@ from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import FEE_TYPES, DemandDeal, SupplyPackage
 from lib.deals.proposals.writers import ClientWriter
+from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.warnings import PriceScale, Promise, Supply, WinScales
 from lib.serving import connect
 from lib.serving.connect.availability import ReportAvailability
@@ -76,6 +77,20 @@ def question(desk: AppTest) -> str:
     return " ".join(labels + [warning.value for warning in desk.warning]).replace("\\", "")
 
 
+def hint(desk: AppTest) -> str:
+    """What is said on a screen and asks nothing."""
+    return " ".join(caption.value for caption in desk.caption if ":material/info:" in caption.value)
+
+
+def fill(desk: AppTest, key: str, text: str) -> None:
+    """Type a term, or choose it."""
+    if key.endswith((FEE_TYPE, "currency")):
+        desk.selectbox(key=key).set_value(int(text) if text.isdigit() else text)
+    else:
+        desk.text_input(key=key).set_value(text)
+    clean(desk.run())
+
+
 def by_form(place: Place, before: str, **terms: str) -> str:
     """Terms in New package."""
     place.desk.drafts.discard()
@@ -85,8 +100,7 @@ def by_form(place: Place, before: str, **terms: str) -> str:
     if "units" in terms:
         desk.selectbox(key="np_deal_type").set_value("guaranteed").run()
     for name, text in terms.items():
-        key = "np_price_1" if name == "price" else f"np_{name}"
-        clean(desk.text_input(key=key).set_value(text).run())
+        fill(desk, "np_price_1" if name == "price" else f"np_{name}", text)
     return question(desk)
 
 
@@ -100,7 +114,7 @@ def by_drawer(place: Place, before: str, **terms: str) -> str:
     if "units" in terms:
         desk.selectbox(key=f"{prefix}deal_type").set_value("guaranteed").run()
     for name, text in terms.items():
-        clean(desk.text_input(key=prefix + name).set_value(text).run())
+        fill(desk, prefix + name, text)
     return question(desk)
 
 
@@ -108,12 +122,11 @@ def by_addition(place: Place, before: str, **terms: str) -> str:
     """A deal that is added to a package."""
     desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
     clean(desk.button_group(key="drawer_shown").set_value("Add deals").run())
-    desk.multiselect(key="add-2-seats").set_value([2]).run()
+    clean(desk.multiselect(key="add-2-seats").set_value([2]).run())
     if "units" in terms:
         desk.selectbox(key="add-2-deal_type").set_value("guaranteed").run()
     for name, text in terms.items():
-        key = "add-2-price_2" if name == "price" else f"add-2-{name}"
-        clean(desk.text_input(key=key).set_value(text).run())
+        fill(desk, "add-2-price_2" if name == "price" else f"add-2-{name}", text)
     return question(desk)
 
 
@@ -149,7 +162,9 @@ def by_csv(place: Place, before: str, **terms: str) -> str:
     titles, cells = columns(terms)
     table = csv_text.read(f"Package,Seat,{titles}\n2,Beta Media,{cells}", csv_deals.SHAPE)
     seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
-    return _upload(place, desk, "deals", csv_deals.check(place.deals, table.rows, seats, {}))
+    return _upload(
+        place, desk, "deals", csv_deals.check(place.deals, table.rows, seats, place.deals.abilities.fees)
+    )
 
 
 def by_csv_of_packages(place: Place, before: str, **terms: str) -> str:
@@ -158,7 +173,8 @@ def by_csv_of_packages(place: Place, before: str, **terms: str) -> str:
     titles, cells = columns(terms)
     last = END.date() - dt.timedelta(days=1)
     text = f"Name,Media type,Start,End,Seat,{titles}\nNew,banner,2026-01-01,{last},Beta Media,{cells}"
-    cells_of_deals = DealCells({seat.id or 0: seat for seat in place.deals.everything("seats")}, {})
+    seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
+    cells_of_deals = DealCells(seats, place.deals.abilities.fees)
     rows = csv_text.read(text, csv_packages.SHAPE).rows
     lists = {"domain_list": {}, "app_list": {}}
     return _upload(place, desk, "packages", csv_packages.check(place.deals, rows, lists, cells_of_deals))
@@ -204,7 +220,9 @@ def by_new_package_of_agent(place: Place, before: str, *, price: str) -> str:
 def by_api(place: Place, before: str, **terms: str) -> str:
     """The warnings of a change by the API, alone and in a list."""
     sentences = []
+    old = place.deals.get(DemandDeal, DEAL)
     for path, body in ((f"{DEAL}/", plain_values(terms)), ("", [{"id": DEAL, **plain_values(terms)}])):
+        place.deals.change(DemandDeal, DEAL, {name: getattr(old, name) for name in values(terms)})
         place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
         response = place.api("PUT", f"demand_deals/{path}", body)
         sentences.append(
@@ -219,7 +237,8 @@ def by_api(place: Place, before: str, **terms: str) -> str:
 def values(terms: Mapping[str, str]) -> dict[str, Any]:
     """The terms as values; guaranteed impressions come with their type."""
     guarantee = {"deal_type": "guaranteed"} if "units" in terms else {}
-    return {name: Decimal(text) for name, text in terms.items()} | guarantee
+    kinds = {FEE_TYPE: int, "currency": str}
+    return {name: kinds.get(name, Decimal)(text) for name, text in terms.items()} | guarantee
 
 
 def plain_values(terms: Mapping[str, str]) -> dict[str, Any]:
@@ -231,7 +250,10 @@ def plain_values(terms: Mapping[str, str]) -> dict[str, Any]:
 
 def columns(terms: Mapping[str, str]) -> tuple[str, str]:
     """The titles and the cells of a file for these terms."""
-    cells = {fields.BY_NAME[name].column: text for name, text in terms.items()}
+    cells = {
+        fields.BY_NAME[name].column: FEE_TYPES[int(text)] if name == FEE_TYPE else text
+        for name, text in terms.items()
+    }
     cells |= {"Deal type": "guaranteed"} if "units" in terms else {}
     return ",".join(cells), ",".join(cells.values())
 
@@ -332,6 +354,174 @@ def test_terms_at_odds(way: Callable[..., str], place: Place, monkeypatch: pytes
     place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
     for terms, figures in TERMS_AT_ODDS:
         check(way(place, "2", **terms), figures)
+
+
+ASKED_TERMS = {
+    "usual fee": ({FEE_TYPE: "1", FEE: "10", "price": "2"}, ()),
+    "fee": ({FEE_TYPE: "3", FEE: "25", "price": "2"}, ("25.00 CPM", "not less than the price (2.00)")),
+    "percent": ({FEE_TYPE: "1", FEE: "95", "price": "2"}, ("95 % of spend", "above 30 %")),
+    "budget": ({"price": "2", "budget": "0.01"}, ("0.01", "less than 1,000 impressions cost (2.00)")),
+}
+
+
+@pytest.mark.parametrize("way", TERMS)
+def test_fees_and_budgets(way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fee that takes the price or most of the spend, and a budget that buys nothing, are asked about
+    wherever terms are written."""
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
+    for terms, figures in ASKED_TERMS.values():
+        check(way(place, "2", **terms), figures)
+
+
+def second_by_addition(place: Place) -> str:
+    """A deal that is added to a package in which its seat has one."""
+    desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Add deals").run())
+    clean(desk.multiselect(key="add-2-seats").set_value([1]).run())
+    fill(desk, "add-2-price_1", "7")
+    return question(desk)
+
+
+def second_by_clone(place: Place) -> str:
+    """A clone of a deal for its own seat."""
+    desk = place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD)
+    desk.session_state["action_clone"] = True
+    desk.run().selectbox(key=f"clone-{DEAL}-seat").set_value(1)
+    fill(desk, f"clone-{DEAL}-price", "7")
+    return question(desk)
+
+
+def second_by_drawer(place: Place) -> str:
+    """Another seat in the drawer: deals 1 and 2 are in one package."""
+    desk = place.visit("deals", open="demand_deals-2", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    clean(desk.selectbox(key="change-demand_deals-2-seat").set_value(1).run())
+    return question(desk)
+
+
+def second_by_csv(place: Place) -> str:
+    """A line of a file that creates a deal for a seat that has one."""
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
+    table = csv_text.read("Package,Seat,Price\n2,Alpha Buying,7", csv_deals.SHAPE)
+    seats = {seat.id or 0: seat for seat in place.deals.everything("seats")}
+    return _upload(place, desk, "deals", csv_deals.check(place.deals, table.rows, seats, {}))
+
+
+def second_by_proposal(place: Place) -> str:
+    """A proposed seat."""
+    body = {"entity": "demand_deals", "entity_id": 2, "fields": {"seat": {"id": 1}}, "reason": "Why"}
+    return _proposal(place, body)
+
+
+def second_by_agent(place: Place) -> str:
+    """What an agent is answered that proposes a seat."""
+    toolbox = Toolbox("manager", Desk.local("manager", settings=Settings(home=place.home, demo=True)), print)
+    change = {"kind": "deals", "id": 2, "fields": {"seat": {"id": 1}}, "reason": "Why"}
+    return " ".join(json.loads(toolbox.call("propose_change", change).text)["warnings"])
+
+
+def second_by_api(place: Place) -> str:
+    """What a change of the seat is answered."""
+    response = place.api("PUT", "demand_deals/2/", {"seat": {"id": 1}})
+    return " ".join(json.loads(response.headers["Tranche-Warnings"]))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        second_by_addition, second_by_clone, second_by_drawer, second_by_csv, second_by_proposal,
+        second_by_agent, second_by_api,
+    ],
+)  # fmt: skip
+def test_a_second_deal_of_a_seat(way: Callable[[Place], str], place: Place) -> None:
+    """A second deal of a seat in a package is asked about wherever a seat is chosen.
+
+    New package and a file of packages have each seat once; several and a file of changes change no seat, and
+    a buyer proposes none.
+    """
+    check(way(place), ("second deal of the same seat and package", "Alpha Buying"))
+
+
+def test_a_price_without_a_scale_is_a_hint(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A price in a currency that no other deal of the package has is said, and needs no confirmation."""
+    monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
+    expected = "with no other in JPY to compare with"
+    desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Add deals").run())
+    clean(desk.multiselect(key="add-2-seats").set_value([2]).run())
+    fill(desk, "add-2-currency", "JPY")
+    fill(desk, "add-2-price_2", "2.05")
+    assert expected in hint(desk)
+    assert not question(desk)
+    desk = place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    fill(desk, f"change-demand_deals-{DEAL}-currency", "JPY")
+    fill(desk, f"change-demand_deals-{DEAL}-price", "2.05")
+    assert expected in hint(desk)
+    assert not question(desk)
+    assert expected in by_agent(place, "7", price="2.05", currency="JPY")
+    assert expected in by_api(place, "7", price="2.05", currency="JPY")
+
+
+START_LATER, END_PAST = (
+    {"start_date": TODAY + dt.timedelta(days=300)},
+    {"end_date": TODAY - dt.timedelta(days=9)},
+)
+DATES = (
+    (START_LATER, "3 deals that run now stop until then"),
+    (END_PAST, "3 deals that run now stop at once"),
+    ({"end_date": TODAY + dt.timedelta(days=3000)}, "more than five years ahead"),
+)
+
+
+def dates_by_drawer(place: Place, dates: Mapping[str, dt.datetime]) -> str:
+    """Other days in the drawer of a package; its last day is the one before its end."""
+    place.desk.drafts.discard(("supply_deals", 1))
+    desk = place.visit("deals", open="supply_deals-1", slicer=SOLD)
+    clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+    for name, at in dates.items():
+        day = at.date() - dt.timedelta(days=name == "end_date")
+        clean(desk.text_input(key=f"change-supply_deals-1-{name}").set_value(f"{day}").run())
+    return question(desk)
+
+
+def dates_by_several(place: Place, dates: Mapping[str, dt.datetime]) -> str:
+    """Other days of several packages."""
+    row = DealRow("supply_deals", 1, "Package 1")
+    plan = edit_plan(place.desk.bulk_actions, "supply_deals", [row])
+    plan.source.ask_for(
+        SharedChange(dates={name: at.replace(tzinfo=None) for name, at in dates.items()}), [row]
+    )
+    plan.begin()
+    plan.step(place.deals)
+    desk = place.visit("deals", deals_kind="Packages", slicer=SOLD)
+    desk.session_state["deals_several"] = plan
+    return question(clean(desk.run()))
+
+
+def dates_by_proposal(place: Place, dates: Mapping[str, dt.datetime]) -> str:
+    """Other days that are proposed."""
+    fields = {name: moments.write(at) for name, at in dates.items()}
+    return _proposal(place, {"entity": "supply_deals", "entity_id": 1, "fields": fields, "reason": "Why"})
+
+
+def dates_by_agent(place: Place, dates: Mapping[str, dt.datetime]) -> str:
+    """What an agent is answered that proposes other days."""
+    toolbox = Toolbox("manager", Desk.local("manager", settings=Settings(home=place.home, demo=True)), print)
+    fields = {name: moments.write(at) for name, at in dates.items()}
+    change = {"kind": "packages", "id": 1, "fields": fields, "reason": "Why"}
+    return " ".join(json.loads(toolbox.call("propose_change", change).text)["warnings"])
+
+
+@pytest.mark.parametrize("way", [dates_by_drawer, dates_by_several, dates_by_proposal, dates_by_agent])
+def test_days_that_stop_what_runs(
+    way: Callable[[Place, Mapping[str, dt.datetime]], str], place: Place
+) -> None:
+    """A later start, an end that has passed and one that is far ahead are asked about wherever days of a
+    package are changed, and it is said what stops."""
+    for dates, figures in DATES:
+        check(way(place, dates), (figures,))
 
 
 def test_what_several_deals_promise_is_taken_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
