@@ -87,9 +87,12 @@ def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
         bool(PRICES & case.names and case.after.get("price")) and not case.price_before for case in deals
     ]
     promises = [bool(PROMISES & case.names) and case.after.get("units") is not None for case in deals]
-    priced = {number for index in compress(count(), has_price) for number in packages[index]}
-    promised = {number for index in compress(count(), promises) for number in packages[index]}
-    rows, prices = _media_and_dates(work, priced | promised), _list_prices(work, priced, own)
+    price_packages = {number for index in compress(count(), has_price) for number in packages[index]}
+    promise_packages = {number for index in compress(count(), promises) for number in packages[index]}
+    rows, prices = (
+        _media_and_dates(work, price_packages | promise_packages),
+        _list_prices(work, price_packages, own),
+    )
     twins = _twins(work, set[Pair]().union(*pairs), own)
     for index, case in enumerate(deals):
         for pair in pairs[index]:
@@ -153,8 +156,8 @@ def _promises(
         deal = deals[index].after
         price = deal.get("price") if deals[index].currency(deal) == work.currency else None
         guarantees[package].append((deal["units"], _seat(deal), price))
-    stored = [package for package, index in last.items() if not deals[index].packages]
-    bodies = {body["id"]: body for body in PACKAGES.show(work, stored)} if stored else {}
+    package_ids = [package for package, index in last.items() if not deals[index].packages]
+    bodies = {body["id"]: body for body in PACKAGES.show(work, package_ids)} if package_ids else {}
     return {
         index: _promise(work, body, guarantees[package])
         for package, index in last.items()
