@@ -118,7 +118,11 @@ class Write:
     @property
     def cases(self) -> list[Case]:
         """What can be judged of it by itself, with that of each deal that it creates."""
-        fields = model_of(self.entity).model_validate(dict(self.fields)).model_dump(include={*self.fields})
+        model = model_of(self.entity).model_validate(dict(self.fields))
+        # Dumped dates are texts; rules compare moments.
+        fields = model.model_dump(include={*self.fields}) | {
+            name: value for name in self.fields if isinstance(value := getattr(model, name, None), datetime)
+        }
         kind: Literal["deal", "package"] = "deal" if self.entity == DemandDeal.entity else "package"
         case = Case(kind, {**self.before, **fields}, frozenset(fields), datetime.now(UTC), self.before)
         return [case, *case.new_deals]

@@ -158,7 +158,9 @@ class AuthorizedCall(DealsCall):
         """The same for a write, or a dry run of it, which is compared with what the caller's reports tell."""
         problems = Problems()
         others = [pair for pair in self.parameters if pair[0] != DRY_RUN]
-        flags = [queries.flag(text, DRY_RUN, problems) for name, text in self.parameters if name == DRY_RUN]
+        texts = [text for name, text in self.parameters if name == DRY_RUN]
+        # A script whose variable is not set sends it empty, and means no write.
+        flags = [queries.flag(text or "empty", DRY_RUN, problems) for text in texts]
         problems.check()
         return replace(
             self.request(body, if_match, idempotency_key), parameters=others, is_dry_run=any(flags),

@@ -43,9 +43,10 @@ def available(
     )
     if wins is not None:
         lookup = seat_prices.daily_lookup(report, wins, filters, buyers, HISTORY)
-        daily = lookup.read([report.ask(query) for query in lookup.queries])
-        outlook = forecast.Forecast.of_booking(daily, *booking)
-        if math.isfinite(outlook.value) and outlook.value > 0:
+        answers = [report.ask(query) for query in lookup.queries]
+        outlook = forecast.Forecast.of_booking(lookup.read(answers), *booking)
+        # Nothing at these prices is an answer for those who won below them.
+        if any(answer.total.values.get(wins.wins) for answer in answers) and math.isfinite(outlook.value):
             who, whose = ("this seat", "its price") if len(buyers) == 1 else ("these seats", "their prices")
             return Supply(outlook.value, f"{who} may win at {whose}")
     query = report.query(HISTORY, filters=filters, data_fields=(field.name,), split_by=(forecast.DAY,))

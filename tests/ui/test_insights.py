@@ -65,8 +65,8 @@ def falling(of: dict[str, float]) -> list[str]:
 
 
 def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
-    """The table has what the targeting had each day of thirty, and the sentence the forecast of the first
-    thirty days of a package without end, which forty days of data give no range."""
+    """The table has what the targeting had each day of thirty, and the sentence the forecast of the next
+    thirty days of a running package without end, which forty days of data give no range."""
     desk = opened(visit)
     rows = sold()
     meant = rows[rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")]
@@ -74,13 +74,15 @@ def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
     days = [LAST_DAY - dt.timedelta(days=n) for n in reversed(range(30))]
     shown = next(one.value for one in desk.dataframe if "Bids" in one.value)
     assert list(shown["Bids"]) == [f"{bids.get(day, 0):,.0f}" for day in days]
-    parts = [15.5 / 24, *[1.0] * 29, 8.5 / 24]  # it starts at half past eight in the morning, UTC
-    weekdays = [(dt.date(2026, 1, 1) + dt.timedelta(days=n)).weekday() for n in range(31)]
+    now = dt.datetime.now(dt.UTC)
+    part = (now.hour + now.minute / 60) / 24
+    parts = [1 - part, *[1.0] * 29, part]
+    weekdays = [(now.date() + dt.timedelta(days=n)).weekday() for n in range(31)]
     same = [[bids.get(day, 0) for day in days[-7:] if day.weekday() == weekday] for weekday in weekdays]
     expected = Numbers().rough(sum(part * sum(of) for part, of in zip(parts, same, strict=True)))
     sentence = next(one.value for one in desk.markdown if "all buyers" in one.value).replace("\\", "")
     assert sentence.startswith(
-        "The first 30 days (no end is booked), what all buyers together may have: "
+        "The next 30 days (no end is booked), what all buyers together may have: "
         f"about {expected} bids (no range: too few past ones could be tried, or held)"
     )
 
