@@ -133,6 +133,18 @@ def own_copy(untouched_deals_home: Path, folder: Path) -> Path:
     return target
 
 
+def date_back(home: Path) -> None:
+    """Let all deals and packages, and what was done to them, date from before the report's days."""
+    before = LAST_DAY - dt.timedelta(days=60)
+    with closing(sqlite3.connect(home / DATABASE)) as database, database:
+        for table in ("demand_deals", "supply_packages"):
+            ([stored],) = database.execute(f"SELECT max(created_at) FROM {table}")
+            stored = f"{before}{stored[10:]}"
+            database.execute(f"UPDATE {table} SET created_at = ?, updated_at = ?", [stored, stored])
+        ([stored],) = database.execute("SELECT max(at) FROM changes")
+        database.execute("UPDATE changes SET at = ?", [f"{before}{stored[10:]}"])
+
+
 def sold_rows() -> pa.Table:
     """What the deals 1 to 4 delivered in the forty days up to yesterday."""
     draw, size = np.random.default_rng(7), 4000

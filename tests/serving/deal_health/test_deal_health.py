@@ -11,7 +11,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 from conftest import COUNTRIES, LAST_DAY
-from dealing import DEFINITION, SOLD, clients, sold_rows
+from dealing import DEFINITION, SOLD, clients, date_back, sold_rows
 from file_settings import changed
 from peopled import people_in
 from sqlalchemy import update
@@ -210,6 +210,7 @@ def imported(home: Path) -> None:
 
 def test_data_and_the_day_change(desk: Settings, watch: HealthWatch, own_deals_home: Path) -> None:
     """After an import, and on another day, all deals are computed again by that report alone."""
+    date_back(own_deals_home)
     watch.look(NOW)
     imported(own_deals_home)
     later = NOW + dt.timedelta(minutes=6)

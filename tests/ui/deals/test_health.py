@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 from boards import components
 from conftest import COUNTRIES, LAST_DAY
-from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
+from dealing import DEFINITION, SOLD, Visit, clean, date_back, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
@@ -44,6 +44,7 @@ def broken(deals: Deals) -> None:
 def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
     """Each deal says how it is, the switch leaves those that need attention, and they are counted."""
     broken(deals)
+    date_back(own_deals_home)
     compute(own_deals_home)
     desk = visit("deals", slicer=SOLD, deals_kind="Deals")
     assert healths(desk) == {
