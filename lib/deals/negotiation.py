@@ -142,8 +142,9 @@ class Negotiation:
     is_repeat: bool = False
 
     def warnings(self, terms: OfferTerms, reader: Reader) -> list[DealWarning]:
-        """What of a proposal is probably a slip, for the side that makes it: the buyer's beside the offer, the
-        house's beside the deal, since what it proposed last may be the slip that it corrects."""
+        """What of a proposal is probably a slip, for the side that makes it: a buyer's beside the offer, the
+        house's beside the deal, since what it proposed last may be the slip that it corrects.
+        """
         before = _offer_values(self.offer if reader == "buyer" else self.terms)
         after = _offer_values(terms)
         return judge(Case("offer", before | after, frozenset(after), datetime.now(UTC), before), reader)

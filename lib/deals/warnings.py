@@ -368,7 +368,8 @@ def _fee(case: Case) -> Iterator[Answer]:
 def _units(case: Case) -> Iterator[Answer]:
     units, before = case.after.get("units"), case.before.get("units")
     if units and before and (units > FACTOR * before or units * FACTOR < before):
-        yield f"{units:,.0f} impressions, where the offer has {before:,.0f}", before, units, "the offer"
+        title, verb = ("the offer", "has") if case.of == "offer" else ("the deal", "had")
+        yield f"{units:,.0f} impressions, where {title} {verb} {before:,.0f}", before, units, title
 
 
 def _twin(case: Case) -> Iterator[Answer]:
@@ -466,7 +467,9 @@ RULES = (
     WarningRule("budget_slip", ("deal",), "budget", "price, budget before", frozenset({"budget"}), _budget),
     WarningRule("budget_exceeded", ("deal",), "budget", "own terms", _COSTS, _budget_for_units),
     WarningRule("fee_slip", ("deal",), FEE, "price, fee before", frozenset({FEE, FEE_TYPE, "price"}), _fee),
-    WarningRule("units_slip", ("offer",), "units", "offer", _UNITS, _units, readers=BOTH),
+    WarningRule(
+        "units_slip", ("deal", "offer"), "units", "offer, units before", _UNITS, _units, readers=BOTH
+    ),
     WarningRule("second_deal", ("deal",), "seat", "package", frozenset({"seat", "supply_deals"}), _twin),
     WarningRule("no_package", _BOOKINGS, "supply_deals", "packages", _LINKS, _no_package),
     WarningRule("start_moved", ("package",), "start_date", "running deals", _DATES, _start),

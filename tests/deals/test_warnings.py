@@ -212,6 +212,16 @@ def test_dates_that_are_over(end: str, count: int) -> None:
     assert len(sentences(supply(after={"end_date": moments.parse(end)}))) == count
 
 
+@pytest.mark.parametrize(
+    ("before", "units", "is_odd"),
+    [(1_000_000, 100, True), (1_000_000, 3_000_001, True), (1_000_000, 3_000_000, False), (None, 100, False)],
+)
+def test_units_beside_those_before(before: int | None, units: int, is_odd: bool) -> None:
+    """Units more than three times those before, or less than a third, are asked about; first ones are not."""
+    found = sentences(deal(before={"units": before}, after={"units": units}), "units_slip")
+    assert found == ([f"{units:,} impressions, where the deal had {before:,}."] if is_odd else [])
+
+
 def promise(units: int, end: dt.datetime | None, start: dt.datetime | None = None) -> Promise:
     """A package that ends then, and promises so many."""
     return Promise(Decimal(units), SupplyPackage(start_date=start, end_date=end))
