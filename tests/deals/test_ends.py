@@ -40,7 +40,7 @@ def package(end: dt.datetime | None) -> SupplyPackage:
 @pytest.mark.parametrize(("text", "end", "words"), CASES)
 def test_an_end_is_typed_as_the_last_day(text: str, end: dt.datetime, words: str) -> None:
     """Form, drawer, bulk edit and CSV store the same moment for what is typed, an exclusive one."""
-    draft = Draft.of(name="P", media_type="banner", start_date="2026-11-20", end_date=text, offset=60)
+    draft = Draft.of(name="P", media_type="banner", start_date="2026-11-20", end_date=text, zone=60)
     assert draft.package().end_date == end
     assert inputs.request_value("end_date", text, ZONE) == end
     assert csv_changes._moment(text, ZONE, is_end=True) == end
