@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sqlalchemy import BigInteger, Connection, Date, Row, String, Table, Text, insert, select
 
@@ -28,7 +28,6 @@ from lib.wire.errors import BadRequest, Conflict
 
 Side = Literal["buyer", "house"]
 Act = Literal["accepts", "proposes", "declines", "withdraws"]
-ACTS: tuple[Act, ...] = get_args(Act)
 MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 50, 64, 500
 DETAILS = "details"
 PENDING, APPROVED, REJECTED = (

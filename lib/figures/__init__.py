@@ -1,1 +1,4 @@
-"""What the desk says of a question, as values and texts: screens draw it, documents have it. No Streamlit."""
+"""What the desk says of a question, a board or a deal, as values and texts, for screens and documents alike.
+
+Nothing here knows of Streamlit or of a session; a `RequestContext` says who asks and how they write.
+"""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
 Names = Collection[str]
 Progress = Callable[[int], None]
-FORMATS: tuple[Format, ...] = get_args(Format)
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
 _EXAMPLE_NAMES = 3

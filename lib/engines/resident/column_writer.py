@@ -31,7 +31,6 @@ MOST_ELEMENTS = 2**32 - 1
 Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
-Records = npt.NDArray[np.uint32]
 MISSING = np.uint64(2**64 - 1)
 
 

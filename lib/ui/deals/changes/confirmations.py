@@ -34,7 +34,7 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-PRICE, CURRENCY, END = "price", "currency", "end_date"
+PRICE, CURRENCY = "price", "currency"
 COMPARED = (PRICE, "units", "budget", CURRENCY, "supply_deals", "seat", "agency_curation_fee",
             "agency_curation_fee_type")  # fmt: skip
 """The fields of a deal that questions about a change look at, changed or not."""
