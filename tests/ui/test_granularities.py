@@ -127,7 +127,7 @@ def test_the_board_says_it(grain: Granularity, answer: Callable[[dict[str, str]]
     assert labels <= {"Others", "Total", *buckets["names"]}
     assert len(labels) >= min(100, len(expected))
     page = snapshots.snapshot_chart(found["head"]["head"], found["head"]["head"]["fields"]["imps"])
-    drawn = dict(snapshot_chart._ticks(page, 100))
+    drawn = dict(snapshot_chart.ticks(page, 100))
     assert drawn == {place: buckets["ticks"][place] for place in drawn}
 
 

@@ -37,6 +37,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "index": (
         "stApp",
         "stElementContainer",
+        "stHorizontalBlock",
         "stLayoutWrapper",
         "stMain",
         "stMainBlockContainer",

@@ -118,14 +118,17 @@ def _plot(axes: Axes, chart: Chart, width: float, font: float) -> None:
         axes.axvline(starts[index], color=GRAY, lw=1, ls=(0, (1, 3)))
         hours = sentence.partition(":")[0]
         axes.text(starts[index], 1, f" {hours}", color=GRAY, size=font - 1, transform=top, va="top")
-    # Places and texts of at most so many ticks; of hours over more than two days their midnights.
-    most = max(2, int(width / ROOM_OF_A_TICK))
-    midnights = [index for index, start in enumerate(chart.starts) if start.endswith("T00:00:00")]
-    indices = midnights if len(midnights) > 2 else [*range(len(chart.starts))]
-    ticks = [(index, chart.ticks[index]) for index in indices[:: -(-len(indices) // most) or 1]]
-    axes.set_xticks([starts[index] for index, _ in ticks], [text for _, text in ticks])
+    places = ticks(chart, max(2, int(width / ROOM_OF_A_TICK)))
+    axes.set_xticks([starts[index] for index, _ in places], [text for _, text in places])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
+
+
+def ticks(chart: Chart, most: int) -> list[tuple[int, str]]:
+    """Places and texts of at most so many ticks; of hours over more than two days their midnights."""
+    midnights = [index for index, start in enumerate(chart.starts) if start.endswith("T00:00:00")]
+    indices = midnights if len(midnights) > 2 else [*range(len(chart.starts))]
+    return [(index, chart.ticks[index]) for index in indices[:: -(-len(indices) // most) or 1]]
 
 
 def _course(axes: Axes, line: Line, x: Values, values: Values, parts: Sequence[str], order: int) -> None:
