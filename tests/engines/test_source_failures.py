@@ -121,9 +121,9 @@ def test_collations_that_take_texts_for_equal(tmp_path: Path, rows_database: str
         admin.execute(
             "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
         )
-        admin.execute("CREATE TABLE mixed_case (at timestamptz, country text COLLATE nocase, bids float8)")
-        admin.cursor().executemany("INSERT INTO mixed_case VALUES (%s, %s, %s)", [(DAY, "US", 1), (DAY, "us", 2)])
-    slicer = Slicer(tmp_path, rows_database, "mixed_case")
+        admin.execute("CREATE TABLE folded (at timestamptz, country text COLLATE nocase, bids float8)")
+        admin.cursor().executemany("INSERT INTO folded VALUES (%s, %s, %s)", [(DAY, "US", 1), (DAY, "us", 2)])
+    slicer = Slicer(tmp_path, rows_database, "folded")
     assert by_country(slicer) == {"US": 1, "us": 2}
     for match, value in (("contains", "S"), ("begins with", "U"), ("ends with", "S"), ("equals", "US")):
         assert by_country(slicer, Filter(name="country", match=match, value=(value,))) == {"US": 1}
