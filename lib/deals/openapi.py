@@ -214,7 +214,7 @@ WARNING = _model(
     compared_with=Annotated[str, Field(description="What `before` is, in words")],
 )
 DELIVERY = _model(
-    "Delivery",
+    "DeliveryFigures",
     "What a deal delivered, by the report: figures of the last days, and of guaranteed impressions those to "
     "date, expected by then if they come evenly, and projected to the end. An extension.",
     **dict.fromkeys(FIGURES, float | None),

@@ -101,8 +101,9 @@ from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.agents.python_client import Desk
 from lib.slicers.models import Slicer
 from lib.settings import Settings
+from lib.share.documents import dossier
 from lib.share.snapshot import page
-from lib.ui.deals.buyers import dossier, hand_over
+from lib.ui.deals.buyers import hand_over
 from lib.figures.deals.field_text import Prices
 from peopled import people_in
 
