@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 import httpx
+from pydantic import ValidationError
 
 from lib.deals import moments
 from lib.deals.models import (
@@ -117,8 +118,12 @@ class Write:
 
     @property
     def cases(self) -> list[Case]:
-        """What can be judged of it by itself, with that of each deal that it creates."""
-        model = model_of(self.entity).model_validate(dict(self.fields))
+        """What can be judged of it by itself, with that of each deal that it creates; nothing before it is
+        filled in."""
+        try:
+            model = model_of(self.entity).model_validate(dict(self.fields))
+        except ValidationError:  # as our own service: what a write lacks is refused, not warned of
+            return []
         # Dumped dates are texts; rules compare moments.
         fields = model.model_dump(include={*self.fields}) | {
             name: value for name in self.fields if isinstance(value := getattr(model, name, None), datetime)
@@ -321,7 +326,7 @@ class Deals:
         more than the write itself.
         """
         if not self.abilities.is_own:
-            return [[judge(case) for case in write.cases] for write in writes]
+            return [[judge(case) for case in write.cases] or [[]] for write in writes]
         warnings: dict[int, list[list[DealWarning]]] = {index: [[]] for index in range(len(writes))}
         groups: dict[tuple[str, bool], list[int]] = {}
         for index, write in enumerate(writes):
