@@ -7,8 +7,10 @@ import os
 import re
 import runpy
 import shutil
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,16 @@ def address(demo: Path) -> Iterator[str]:
     command = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
     with started(command, demo) as found:
         yield found
+
+
+def wait_for_health(home: Path) -> None:
+    """Until the server has computed what guaranteed deals delivered, in the background."""
+    question = "SELECT count(*) FROM deal_health WHERE units_projected IS NOT NULL"
+    deadline = time.monotonic() + 120
+    with contextlib.closing(sqlite3.connect(home / "tranche.db")) as database:
+        while not database.execute(question).fetchone()[0]:
+            assert time.monotonic() < deadline, "the server computes no health of deals"
+            time.sleep(0.1)
 
 
 class Reader:
@@ -97,7 +109,10 @@ def test_examples_run(document: Path, demo: Path, address: str, tmp_path: Path) 
     """The commands and scripts of a document run in its order, and return what it shows."""
     if not shutil.which("curl"):
         pytest.skip("the examples of the documents need curl")
-    over_http = ADDRESS in document.read_text(encoding="utf-8")
+    text = document.read_text(encoding="utf-8")
+    over_http = ADDRESS in text
+    if "delivery=true" in text:
+        wait_for_health(demo)
     follow(document, Reader(tmp_path, demo if over_http else tmp_path / "home", address))
 
 

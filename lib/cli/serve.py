@@ -16,12 +16,13 @@ from lib.settings import Settings
     help="Port to listen on, 0 for a free one. Default: the setting `port`.",
 )
 def serve(host: str | None, port: int | None) -> None:
-    """Serve the APIs over HTTP, without the desk, until stopped.
+    """Serve the APIs over HTTP, without the desk, until stopped, and compute the health of deals.
 
     They are documented at /docs.
     """
     from lib.agents import agent_route
     from lib.serving import connect
+    from lib.serving.deal_health import computing
     from lib.serving.front import guard, logs, server
     from lib.wire.apis import Compression
 
@@ -36,4 +37,5 @@ def serve(host: str | None, port: int | None) -> None:
     def ready(address: str) -> None:
         click.echo(f"The APIs are at {address}, documented at {address}/docs  (stop with Ctrl+C)")
 
-    server.run(guard(apis, network), network, ready)
+    with computing(settings):
+        server.run(guard(apis, network), network, ready)

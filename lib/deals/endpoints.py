@@ -241,5 +241,5 @@ def list_page(request: Request, part: ListPage) -> Fields:
         "results": part.results,
         **({"counts": part.counts} if part.counts else {}),
         **({"etags": part.etags} if part.etags else {}),
-        **({"delivery": part.delivery} if part.delivery else {}),
+        **({"delivery": part.delivery} if part.delivery is not None else {}),
     }

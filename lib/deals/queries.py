@@ -32,7 +32,7 @@ class ListPage:
     results: list[dict[str, Any]]
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
-    delivery: dict[str, dict[str, Any]] = field(default_factory=dict)
+    delivery: dict[str, dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
