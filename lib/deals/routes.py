@@ -51,7 +51,8 @@ SEARCH_OF_OTHERS = (
 SEARCH = (
     "Entities with each of these words, whatever its case, at the beginning of a word: of their name, codes, "
     "contact or targeting, of those of the packages or deals that they are linked with, of their seats and "
-    "DSPs, or as their id. What is in quotes is one phrase. An extension."
+    "DSPs, or as their id; four characters or more anywhere in a deal id. What is in quotes is one phrase. "
+    "An extension."
 )
 MEANING = (
     "A value of targeting that a word of the search stands for too, as word:kind:value: with "

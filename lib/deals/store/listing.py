@@ -1,9 +1,9 @@
 """A page of a list: search, filters, order, and counts per value of some filters.
 
-A search finds entities that have each of its words and phrases at the beginning of a word, themselves or in
-linked entities. Packages and deals are
-found by each other's names, by seats and DSPs, by codes and contacts, by targeting; not by deals that the
-caller can't see (the packages of a deal that is seen are seen too).
+A search finds entities that have each of its words and phrases at the beginning of a word, or anywhere in a
+deal id, themselves or in linked entities. Packages and deals are found by each other's names, by seats and
+DSPs, by codes and contacts, by targeting; not by deals that the caller can't see (the packages of a deal that
+is seen are seen too).
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,8 @@ from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
 
 LINKS = t.supply_package_deals.c
+ID_PART = 4
+"""The fewest characters by which a deal id, which has no words, is found from its middle too."""
 BY_TARGETS = ("supply_deals", "demand_deals")
 LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lists))
 _DEALS, _SUPPLY = t.demand_deals, t.supply_packages
@@ -113,9 +115,12 @@ def _text(table: Table, word: str) -> ColumnElement[bool]:
     # Patterns of LIKE are fast, and leave few rows to the regular expression.
     text = table.c.folded
     begins = (text.startswith(word, autoescape=True), text.contains(f" {word}", autoescape=True))
-    return and_(
+    condition = and_(
         text.contains(word, autoescape=True), or_(*begins, text.regexp_match(queries.beginning(word)))
     )
+    if table is not _DEALS or len(word) < ID_PART:
+        return condition
+    return or_(condition, func.lower(_DEALS.c.deal_id).contains(word, autoescape=True))
 
 
 def _seats(word: str) -> Select[tuple[int]]:
