@@ -133,9 +133,6 @@ def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     columns |= _demand_columns(auctions) | _supply_columns(rng, auctions) | _user_columns(auctions.scene)
     site, hours = auctions.site, [str(hour) for hour in range(24)]
     secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
-    # The conversions of each row: one or two of the advertiser's, if there were any.
-    which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
-    variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
     columns |= {
         "is_secure_request": text(secure, ("0", "1")),
         "is_app": text(site, ["0" if s.kind == "web" else "1" for s in sites()]),
@@ -143,7 +140,11 @@ def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
         "content_categories": lists(site, [s.publisher.categories for s in sites()]),
         "requested_sizes": lists(pick_by(rng, SIZE_WEIGHTS, auctions.scene.platform), SIZE_LISTS),
         "hour_str": text(auctions.scene.hour % 24, hours),
-    } | {"conversion_id": lists(auctions.creative * len(_PIXEL_SETS) + which, variants)}
+    }
+    # The conversions of each row: one or two of the advertiser's, if there were any.
+    which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
+    variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
+    columns["conversion_id"] = lists(auctions.creative * len(_PIXEL_SETS) + which, variants)
     return pa.table(columns | {name: numbers(values) for name, values in data.items()})
 
 
