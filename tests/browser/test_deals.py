@@ -179,9 +179,8 @@ def test_deals_from_a_file(selling: Desk, page: Page) -> None:
 
     choose(b"Package,Seat,Price\nM\xfcnchen,1,2\n")
     expect(dialog.get_by_text("The text was read as Windows-1252.")).to_be_visible()
+    choose(b"Package,Seat,Price\n2,Nobody,2\n")
     expect(dialog.get_by_text("1 fault in new.csv. Nothing was created.")).to_be_visible()
-    choose(b"Package,Seat,Price\n2,Nobody,2\n3,Nobody,2\n")
-    expect(dialog.get_by_text("2 faults in new.csv. Nothing was created.")).to_be_visible()
     choose(b"Package,Seat,Price\n2,Gamma Trading,2.25\n")
     dialog.get_by_text("Confirm a price of 2.25").click()
     dialog.get_by_role("button", name="Create 1 deal").click()
