@@ -105,9 +105,9 @@ def test_what_can_not_be_deleted(manager: Caller, there: World) -> None:
     assert manager.get(f"supply_deals/{made['id']}/")["id"] == made["id"]
 
 
-@pytest.mark.parametrize("value", ["yes", "1", "True"])
+@pytest.mark.parametrize("value", ["yes", "1", "True", ""])
 def test_a_flag_that_is_neither_true_nor_false_writes_nothing(value: str, manager: Caller) -> None:
-    """Who asks for a dry run in other words is told, and nothing is created."""
+    """Who asks for a dry run in other words, or in none, is told, and nothing is created."""
     name = unique("Typo")
     assert "dry_run" in manager.invalid("POST", "supply_deals/", package(name=name), dry_run=value)
     assert manager.get("supply_deals/", search=name)["count"] == 0

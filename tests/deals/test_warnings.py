@@ -455,3 +455,6 @@ def test_a_start_that_stops_running_deals_is_asked(manager: Caller, there: World
     [warning] = warnings_of(manager, "PUT", f"supply_deals/{running}/", start)
     assert warning.sentence == "The start moves to 1 Nov 2099: 2 deals that run now stop until then."
     assert warnings_of(manager, "PUT", f"supply_deals/{empty}/", start) == []
+    past = Write("supply_deals", {"end_date": dt.datetime(2024, 1, 1, tzinfo=dt.UTC)}, 1, {"end_date": None})
+    [case] = past.cases
+    assert [warning.kind for warning in judge(case)] == ["end_slip"]

@@ -168,6 +168,20 @@ def test_an_answer_of_the_house_is_corrected(visit: Visit, manager: Clients) -> 
     assert negotiation(manager).offer.price == Decimal(3)
 
 
+def test_a_correction_is_compared_with_the_deal(visit: Visit, manager: Clients) -> None:
+    """Beside a slip of ours at 17.50, on a deal at 3, another at 16 is asked about, and 2.60 is not."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
+    slip = Round("house", "proposes", OfferTerms(price=Decimal("17.50")), "manager")
+    manager.negotiations.add(deal, now.terms, slip, now.mark)
+    for price, shown in (("16", "a price of 16.00, 5.33 times"), ("2.60", "")):
+        desk = drawer(visit)
+        desk.text_input(key=f"answer_{DEAL}_price").set_value(price)
+        clean(desk.run())
+        asked = [box.label for box in desk.checkbox if "price" in box.label]
+        assert [shown in label for label in asked] == ([True] if shown else []), asked
+
+
 def test_nothing_is_withdrawn_that_the_buyer_answered(manager: Clients) -> None:
     """A proposal that was answered, and one of the buyer's, stay."""
     buyer_answers(manager, "proposes", price=Decimal("2.10"))

@@ -16,9 +16,9 @@ from dealing import SOLD, Visit, clean, clients, sold_rows, stock, visiting
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.models import Seat
+from lib.deals.models import GeoTarget, Seat, SupplyPackage
 from lib.figures.numbers import Numbers
-from lib.insight import seat_prices
+from lib.insight import expected, seat_prices
 from lib.insight.deal_report import DealReport
 from lib.insight.win_prices import win_scales
 from lib.people import DealsGrant, Grant, Person
@@ -385,3 +385,26 @@ def test_what_prices_are_compared_with(seated_home: Path, seated: pd.DataFrame) 
     mine_alone = win_scales(report, [seat for seat in seats if seat.id == 1]).find(3, [])
     assert mine_alone is not None
     assert (mine_alone.low, mine_alone.high) == by_day(seated[seated["seat"] == "1"])
+
+
+@pytest.mark.parametrize(
+    ("seat", "price", "whose"),
+    [(1, "900", "this seat may win"), (2, "900", "all buyers together"), (1, "0.01", "this seat may win")],
+)
+def test_a_guarantee_beside_what_its_seat_wins(seat: int, price: str, whose: str, seated_home: Path) -> None:
+    """In Germany the seat 1 wins nothing at 900 and something at 0.01; the seat 2 never won there, so that it
+    is compared with all buyers."""
+    mine = clients(Settings(home=seated_home, demo=True))
+    slicer = mine.reporting.info(InfoQuery(project_name="demo", slicer_name="seated"))
+    ask = partial(mine.reporting.audience, slicer=slicer)
+    report = DealReport("demo", "seated", slicer, dates.today(slicer.timezone), ask, sees_all_seats=True)
+    now = dt.datetime.now(dt.UTC)
+    package = SupplyPackage(
+        media_type="banner",
+        end_date=now + dt.timedelta(days=28),
+        geo_targetings=(GeoTarget(type="country", value="DE"),),
+    )
+    supply = expected.available(report, package, {}, [(mine.deals.get(Seat, seat), Decimal(price))], now)
+    assert supply is not None
+    assert whose in supply.whose
+    assert (supply.units == 0) == ((seat, price) == (1, "900"))

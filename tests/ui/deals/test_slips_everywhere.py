@@ -374,6 +374,18 @@ def test_fees_and_budgets(way: Callable[..., str], place: Place, monkeypatch: py
         check(way(place, "2", **terms), figures)
 
 
+@pytest.mark.parametrize("way", CHANGES)
+def test_units_beside_those_before(
+    way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guarantee of 1,000,000 impressions that becomes one of 100 is asked about; one of 900,000 is not."""
+    supply = Supply(10**9)
+    monkeypatch.setattr(ReportAvailability, "supply", lambda self, promise, now: supply)
+    for units, figures in (("100", ("100 impressions", "1,000,000")), ("900000", ())):
+        place.deals.change(DemandDeal, DEAL, values({"price": "2", "units": "1000000"}))
+        check(way(place, "2", units=units), figures)
+
+
 def second_by_addition(place: Place) -> str:
     """A deal that is added to a package in which its seat has one."""
     desk = place.visit("deals", open="supply_deals-2", slicer=SOLD)

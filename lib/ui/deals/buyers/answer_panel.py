@@ -169,7 +169,7 @@ def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation,
     st.text_input("Word to the buyer", key=f"{prefix}{WORD}", max_chars=LONGEST_WORD)
     if failure := st.session_state.get(f"{prefix}fault"):
         beside([failure])
-    confirmations.confirm(_points(negotiation, prefix), f"{prefix}back_")
+    confirmations.confirm(_points(context, negotiation, prefix), f"{prefix}back_")
     st.button(
         "Send to the buyer", type="primary", key=f"{prefix}send", on_click=_send,
         args=(context, deal, negotiation, prefix),
@@ -187,14 +187,16 @@ def _typed_terms(negotiation: Negotiation, prefix: str) -> OfferTerms:
     )
 
 
-def _points(negotiation: Negotiation, prefix: str) -> list[Point]:
-    """What of it is probably a slip, beside the offer."""
+def _points(context: PageContext, negotiation: Negotiation, prefix: str) -> list[Point]:
+    """What of it is probably a slip."""
     try:
         terms = _typed_terms(negotiation, prefix)
     except ValueError:
         return []
+    currency = negotiation.offer.currency
     return [
-        Point(warning.sentence.rstrip("."), warning.asks) for warning in negotiation.warnings(terms, "house")
+        confirmations.of_warning(context, warning, currency)
+        for warning in negotiation.warnings(terms, "house")
     ]
 
 
@@ -207,7 +209,7 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     except ValueError as error:
         state[f"{prefix}fault"] = str(error)
         return
-    if not confirmations.is_confirmed(_points(negotiation, prefix), f"{prefix}back_"):
+    if not confirmations.is_confirmed(_points(context, negotiation, prefix), f"{prefix}back_"):
         state[f"{prefix}fault"] = "Not sent: confirm this first."
         return
     if _answer(context, deal, negotiation, "proposes", terms, state.get(f"{prefix}{WORD}") or ""):

@@ -104,7 +104,7 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[Point]:
     write = Write(proposal.entity, proposal.fields, proposal.entity_id, proposal.before)
     [[own, *_]] = _ask(context, [write]) or [[[]]]
     currency = proposal.fields.get(CURRENCY) or proposal.before.get(CURRENCY)
-    return [_point(context, warning, currency) for warning in own]
+    return [of_warning(context, warning, currency) for warning in own]
 
 
 def of_edit(
@@ -166,7 +166,7 @@ def points(context: PageContext, changes: Sequence[PlannedChange], warnings: War
     Many that are alike are one: `30 lines: 3.8 to 6.4 times below the lower quartile …`.
     """
     entries = [
-        (change, warning, _point(context, warning, {**change.before, **change.after}.get(CURRENCY)))
+        (change, warning, of_warning(context, warning, {**change.before, **change.after}.get(CURRENCY)))
         for change in changes
         for warning in warnings.get(change.key, ())
     ]
@@ -212,7 +212,7 @@ def _factors(warning: DealWarning) -> list[Decimal]:
     return [Decimal(max(values)) / Decimal(min(values))]
 
 
-def _point(context: PageContext, warning: DealWarning, currency: str | None) -> Point:
+def of_warning(context: PageContext, warning: DealWarning, currency: str | None) -> Point:
     """The sentence as it goes on in the box; a price has the deal's currency and unit."""
     sentence = f"{warning.sentence[:1].lower()}{warning.sentence[1:]}".rstrip(".")
     terms = field_text.prices_of(context).of(currency).terms
