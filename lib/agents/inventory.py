@@ -181,15 +181,14 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [
-            (
-                {"id": package.id, "name": text(package.name or "")}
-                | {field.name: figure(volume)}
-                | {
-                    "not_counted": [*map(text, translation.left_out)],
-                    "link": link(desk, "supply_deals", package.id),
-                    "report_link": desk.link(query),
-                }
-            )
+            {
+                "id": package.id,
+                "name": text(package.name or ""),
+                field.name: figure(volume),
+                "not_counted": [*map(text, translation.left_out)],
+                "link": link(desk, "supply_deals", package.id),
+                "report_link": desk.link(query),
+            }
             for query, package, volume, translation in zip(
                 lookup.queries, packages, single, translations, strict=False
             )

@@ -1,4 +1,4 @@
-"""`tranche demo`: two slicers, three people, and their deals, to try everything on."""
+"""`tranche demo`: two slicers, three people, their deals and a board, to try everything on."""
 
 import datetime as dt
 import os
@@ -101,7 +101,7 @@ def _seed_deals(settings: Settings, people: People) -> None:
         # Enter what the buyer of a deal counts and proposes, through a share link whose key nobody has.
         if person.may_share and not clients.remote_addresses:
             name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
-            pair = cast.PROJECT, buyer.SLICER
+            pair = PROJECT, buyer.SLICER
             deal = clients.deals.get(DemandDeal, stories.DOUBTED_DEAL)
             shared_deal = SharedDeal(stories.DOUBTED_DEAL, seat_number(deal))
             link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=shared_deal)

@@ -134,20 +134,7 @@ def run(request: ImportRequest, settings: Settings) -> None:
             with warehouse.lock(*name):
                 before = warehouse.open(*name) if warehouse.has(*name) else None
                 readers, slicer = _import_slicer(request, settings, warehouse, before)
-            info, rows = slicer.info(), slicer.imports[-1].rows
-            in_all = f", {slicer.row_count:,} in all" if before else ""
-            click.echo(
-                f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
-                f"its days are {info.first_date} to {info.last_date}"
-            )
-            # Print the columns that no field is read from: a later file may have a new one.
-            columns = dict.fromkeys(name for reader in readers for name in reader.names)
-            unread = [name for name in columns if name not in slicer.definition.source_columns()]
-            formulas = {field.name for field in slicer.definition.data_fields if field.formula}
-            names = [f"'{name}'" for name in unread if name not in formulas]
-            if names:
-                more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
-                click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
+            _report(slicer, before, readers)
             _prepare(slicer)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
@@ -302,6 +289,23 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
     for note in rejects.clock_notes:
         click.echo(note)
+
+
+def _report(slicer: StoredSlicer, before: StoredSlicer | None, readers: Sequence[Reader]) -> None:
+    """Print what was imported, and the columns that no field is read from: a later file may bring one."""
+    info, rows = slicer.info(), slicer.imports[-1].rows
+    in_all = f", {slicer.row_count:,} in all" if before else ""
+    click.echo(
+        f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
+        f"its days are {info.first_date} to {info.last_date}"
+    )
+    columns = dict.fromkeys(name for reader in readers for name in reader.names)
+    unread = [name for name in columns if name not in slicer.definition.source_columns()]
+    formulas = {field.name for field in slicer.definition.data_fields if field.formula}
+    names = [f"'{name}'" for name in unread if name not in formulas]
+    if names:
+        more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
+        click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
 
 
 def _prepare(slicer: StoredSlicer) -> None:

@@ -84,11 +84,6 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
     values = _known_parameters(parameters, problems, offer.parameters)
     meanings = _meanings(values.pop("meaning", []), offer.kinds, problems)
     single = {name: _single(values.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
-    # `demo/sold` → the project and the slicer.
-    text = single["report"]
-    project, slash, slicer = text.partition("/")
-    if text and not (project and slicer and slash):
-        problems.add(("report",), "This must be project/slicer.")
     return ListQuery(
         limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
         offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
@@ -97,7 +92,7 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         filters=values,
         meanings=meanings,
         counts=_counts(single["counts"], offer.countable, problems),
-        report=(project, slicer),
+        report=_report(single["report"], problems),
         has_etags=flag(single["etags"], "etags", problems),
         has_delivery=flag(single["delivery"], "delivery", problems),
     )
@@ -142,6 +137,14 @@ def flag(text: str, name: str, problems: Problems) -> bool:
     if text not in ("", "true", "false"):
         problems.add((name,), "This must be true or false.")
     return text == "true"
+
+
+def _report(text: str, problems: Problems) -> tuple[str, str]:
+    """`demo/sold` → the project and the slicer."""
+    project, slash, slicer = text.partition("/")
+    if text and not (project and slicer and slash):
+        problems.add(("report",), "This must be project/slicer.")
+    return project, slicer
 
 
 def _ordering(text: str, orderings: Collection[str], problems: Problems) -> tuple[tuple[str, bool], ...]:

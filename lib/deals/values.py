@@ -69,10 +69,7 @@ class Limits:
         if not self.least <= value < self.below:
             raise ValueError(f"must be at least {self.least} and below {self.below:,}")
         amount = Decimal(value)
-        # How many digits after the point are needed to write it.
-        _, digits, exponent = amount.as_tuple()
-        trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
-        if (-(int(exponent) + trailing) if amount else 0) > self.decimals:
+        if _decimals(amount) > self.decimals:
             raise ValueError(
                 f"may have at most {self.decimals} decimals" if self.decimals else "must be a whole number"
             )
@@ -86,6 +83,13 @@ class Limits:
 
 AMOUNT, COUNT, PERCENTAGE = Limits(), Limits(least=1, decimals=0), Limits(least=1, below=101, decimals=0)
 PRIORITY = Limits(least=1, below=21, decimals=0)
+
+
+def _decimals(amount: Decimal) -> int:
+    """How many digits after the point are needed to write it."""
+    _, digits, exponent = amount.as_tuple()
+    trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
+    return -(int(exponent) + trailing) if amount else 0
 
 
 def _moment(value: Any) -> datetime:

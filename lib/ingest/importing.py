@@ -121,17 +121,7 @@ def import_files(
         ]
         rejects.take_notes(normalizer.missing_words, normalizer.clock_notes)
         _refuse_totals(normalizer)
-        # The same for files whose columns are known only at the end. A column that a slicer has already may
-        # be missing: JSON often leaves out what is empty.
-        late = [reader for reader in job.readers if reader.columns is None]
-        columns = dict.fromkeys(name for reader in late for name in reader.names)
-        optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
-        missing = [name for name in _missing_columns(columns, job.definition) if name not in optional]
-        if late and missing:
-            names = ", ".join(reader.file.name for reader in late)
-            raise ImportRefused(
-                f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
-            )
+        _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         rejects.flush()
         writer.commit_all(sources)
@@ -270,6 +260,22 @@ def _refuse_subtotals(normalizer: Normalizer) -> None:
             f"{count:,} rows have {value} in column '{column}' and come exactly to the other rows of their "
             "times: subtotals, which would count twice; nothing was imported. Export the file without them, "
             "or import them with --keep-totals"
+        )
+
+
+def _refuse_late_columns(job: ImportJob) -> None:
+    """The same for files whose columns are known only at the end.
+
+    A column that a slicer has already may be missing: JSON often leaves out what is empty.
+    """
+    late = [reader for reader in job.readers if reader.columns is None]
+    columns = dict.fromkeys(name for reader in late for name in reader.names)
+    optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
+    missing = [name for name in _missing_columns(columns, job.definition) if name not in optional]
+    if late and missing:
+        names = ", ".join(reader.file.name for reader in late)
+        raise ImportRefused(
+            f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
         )
 
 

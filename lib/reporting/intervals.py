@@ -248,7 +248,7 @@ def _users(atom: str, aggregate: Aggregate) -> Ranges:
     """
     share, estimate = aggregate.share[atom], aggregate.estimate[atom]
     counts = np.round(estimate * share)
-    # The same for many users: (k - Uθ)² = z² Uθ(1-θ), solved for U.
+    # The score interval (Wilson 1927): (k - Uθ)² = z² Uθ(1-θ), solved for U.
     middle = 2 * counts * share + NORMAL**2 * share * (1 - share)
     root = np.sqrt(np.maximum(middle**2 - (2 * share * counts) ** 2, 0))
     low, high = (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)

@@ -179,17 +179,7 @@ class Subscriptions:
         board can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person
         may not share.
         """
-        is_of_alerts = view_id is None and board_id is None
-        if recipient and not self.scope.person.may_share:
-            raise AccessError("Only people who may share can mail a view to somebody without an account")
-        if recipient and (is_of_alerts or not is_mailable(recipient)):
-            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
-        if is_of_alerts != (schedule.pace == "alerts") or None not in (view_id, board_id):
-            raise BadRequest("A mail is about a saved view, about a board, or about alerts")
-        if board_id is not None and Boards(self.scope).get(board_id) is None:
-            raise BadRequest("This board is not there any more")
-        if view_id is not None and SavedViews(self.scope).get(view_id) is None:
-            raise BadRequest("This view is not there any more")
+        self._check(view_id, board_id, schedule, recipient)
         now, columns = datetime.now(UTC), mail_subscriptions.c
         about = {
             "owner": self.scope.person.username, "service": self.scope.service, "view_id": view_id,
@@ -213,6 +203,19 @@ class Subscriptions:
         subscription = self._seen_by_me(row)
         self.note(ADDITION, words(subscription))
         return subscription
+
+    def _check(self, view_id: int | None, board_id: int | None, schedule: Schedule, recipient: str) -> None:
+        is_of_alerts = view_id is None and board_id is None
+        if recipient and not self.scope.person.may_share:
+            raise AccessError("Only people who may share can mail a view to somebody without an account")
+        if recipient and (is_of_alerts or not is_mailable(recipient)):
+            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
+        if is_of_alerts != (schedule.pace == "alerts") or None not in (view_id, board_id):
+            raise BadRequest("A mail is about a saved view, about a board, or about alerts")
+        if board_id is not None and Boards(self.scope).get(board_id) is None:
+            raise BadRequest("This board is not there any more")
+        if view_id is not None and SavedViews(self.scope).get(view_id) is None:
+            raise BadRequest("This view is not there any more")
 
     def remove(self, number: int) -> None:
         """Stop a mail; BadRequest where it is gone, AccessError for another person's."""

@@ -146,3 +146,13 @@ def test_only_what_rows_show_is_offered(own_home: Path, monkeypatch: pytest.Monk
     columns.set_value([COUNTRY, CAMPAIGN, "imps", "clicks", "ctr"]).run()
     assert {"Impressions", "CTR"} <= {*columns.options}
     assert len(shown(desk)) == min(len(week()), 1000)
+
+
+def test_columns_are_chosen_before_the_order(visit: Visit) -> None:
+    """Columns stand before Order, on the screen and for Tab."""
+    desk = visit(lower="records")
+    keys = [part.key for part in desk.main if part.type in ("multiselect", "selectbox")]
+    kinds = [
+        name for key in keys for name in (records_tab.COLUMNS, records_tab.ORDER) if key.startswith(name)
+    ]
+    assert kinds == [records_tab.COLUMNS, records_tab.ORDER]

@@ -30,6 +30,7 @@ _BLOCK_ROWS = 1 << 16
 MOST_ELEMENTS = 2**32 - 1
 Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
+Records = npt.NDArray[np.uint32]
 Hashes = npt.NDArray[np.uint64]
 MISSING = np.uint64(2**64 - 1)
 
@@ -395,21 +396,21 @@ class IdentityWriter:
         """Write the records by user, those of a user ascending."""
         places = np.fromfile(self.codes.path, np.uint32)
         if self.earlier is not None and self.earlier.is_appended:
-            # The earlier records by user, and among them the new ones, each behind the others of its user.
-            earlier_records = self.earlier.layout.contents.records
-            self.earlier.check(self.codes.path.name)
-            counts = np.zeros(values + 1, np.int64)
-            for at in range(0, earlier_records, CHUNK):
-                counts += np.bincount(places[at : min(at + CHUNK, earlier_records)], minlength=values + 1)
-            new = np.argsort(places[earlier_records:], kind="stable")
-            behind = np.cumsum(counts)[places[earlier_records:][new]]
-            order = np.insert(self.earlier.layout.by_user(self.name)[:], behind, earlier_records + new)
+            order = self._insert(self.earlier, places, values)
         else:
-            # Records by place: the rows of a sparse matrix with one element in each column.
-            records = len(places)
-            each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
-            order = np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
+            order = _by_place(places, values)
         order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
+
+    def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
+        """The earlier records by user, and among them the new ones, each behind the others of its user."""
+        earlier_records = earlier.layout.contents.records
+        earlier.check(self.codes.path.name)
+        counts = np.zeros(values + 1, np.int64)
+        for at in range(0, earlier_records, CHUNK):
+            counts += np.bincount(places[at : min(at + CHUNK, earlier_records)], minlength=values + 1)
+        new = np.argsort(places[earlier_records:], kind="stable")
+        behind = np.cumsum(counts)[places[earlier_records:][new]]
+        return np.insert(earlier.layout.by_user(self.name)[:], behind, earlier_records + new)
 
     def _before(self) -> Hashes:
         if self.earlier is None:
@@ -431,6 +432,13 @@ def _distinct_elements(lengths: Places, codes: Local, missing: int) -> tuple[Pla
         codes_by_block.append(np.insert(elements[is_first], empty, missing))
         lengths_by_block.append(np.maximum(counts, 1))
     return np.concatenate(lengths_by_block), np.concatenate(codes_by_block)
+
+
+def _by_place(places: Records, values: int) -> Records:
+    """Records by place: the rows of a sparse matrix with one element in each column."""
+    records = len(places)
+    each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
+    return np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
 
 
 def _hashes(values: pa.Array) -> Hashes:

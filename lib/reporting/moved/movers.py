@@ -248,7 +248,7 @@ class Candidate:
             float(values(self.of, self.pair.now)[index]),
             None if mix is None else float(mix[index]),
             None if rate is None else float(rate[index]),
-            (float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None),
+            float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None,
         )
 
 

@@ -83,17 +83,17 @@ def _draw(focus: Focus) -> None:
             help = "Show the rows of the whole question"
             widgets.icon_button("All rows", "close", "records_all", show_all, help)
         available = _available(focus)
+        columns = _columns(focus, available)
         labels = {LATEST: "Latest first", EARLIEST: "Earliest first"}
         labels |= {
             field.name: f"Most {title(field)} first"
             for field in focus.slicer.data_fields
             if field.name in available
         }
-        choice: str = st.selectbox(
+        order: str = st.selectbox(
             "Order", list(labels), format_func=labels.__getitem__, width=220, label_visibility="collapsed",
             key=f"{ORDER}:{focus.context.project}/{focus.context.slicer_name}", persist_state="session",
         )  # fmt: skip
-        columns, order = _columns(focus, available), choice
         query = records_query(focus, columns, order)
         records = focus.context.reporting.records(query, focus.slicer)
         _download(focus, query)
