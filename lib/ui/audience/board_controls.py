@@ -1,5 +1,5 @@
-"""Controls of the board: cards and downloads beside its tabs, the lines, values and notes of the chart, and the
-board's parts of the menu More."""
+"""Controls of the board: cards and downloads beside its tabs, lines, values and notes of its chart, and what
+it has in the menu More."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
