@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import threading
+import webbrowser
 from argparse import ArgumentParser
 from asyncio import create_task, get_running_loop
 from collections.abc import AsyncIterator
@@ -23,7 +24,6 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from lib import start
 from lib.agents import agent_route
 from lib.figures.board.board_answers import BoardAnswers
 from lib.serving import connect
@@ -140,7 +140,9 @@ def application(settings: Settings) -> ASGIApp:
     apart = [pace, apis, agents, shares, signing_in, board, mail]
     middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
-    return guard(desk, settings.network, _inline_scripts())
+    # The scripts of the page that Streamlit serves.
+    scripts = inline_scripts(streamlit_parts.page(streamlit_compat.STATIC))
+    return guard(desk, settings.network, scripts)
 
 
 def _company(installation: connect.Installation) -> list[Middleware]:
@@ -157,11 +159,6 @@ def _company(installation: connect.Installation) -> list[Middleware]:
         return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
-
-
-def _inline_scripts() -> list[str]:
-    """Those of the page that Streamlit serves."""
-    return inline_scripts(streamlit_parts.page(streamlit_compat.STATIC))
 
 
 def report(failure: threading.ExceptHookArgs) -> None:
@@ -190,7 +187,7 @@ def main() -> None:
         settings = Settings.current()
         logs.log(settings.log_level, settings.log_format)
         with (
-            start.one_desk(settings),
+            connect.one_desk(settings),
             watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
@@ -208,7 +205,10 @@ def _ready(settings: Settings, address: str) -> None:
         click.echo(DEMO)
     for warning in (*connect.startup_warnings(settings), *streamlit_compat.check()):
         click.echo(warning, err=True)
-    start.announce(address)
+    click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
+    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if sys.stdout.isatty() and (sys.platform == "darwin" or has_display):
+        webbrowser.open(address)
 
 
 if __name__ == "__main__":

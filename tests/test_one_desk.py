@@ -13,7 +13,6 @@ from conftest import ROOT, desk_over
 from peopled import people_in
 from serving import free_port
 
-from lib import start
 from lib.serving import connect
 from lib.settings import Settings
 from lib.wire import private
@@ -42,7 +41,7 @@ def run(
 
 def test_one_desk_per_home(own_home: Path) -> None:
     """A second desk ends with a sentence that names the first one's process; the command line works."""
-    with start.one_desk(Settings(home=own_home)):  # what a desk holds while it runs
+    with connect.one_desk(Settings(home=own_home)):  # what a desk holds while it runs
         second = run(DESK, own_home, TRANCHE_PORT=str(free_port()))
         assert second.returncode == 1
         assert "A desk is running over" in second.stderr
@@ -58,28 +57,28 @@ def test_one_desk_per_home(own_home: Path) -> None:
 def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     """Two homes have a desk each; the one that ended left its home free."""
     one, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
-    second = start.one_desk(one)
+    second = connect.one_desk(one)
     with (
-        start.one_desk(one),
-        start.one_desk(other),
+        connect.one_desk(one),
+        connect.one_desk(other),
         pytest.raises(Misconfigured, match="TRANCHE_HOME"),
     ):
         second.__enter__()
-    with start.one_desk(one):
+    with connect.one_desk(one):
         pass
 
 
 def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
     """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
     shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
-    process_lock = start.one_desk(Settings(home=tmp_path / "one"))
+    process_lock = connect.one_desk(Settings(home=tmp_path / "one"))
     with (
-        start.one_desk(shared),
-        start.one_desk(shared),
+        connect.one_desk(shared),
+        connect.one_desk(shared),
         pytest.raises(Misconfigured, match="share one"),
     ):
         process_lock.__enter__()
-    with start.one_desk(Settings(home=tmp_path / "one")):
+    with connect.one_desk(Settings(home=tmp_path / "one")):
         pass
 
 

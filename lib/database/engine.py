@@ -18,7 +18,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
 SCRIPTS = Path(__file__).parent / "migrations"
-FIRST_REVISION = "0043"  # of the first release
+FIRST_REVISION = "0046"  # of the first release
 POSTGRES_LOCK = 7_226_243  # of an advisory lock, as in transaction.py
 _one_at_a_time = threading.RLock()
 
@@ -115,7 +115,7 @@ def _is_current(connection: Connection) -> bool:
     """Whether no migration is missing: known without Alembic, which takes long to import."""
     if not inspect(connection).has_table("alembic_version"):
         return False
-    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0043_start.py
+    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0046_start.py
     return [*connection.scalars(text("select version_num from alembic_version"))] == [newest[1:5]]
 
 

@@ -1,9 +1,9 @@
 """What is valid in a write and probably a slip: one row a rule, for whoever asks.
 
 Nothing is refused for it. A write answers with the sentences; with `dry_run` nothing is written, and forms,
-files, agents, proposals and counter-offers show the same warnings. RULES says of each what it is about, what
-it compares with, whether it asks or hints, and who may read it: a buyer gets rules alone that compare with
-what their page shows.
+files, agents, proposals and counter-offers show the same warnings. RULES says of each what it is about,
+whether it asks or hints, and who may read it: a buyer gets rules alone that compare with what their page
+shows.
 
 A price is compared with the first scale that there is: the price before, else what was won, else the list
 prices of the same package. Scales are in the currency of the price: there is none of prices in another.
@@ -283,7 +283,7 @@ Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
 
 @dataclass(frozen=True)
 class WarningRule:
-    """A kind of slip: what it is about, the field it stands at, and what it compares with.
+    """A kind of slip: what it is about, and the field it stands at.
 
     `names` are the fields of which a write sets one; empty for any.
     """
@@ -291,7 +291,6 @@ class WarningRule:
     kind: str
     of: tuple[Kind, ...]
     field: str
-    compares_with: str
     names: frozenset[str]
     check: Callable[[Case], Iterable[Answer]]
     asks: bool = True
@@ -452,34 +451,22 @@ def _targets(case: Case) -> Iterator[Answer]:
 
 
 RULES = (
-    WarningRule(
-        "price_slip",
-        ("deal", "offer"),
-        "price",
-        "price before, offer, won prices, package",
-        _PRICE,
-        _price,
-        readers=BOTH,
-    ),
-    WarningRule("price_not_compared", ("deal",), "price", "package", _PRICE, _price_alone, asks=False),
-    WarningRule("currency_slip", ("deal",), "currency", "currency before", _PRICE, _currency),
-    WarningRule("same_price", ("deal",), "price", "currencies of the request", _PRICE, _same_price),
-    WarningRule("budget_slip", ("deal",), "budget", "price, budget before", frozenset({"budget"}), _budget),
-    WarningRule("budget_exceeded", ("deal",), "budget", "own terms", _COSTS, _budget_for_units),
-    WarningRule("fee_slip", ("deal",), FEE, "price, fee before", frozenset({FEE, FEE_TYPE, "price"}), _fee),
-    WarningRule(
-        "units_slip", ("deal", "offer"), "units", "offer, units before", _UNITS, _units, readers=BOTH
-    ),
-    WarningRule("second_deal", ("deal",), "seat", "package", frozenset({"seat", "supply_deals"}), _twin),
-    WarningRule("no_package", _BOOKINGS, "supply_deals", "packages", _LINKS, _no_package),
-    WarningRule("start_moved", ("package",), "start_date", "running deals", _DATES, _start),
-    WarningRule("end_slip", ("package", "offer"), "end_date", "now", _DATES, _end, readers=BOTH),
-    WarningRule("guarantee_without_end", _BOOKINGS, "units", "dates", _UNITS | _DATES, _open_guarantee),
-    WarningRule("guarantee_beyond", _BOOKINGS, "units", "availability", frozenset(), _supply),
-    WarningRule(
-        "guarantee_not_compared", _BOOKINGS, "units", "availability", frozenset(), _report_missing, asks=False
-    ),
-    WarningRule("unknown_target", ("package",), "targeting", "report, public lists", _TARGETS, _targets),
+    WarningRule("price_slip", ("deal", "offer"), "price", _PRICE, _price, readers=BOTH),
+    WarningRule("price_not_compared", ("deal",), "price", _PRICE, _price_alone, asks=False),
+    WarningRule("currency_slip", ("deal",), "currency", _PRICE, _currency),
+    WarningRule("same_price", ("deal",), "price", _PRICE, _same_price),
+    WarningRule("budget_slip", ("deal",), "budget", frozenset({"budget"}), _budget),
+    WarningRule("budget_exceeded", ("deal",), "budget", _COSTS, _budget_for_units),
+    WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}), _fee),
+    WarningRule("units_slip", ("deal", "offer"), "units", _UNITS, _units, readers=BOTH),
+    WarningRule("second_deal", ("deal",), "seat", frozenset({"seat", "supply_deals"}), _twin),
+    WarningRule("no_package", _BOOKINGS, "supply_deals", _LINKS, _no_package),
+    WarningRule("start_moved", ("package",), "start_date", _DATES, _start),
+    WarningRule("end_slip", ("package", "offer"), "end_date", _DATES, _end, readers=BOTH),
+    WarningRule("guarantee_without_end", _BOOKINGS, "units", _UNITS | _DATES, _open_guarantee),
+    WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), _supply),
+    WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), _report_missing, asks=False),
+    WarningRule("unknown_target", ("package",), "targeting", _TARGETS, _targets),
 )
 RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""

@@ -8,13 +8,12 @@ import logging
 import os
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from lib.settings.local import PREFIX, Local
@@ -44,25 +43,12 @@ __all__ = [
     "Remote",
     "Settings",
     "config_file",
-    "settings_tables",
 ]
 CONFIG = "TRANCHE_CONFIG"
 NO_SETTINGS = frozenset({CONFIG, "TRANCHE_ENGINE", "TRANCHE_TOKEN"})
 TESTING = f"{PREFIX}TEST_"
 log = logging.getLogger("tranche")
 NO_OPTIONS: Mapping[str, Any] = {}
-FIRST = (
-    "home",
-    "host",
-    "port",
-    "origins",
-    "trusted_proxies",
-    "database_url",
-    "question_megabytes",
-    "metrics_token",
-    "log_format",
-)
-"""Settings that whoever installs Tranche looks at; the others are for later."""
 
 
 class Settings(Local):
@@ -172,28 +158,6 @@ def _warn_of_variable(variable: str) -> None:
     name = variable.removeprefix(PREFIX).lower()
     if near := suggestion(name, [*SETTINGS]):
         log.warning("%s is ignored: Unknown setting '%s'%s", variable, name, near)
-
-
-def settings_tables() -> str:
-    """The Markdown tables of all settings, as docs/settings.md has them between `<!-- settings -->` marks."""
-    others = [name for name in SETTINGS if name not in FIRST]
-    return f"## Look at these first\n\n{_table(FIRST)}\n\n## The others\n\n{_table(others)}"
-
-
-def _table(names: Iterable[str]) -> str:
-    rows = [
-        f"| `{name}` | `{PREFIX}{name.upper()}` | {_field_name(field)} | {field.description} |"
-        for name, field in ((name, SETTINGS[name]) for name in names)
-    ]
-    return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
-
-
-def _field_name(field: FieldInfo) -> str:
-    extra = field.json_schema_extra
-    default = extra["shown"] if isinstance(extra, dict) else field.default
-    if default in (None, "", (), {}):
-        return "none"
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:

@@ -1,6 +1,5 @@
 """The database: SQLite as it has to be opened, migrations, and what is said when it can't be used."""
 
-import json
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -15,18 +14,9 @@ from sqlalchemy import insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
-from lib.database.engine import upgrade
 from lib.people.tokens.store import TokenStore, tokens
 from lib.wire.errors import Misconfigured
 
-EARLIER = datetime(2026, 11, 1, tzinfo=UTC)
-DEALS = {
-    1: ("guaranteed", None, "fixed"),
-    2: ("preferred", "floor", "fixed"),
-    3: ("preferred", "fixed", "fixed"),
-    4: ("private_auction", None, None),
-    5: (None, "floor", "floor"),
-}
 TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}
 
 
@@ -210,46 +200,3 @@ def test_unreadable_file(url: str, tmp_path: Path) -> None:
     (tmp_path / "home" / "tranche.db").write_text("this is not a database, but a letter to the reader")
     with pytest.raises(Misconfigured, match=r"tranche\.db can't be used: file is not a database"):
         database.migrate(database.engine(url))
-
-
-def test_a_guarantee_of_before_is_no_floor(database_url: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Stored guaranteed and preferred deals get a fixed price, a line in their history, and a later time, so
-    that their DSPs are told; the others stay as they are."""
-    engine = database.engine(database_url)
-    with database.writing(engine).begin() as connection:
-        upgrade(connection, "0043")
-        stamps = {"version": 3, "created_at": EARLIER, "updated_at": EARLIER}
-        for table, more in (
-            ("dsps", {"supports_deal_sync": True}),
-            ("seats", {"dsp_id": 1}),
-            *(("deal_ids", {"deal_id": f"TR-{number}", "given": EARLIER}) for number in DEALS),
-            *(
-                (
-                    "demand_deals",
-                    {
-                        "id": number, "deal_id": f"TR-{number}", "seat_id": 1, "deal_sync": True,
-                        "is_active": True, "deal_type": deal_type, "price_type": price_type,
-                    },
-                )
-                for number, (deal_type, price_type, _) in DEALS.items()
-            ),
-        ):  # fmt: skip
-            entity = {"id": 1, "name": "A", "folded": "a", **stamps} if table != "deal_ids" else {}
-            values = entity | more
-            names, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
-            connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({marks})"), values)
-    with database.writing(engine).begin() as connection:
-        upgrade(connection)
-        rows = connection.execute(text("SELECT id, price_type, version FROM demand_deals")).all()
-        assert {row.id: row.price_type for row in rows} == {
-            number: expected for number, (*_, expected) in DEALS.items()
-        }
-        assert {row.id: row.version for row in rows} == {1: 4, 2: 4, 3: 3, 4: 3, 5: 3}
-        later = text("SELECT id FROM demand_deals WHERE updated_at > :earlier ORDER BY id")
-        assert [*connection.scalars(later, {"earlier": EARLIER})] == [1, 2]
-        lines = connection.execute(text("SELECT entity_id, version, before, after FROM changes")).all()
-    assert [(row.entity_id, row.version, json.loads(row.before), json.loads(row.after)) for row in lines] == [
-        (1, 4, {"price_type": None}, {"price_type": "fixed"}),
-        (2, 4, {"price_type": "floor"}, {"price_type": "fixed"}),
-    ]
-    assert "1 'A', 2 'A'" in caplog.text

@@ -5,7 +5,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -36,9 +36,10 @@ from lib.settings import Settings
 from lib.slicers.models import Slicer
 from lib.views import ViewStore
 from lib.views.entries import Scope
+from lib.wire import private
 from lib.wire.call import Credential, Patience
 from lib.wire.deadline import Deadline
-from lib.wire.errors import LIMITED, AccessError, TrancheError
+from lib.wire.errors import LIMITED, AccessError, Misconfigured, TrancheError
 
 log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
@@ -50,6 +51,7 @@ __all__ = [
     "deal_pushes",
     "installation",
     "of_tokens",
+    "one_desk",
     "startup_warnings",
 ]
 SLICER_SECONDS = 60
@@ -232,6 +234,25 @@ def of_tokens(
         return clients, deals_client, NoToken("reporting").token
     pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
     return clients, deals_client, lambda: pairs
+
+
+@contextmanager
+def one_desk(settings: Settings) -> Iterator[None]:
+    """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
+
+    Desks with a database of PostgreSQL share a data directory with each other. The command line and `tranche
+    serve` may work beside a desk.
+    """
+    is_shared = settings.database_url.startswith("postgresql")
+    with private.process_lock(settings.home / "desk.lock", is_shared=is_shared) as other:
+        if other:
+            whose = f" (process {other})" if other > 0 else ""
+            raise Misconfigured(
+                f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
+                "its own by TRANCHE_HOME. Only desks over PostgreSQL (database_url) can share one"
+            )
+        private.close(settings.home)
+        yield
 
 
 def startup_warnings(settings: Settings) -> Iterator[str]:

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from deals.caller import Caller, deals, option, package, world
 from sqlalchemy import create_engine, inspect, select
 
-from lib import database, start
+from lib import database
 from lib.cli import main
 from lib.people.cookies import SignIn
 from lib.serving import connect
@@ -130,7 +130,7 @@ def test_what_can_not_be_moved(installed: connect.Installation, tmp_path: Path) 
     with pytest.raises(BadRequest, match="must be PostgreSQL"):
         move(installed.settings, f"sqlite:///{tmp_path}/other.db")
     url = "postgresql+psycopg://tranche@/none?host=/nowhere"
-    with start.one_desk(installed.settings), pytest.raises(BadRequest, match="A desk is running"):
+    with connect.one_desk(installed.settings), pytest.raises(BadRequest, match="A desk is running"):
         move(installed.settings, url)
     with pytest.raises(BadRequest, match="nothing to move"):
         move(Settings(home=home, database_url=url), url)

@@ -15,7 +15,6 @@ import pytest
 from conftest import copied
 from peopled import people_in
 
-from lib import start
 from lib.serving import connect
 from lib.serving.backup import back_up, restore
 from lib.serving.backup.archive import MANIFEST, Damage
@@ -256,7 +255,7 @@ def test_a_home_that_holds_something_is_kept(archive: Path, own_home: Path) -> N
     (own_home / "more").write_text("mine")
     with pytest.raises(BadRequest, match="is not empty: --replace"):
         restore(archive, own_home)
-    with start.one_desk(Settings(home=own_home)), pytest.raises(BadRequest, match="A desk is running"):
+    with connect.one_desk(Settings(home=own_home)), pytest.raises(BadRequest, match="A desk is running"):
         restore(archive, own_home, replace=True)
     with pytest.raises(Damage):
         restore(own_home / "tranche.toml", own_home, replace=True)

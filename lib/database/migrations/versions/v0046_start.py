@@ -10,7 +10,7 @@ from alembic import op
 
 from lib.database.columns import Key, keys, optional, required
 
-revision = "0043"
+revision = "0046"
 down_revision = None
 
 INSTANT, TEXT, FLAG, DAY = sa.DateTime(timezone=True), sa.Text(), sa.Boolean(), sa.Date()
@@ -146,7 +146,7 @@ def _deals() -> None:
     _id_table(
         "changes",
         *required(entity=CODE, entity_id=Key, version=WHOLE, at=INSTANT, who=USER, action=sa.String(10)),
-        *optional(before=TEXT, after=TEXT),
+        *optional(before=TEXT, after=TEXT, token=VALUE),
     )
     _index("changes", "entity", "entity_id", "id")
     op.create_table(
@@ -217,6 +217,7 @@ def _work_on_deals() -> None:
         *keys(report_id=Key, deal_id=Key),
         *required(state=CODE, facts=TEXT, computed_at=INSTANT, basis=sa.String(64)),
         *optional(until=INSTANT),
+        *optional(**{f"units_{figure}": sa.Float(53) for figure in ("to_date", "expected", "projected")}),
         *required(deal_version=WHOLE, packages_version=WHOLE, seat_version=WHOLE, dsp_version=WHOLE),
         *optional(**{f"{figure}_{days}_days": sa.Float(53) for days in (7, 30) for figure in figures}),
         _reference("deal_id", "demand_deals", "CASCADE"),
@@ -233,7 +234,7 @@ def _work_on_deals() -> None:
         *required(by=USER),
         *optional(made_with=WHOLE),
         *required(at=INSTANT, state=CODE),
-        *optional(decided_by=USER, decided_at=INSTANT),
+        *optional(token=VALUE, decided_token=VALUE, decided_by=USER, decided_at=INSTANT),
         *required(word=TEXT),
         *optional(applied_id=LARGE),
         *required(is_edited=FLAG),
