@@ -70,7 +70,7 @@ screenshots: $(VENV)/installed-for-tests
 # New pins: needs uv. The locks hold pins and hashes alone.
 lock:
 	$(COMPILE) pyproject.toml --extra build -o requirements.lock
-	$(COMPILE) pyproject.toml --extra build --extra test -o requirements-test.lock
+	$(COMPILE) pyproject.toml --extra build --extra delta --extra iceberg --extra test -o requirements-test.lock
 	echo "pyspark-client>=4 grpcio grpcio-status googleapis-common-protos zstandard" | tr ' ' '\n' | \
 		$(COMPILE) --no-deps - -o requirements-spark.lock
 	echo "pyspark>=4" | $(COMPILE) - -o requirements-spark-server.lock

@@ -47,7 +47,9 @@ class Section(BaseModel):
 class Connection(Section):
     """A database. In its URL `${NAME}` is a variable of the environment."""
 
-    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|sc)://.+")]
+    url: Annotated[
+        str, Field(repr=False, pattern=r"^(parquet|delta|iceberg|duckdb|postgresql|clickhouse|sc)://.+")
+    ]
 
 
 class Local(Section):

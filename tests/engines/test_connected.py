@@ -67,14 +67,16 @@ ROWS = rows(("2026-01-01", "DE", 3), ("2026-01-02", "DE", 4), ("2026-01-02", HOS
 class Desk:
     """A service over one connected slicer, `p/sales`."""
 
-    def __init__(self, home: Path, url: str, table: str = "sales", **given: Any) -> None:
+    def __init__(
+        self, home: Path, url: str, table: str = "sales", definition: Definition = DEFINITION, **given: Any
+    ) -> None:
         self.settings = Settings(home=home, connections={CONNECTION: {"url": url}}, **given)
         access = Access.of(self.settings)
         access.people.add(Person("ada", "Ada", None, "admin"), "a password")
         self.token = access.issue("ada", self.settings.reporting_service, "test", dt.timedelta(hours=1))
         self.connected = ConnectedSlicers(self.settings.connection_urls)
         warehouse = Warehouse(self.settings.warehouse, self.connected.current)
-        warehouse.connect("p", "sales", connected(DEFINITION, table))
+        warehouse.connect("p", "sales", connected(definition, table))
         self.service = ReportingService(warehouse, access, self.settings, connected=self.connected)
 
     def ask(self, **asked: Any) -> Audience:

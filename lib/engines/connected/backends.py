@@ -26,7 +26,7 @@ from psycopg.pq import TransactionStatus
 
 from lib.engines.connected import clickhouse, dialects, spark
 from lib.engines.connected.dialects import url_options
-from lib.engines.connected.parquet import Footers
+from lib.engines.connected.parquet import Footers, snapshot_of
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire import request_ids
 from lib.wire.deadline import Deadline
@@ -34,8 +34,11 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
 PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "sc"
+FILES = (PARQUET, "delta", "iceberg")
 TITLES = {
     PARQUET: "Parquet",
+    "delta": "Delta",
+    "iceberg": "Iceberg",
     "duckdb": "DuckDB",
     POSTGRESQL: "PostgreSQL",
     "clickhouse": "ClickHouse",
@@ -117,10 +120,14 @@ def open_backend(url: str) -> Backend:
 def table_of(backend: Backend, url: str, name: str, footers: Footers) -> ir.Table:
     """The table that a definition names, with the types that the database gives its columns."""
     parts = urlsplit(url)
-    if parts.scheme == PARQUET:
+    if parts.scheme in FILES:
         if not re.fullmatch(r"[\w-]+", name):
             raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
-        return footers.table(backend.ibis.con, _folder(parts), name)
+        table = footers.table(backend.ibis.con, _folder(parts), name)
+        snapshot = snapshot_of(table)
+        if parts.scheme != PARQUET and (not snapshot or snapshot.title != TITLES[parts.scheme]):
+            raise BadRequest(f"{name} is no table of {TITLES[parts.scheme]}")
+        return table
     if parts.scheme == SPARK:
         return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
@@ -218,7 +225,7 @@ def _conninfo(url: str) -> dict[str, Any]:
 
 
 OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {
-    PARQUET: _open_parquet,
+    **dict.fromkeys(FILES, _open_parquet),
     "duckdb": _open_duckdb,
     POSTGRESQL: _open_postgresql,
     "clickhouse": _open_clickhouse,

@@ -26,7 +26,7 @@ from lib.wire.errors import Misconfigured
 
 NULL = ""
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
-NAN_IS_GREATEST = frozenset({"parquet", "duckdb", "postgresql"})
+NAN_IS_GREATEST = frozenset({"parquet", "delta", "iceberg", "duckdb", "postgresql"})
 _TEXTS = ("text", "character varying", "character", "name")
 _MONEY = "money"  # which PostgreSQL casts to no number but numeric
 _COLUMNS = """

@@ -25,6 +25,8 @@ from lib.engines.connected.columns import DAY_HOURS, Columns, sample, source_of
 from lib.engines.connected.connections import Connections
 from lib.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
 from lib.engines.connected.dialects import NAN_IS_GREATEST
+from lib.engines.connected.parquet import snapshot_of
+from lib.engines.connected.snapshots import Snapshot
 from lib.slicers.definition import Definition, RowSource
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.slicer import Mark
@@ -138,10 +140,15 @@ class LiveSlicers:
         info = replace(
             slicer, rows=live.rows_by_day(), version=f"{slicer.version}-{content}", read_at=live.read_at
         )
-        return self._label(info, "live")
+        return self._label(info, "live", snapshot_of(live.columns.table))
 
-    def _label(self, slicer: StoredSlicer, how: str) -> StoredSlicer:
-        """The slicer with the name of its database and how it is read, and when its days were compared."""
+    def _label(self, slicer: StoredSlicer, how: str, snapshot: Snapshot | None = None) -> StoredSlicer:
+        """The slicer with the name of its database and how it is read, and when its days were compared.
+
+        Of a table with versions, when the current one was committed.
+        """
+        if snapshot is not None:
+            return replace(slicer, engine=f"{snapshot.title}, {how}", compared_at=snapshot.at)
         seconds = age(slicer.folder)
         now = dt.datetime.now(dt.UTC)
         compared_at = now - dt.timedelta(seconds=seconds) if seconds < float("inf") else None

@@ -23,6 +23,7 @@ import sqlglot.expressions as sge
 from ibis.backends.sql.datatypes import DuckDBType
 from ibis.common.exceptions import TableNotFound
 
+from lib.engines.connected.snapshots import NO_VALUE, Snapshot, current
 from lib.wire.errors import BadRequest, Misconfigured
 
 Columns = tuple[tuple[str, str], ...]  # names and DuckDB's types
@@ -34,7 +35,7 @@ SELECT columns, list(file_name) FROM (
   FROM parquet_schema(?) GROUP BY file_name
 ) GROUP BY columns
 """
-_NO_TYPE, _TEXT, _NO_VALUE = '"NULL"', "VARCHAR", "__HIVE_DEFAULT_PARTITION__"
+_NO_TYPE, _TEXT = '"NULL"', "VARCHAR"
 _NUMBERS = (
     "TINYINT",
     "SMALLINT",
@@ -61,12 +62,14 @@ class ParquetLayout:
     """How the files of a table are read.
 
     `groups` are files with the same columns, whatever their order, `columns` what the table has, and
-    `partitions` those that the names of folders tell, as Hive has them.
+    `partitions` those that the names of folders tell, as Hive has them. `snapshot` is the version of a table
+    that has such.
     """
 
     groups: tuple[tuple[Columns, tuple[str, ...]], ...]
     columns: Columns
     partitions: Columns
+    snapshot: Snapshot | None = None
 
     @property
     def files(self) -> list[str]:
@@ -88,9 +91,14 @@ class ParquetLayout:
         whole numbers beside FLOAT a FLOAT. It can't be had together with folders that tell columns.
         """
         own = dict(self.columns)
+        if not self.groups:
+            cells = [
+                f"CAST(NULL AS {kind}) AS {_name(name)}" for name, kind in self.columns + self.partitions
+            ]
+            return f"(SELECT {', '.join(cells)}, '' AS filename LIMIT 0)"
         hive = "hive_partitioning = false"
         if self.partitions:
-            types = ", ".join(f"{_name(name)}: {kind}" for name, kind in self.partitions)
+            types = ", ".join(f"{_name(name)}: {_text(kind)}" for name, kind in self.partitions)
             hive = f"hive_partitioning = true, hive_types = {{{types}}}"
         if all(columns == self.columns for columns, _ in self.groups):
             return f"read_parquet({_list(self.files)}, {hive})"
@@ -99,7 +107,9 @@ class ParquetLayout:
                 f"{{name: {_text(name)}, type: {_text(kind)}, default_value: NULL}}"
                 for name, kind in own.items()
             )
-            return f"read_parquet({_list(self.files)}, schema = MAP({_texts(own)}, [{', '.join(kinds)}]))"
+            ids = dict(self.snapshot.ids) if self.snapshot else {}
+            keys = str([ids[name] for name in own]) if ids else _texts(own)
+            return f"read_parquet({_list(self.files)}, schema = MAP({keys}, [{', '.join(kinds)}]))"
         return f"({' UNION ALL '.join(self._select(group, files, hive) for group, files in self.groups)})"
 
     def _select(self, group: Columns, files: Sequence[str], hive: str) -> str:
@@ -125,22 +135,30 @@ class Footers:
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[str, tuple[str | None, Columns]]] = {}
+        self._snapshots: dict[str, Snapshot | None] = {}
 
     def table(self, connection: Any, folder: Path, name: str) -> ir.Table:
-        """The table of the files `name.parquet`, or below the folder `name`.
+        """The table of the files `name.parquet`, or below the folder `name`, in its current version.
 
-        TableNotFound. BadRequest for what is no plain folder of Parquet, Misconfigured for a damaged file.
+        TableNotFound. BadRequest for what can't be read here, Misconfigured for a damaged file.
         """
-        files = list(data_files(folder, name))
+        key = f"{folder}/{name}"
+        snapshot = self._snapshots[key] = current(folder / name, self._snapshots.get(key))
+        if snapshot is not None and snapshot.ids:
+            return _table_of(key, snapshot, {(): list(snapshot.files)} if snapshot.files else {})
+        files = list(data_files(folder, name) if snapshot is None else snapshot.files)
         marks = {file: file_mark(file) for file in files}
-        before = self._tables.get(f"{folder}/{name}", {})
+        before = self._tables.get(key, {})
         columns = {
             file: before[file] for file, mark in marks.items() if file in before and before[file][0] == mark
         }
         for group, members in _read(connection, [file for file in files if file not in columns]):
             columns |= {file: (marks[file], group) for file in members}
-        self._tables[f"{folder}/{name}"] = columns
-        return _table(str(folder / name), {file: columns[file][1] for file in files})
+        self._tables[key] = columns
+        groups: dict[Columns, list[str]] = defaultdict(list)
+        for file in files:
+            groups[columns[file][1]].append(file)
+        return _table(key, groups) if snapshot is None else _table_of(key, snapshot, groups)
 
 
 def data_files(folder: Path, name: str) -> Iterator[str]:
@@ -175,9 +193,12 @@ def _is_data(name: str) -> bool:
 def _refuse_versions(folder: Path, name: str, children: Sequence[str]) -> None:
     for child in VERSIONED.keys() & set(children):
         if child != "metadata" or any((folder / child).glob("*.metadata.json")):
+            way = "Write its current rows to another folder"
+            if child != ".hoodie":
+                way = "Name this table alone, and in the connection the folder that holds it"
             raise BadRequest(
-                f"{name} is a table of {VERSIONED[child]} ({folder / child}): its files hold earlier "
-                "versions of rows as well, and would be added up. Write its current rows to another folder"
+                f"{name} has a table of {VERSIONED[child]} ({folder / child}): its files hold earlier "
+                f"versions of rows as well, and would be added up. {way}"
             )
 
 
@@ -221,16 +242,13 @@ def _footers(cursor: Any, files: list[str]) -> Any:
         raise
 
 
-def _table(table: str, columns: Mapping[str, Columns]) -> ir.Table:
+def _table(table: str, groups: Mapping[Columns, list[str]]) -> ir.Table:
     """The table of files with these columns."""
-    partitions = _partitions(columns)
+    partitions = _partitions([file for files in groups.values() for file in files])
     kinds: dict[str, dict[str, str]] = defaultdict(dict)  # column → type → the first file with it
     names: dict[str, str] = {}
     left_out: dict[str, str] = {}
-    groups: dict[Columns, list[str]] = defaultdict(list)
     folders = {name.lower() for name, _ in partitions}
-    for file, group in columns.items():
-        groups[group].append(file)
     for group, files in groups.items():
         own: dict[str, str] = {}
         for name, kind in group:
@@ -255,15 +273,46 @@ def _table(table: str, columns: Mapping[str, Columns]) -> ir.Table:
                 f"it is {first} in {os.path.relpath(one, table)} and {second} in "
                 f"{os.path.relpath(other, table)}"
             )
+    return _expression(table, groups, column_types, partitions, left_out)
+
+
+def _table_of(table: str, snapshot: Snapshot, groups: Mapping[Columns, list[str]]) -> ir.Table:
+    """The table of a snapshot, whose types are those of its log, and whose files have these columns."""
+    left_out: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for name, kind in snapshot.kinds:
+        if names.setdefault(name.lower(), name) != name:
+            left_out[name] = f"its name differs from '{names[name.lower()]}' in the size of letters alone"
+        elif kind.startswith(("STRUCT", "MAP")):
+            left_out[name] = f"{kind} is no text, number, time or list of these"
+    kinds = {name: _ALIASES.get(kind, kind) for name, kind in snapshot.kinds if name not in left_out}
+    partitions = tuple((name, kinds.pop(name)) for name in snapshot.partitions)
+    return _expression(table, groups, kinds, partitions, left_out, snapshot)
+
+
+def _expression(
+    table: str,
+    groups: Mapping[Columns, list[str]],
+    kinds: Mapping[str, str],
+    partitions: Columns,
+    left_out: Mapping[str, str],
+    snapshot: Snapshot | None = None,
+) -> ir.Table:
     layout = ParquetLayout(
-        tuple((group, tuple(files)) for group, files in groups.items()),
-        tuple(sorted(column_types.items())),
+        tuple((group, tuple(members)) for group, members in groups.items()),
+        tuple(sorted(kinds.items())),
         partitions,
+        snapshot,
     )
-    schema = {column: DuckDBType.from_string(kind) for column, kind in (*layout.columns, *layout.partitions)}
+    schema = {column: DuckDBType.from_string(kind) for column, kind in (*layout.columns, *partitions)}
     return ParquetFiles(
         name=table, schema=ibis.schema(schema), layout=layout, left_out=tuple(left_out.items())
     ).to_expr()
+
+
+def snapshot_of(table: ir.Table) -> Snapshot | None:
+    """The version that a table of files with versions is read in."""
+    return table.op().layout.snapshot if isinstance(table.op(), ParquetFiles) else None
 
 
 def part(table: ir.Table, files: Sequence[str], filename: str) -> ir.Table:
@@ -307,7 +356,7 @@ def _widest(numbers: set[str]) -> str:
     return f"DECIMAL({whole + scale},{scale})" if whole + scale <= 38 else "DOUBLE"
 
 
-def _partitions(files: Mapping[str, Columns]) -> Columns:
+def _partitions(files: Sequence[str]) -> Columns:
     """The columns in folders named column=value, if all files have the same; numbers as 02134 stay text."""
     values: dict[str, set[str]] = defaultdict(set)
     keys = None
@@ -318,7 +367,7 @@ def _partitions(files: Mapping[str, Columns]) -> Columns:
         keys = [key for key, _ in pairs]
         for key, value in pairs:
             values[unquote(key)].add(unquote(value))
-    return tuple((key, _partition_type(texts - {_NO_VALUE})) for key, texts in values.items())
+    return tuple((key, _partition_type(texts - {NO_VALUE})) for key, texts in values.items())
 
 
 def _partition_type(texts: set[str]) -> str:

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+from zlib import crc32
 
 import ibis
 import ibis.expr.types as ir
 from psycopg import sql
 
 from lib.engines.connected import parquet
-from lib.engines.connected.backends import PARQUET, POSTGRESQL, Backend
+from lib.engines.connected.backends import FILES, POSTGRESQL, Backend
 from lib.engines.connected.parquet import file_mark
 
 DUCKDB, FILENAME = "duckdb", "filename"
@@ -61,8 +62,12 @@ class Counters:
 def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
     """The parts of a table and the mark of each; `table` is that of `table_of`."""
     parts = urlsplit(url)
-    if parts.scheme == PARQUET and FILENAME not in table.columns:
-        return {file: file_mark(file) for file in table.op().layout.files}
+    if parts.scheme in FILES and FILENAME not in table.columns:
+        layout = table.op().layout
+        # The same file of Iceberg has other columns by the same names, once these were renamed.
+        ids = f" {crc32(repr(layout.snapshot.ids).encode())}" if layout.snapshot else ""
+        marks = {file: file_mark(file) for file in layout.files}
+        return {file: mark and mark + ids for file, mark in marks.items()}
     if parts.scheme == DUCKDB:
         file = parts.netloc + parts.path
         return {"": f"{file_mark(file)} {file_mark(f'{file}.wal')}"}
@@ -88,7 +93,7 @@ def _quote(connection: Any, table: ir.Table) -> str:
 def tables_of(url: str, table: ir.Table, parts: list[str]) -> Iterator[tuple[ir.Table, str | None]]:
     """Tables that together are some parts: one part and its name, or several with a column `filename`."""
     scheme = urlsplit(url).scheme
-    if scheme == PARQUET and FILENAME not in table.columns:
+    if scheme in FILES and FILENAME not in table.columns:
         yield parquet.part(table, parts, FILENAME), None
         return
     for part in parts:
