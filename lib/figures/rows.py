@@ -25,7 +25,7 @@ class Column:
     """A column. `order` is the direction of the first click on its header; None: not sortable.
 
     `sorted` is the direction in which the rows are ordered by it now. Where a card has no room for all of its
-    columns, those of the lowest `rank` are shown.
+    columns, those of the lowest `rank` are shown. `is_change`: relative changes, in percent.
     """
 
     id: str
@@ -35,6 +35,7 @@ class Column:
     sorted: Direction | None = None
     about: str = ""
     rank: int = 0
+    is_change: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from lib.serving.connect import Reports
 from lib.serving.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.settings import Settings
 from lib.share.documents.documents import Documents
-from lib.share.documents.dossier_pages import DossierPages
+from lib.share.dossier_pages import DossierPages
 from lib.share.mail.outbox import send, tell
 from lib.share.snapshot import page
 from lib.share.snapshot.models import Code, Snapshot

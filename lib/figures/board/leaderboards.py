@@ -278,7 +278,8 @@ class Leaderboard:
                 title = re.sub("change", against, title, flags=re.IGNORECASE)
             about = f"Against {numbers.days(*side.comparison.before)}"
             if side is focus:
-                yield Column("change", title, False, "desc", order, about, rank=1)
+                is_percent = focus.view.changes == "percent"
+                yield Column("change", title, False, "desc", order, about, rank=1, is_change=is_percent)
             else:
                 yield Column("also", title, about=about, rank=2)
 

@@ -149,6 +149,7 @@ def _column(cells: SplitTable, index: int, now: dict[str, Direction]) -> Column:
         order=first if column.order else None,
         sorted=now.get(column.order) if column.order else None,
         about=column.about,
+        is_change=bool(column.changes) and not column.name,
     )
 
 

@@ -142,6 +142,7 @@ def snapshot_table(table: Json, reader: Numbers) -> snapshots.Table:
         keys=keys,
         rows=[_row(row, keys, reader) for row in table["rows"]],
         message=card["message"],
+        change=next((index for index, column in enumerate(table["columns"]) if column["is_change"]), None),
     )
 
 

@@ -156,11 +156,11 @@ def _row(figure: snapshots.Figure) -> letters.FigureRow:
 
 def _table_rows(table: snapshots.Table) -> Iterator[letters.FigureRow]:
     """The first rows of a table: names, the first figure, and its change where the table has one."""
-    changes = [index for index, title in enumerate(table.columns) if title.endswith("hange, %")]
     for row in table.rows[:MOST_ROWS]:
         texts = [cell.text for cell in row.cells]
         name = " · ".join(filter(None, texts[: table.keys]))
-        change = f"{texts[changes[0]]} %" if changes and texts[changes[0]] not in (NOTHING, "") else ""
+        text = NOTHING if table.change is None else texts[table.change]
+        change = "" if text in (NOTHING, "") else f"{text} %"
         yield letters.FigureRow(name, texts[table.keys], change, "quiet" if change else "plain")
 
 

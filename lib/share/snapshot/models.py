@@ -95,7 +95,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: titles of columns, of which the first `keys` are names. `message` stands where no rows are."""
+    """A table: titles of columns, of which the first `keys` are names. `message` stands where no rows are.
+
+    `change` is the column of the changes in percent, the first where several days are compared.
+    """
 
     title: str
     about: str
@@ -103,6 +106,7 @@ class Table:
     keys: int
     rows: Sequence[Row]
     message: str = ""
+    change: int | None = None
 
 
 @dataclass(frozen=True)

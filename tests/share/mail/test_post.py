@@ -476,6 +476,30 @@ def test_one_mail_has_a_whole_board(kept: Keeper, post: Post, mailbox: Mailbox) 
     assert "any of its views" in only(store).problem
 
 
+def test_rows_of_two_comparisons_have_the_change_of_the_first(
+    kept: Keeper, post: Post, mailbox: Mailbox
+) -> None:
+    """A leaderboard and a split compared with two periods have the change against the first in rows."""
+    store = kept("manager")
+    params = {
+        **WEEK,
+        "compare": "previous",
+        "also": f"{LAST_DAY - timedelta(days=10)}~{LAST_DAY - timedelta(days=8)}",
+        "split": "geo.country",
+        "cards": "geo.country",
+    }
+    view = store.views.save(*DELIVERY, "Countries", params)
+    cells = [BoardCell(view.id, "leaderboard"), BoardCell(view.id, "table")]
+    board = store.boards.save("Monday", cells=cells)
+    post.look(store.mails.add(None, DAILY, board_id=board.id).due)
+    by_week = rows_by_week("geo.country").pivot_table("imps", "geo.country", "week", "sum")
+    country = by_week[0].idxmax()
+    change = 100 * (by_week[0][country] / by_week[1][country] - 1)
+    text = f"({'−' if change < 0 else '+'}{abs(change):.1f} %"
+    lines = [line for line in plain(mailbox.only()).splitlines() if text in line]
+    assert len(lines) == 2, plain(mailbox.only())
+
+
 def test_a_mail_of_a_board_is_not_sent_once_its_owner_lost_a_slicer(
     desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
 ) -> None:
