@@ -7,7 +7,6 @@ no stream to hold open, so GET and DELETE are refused as the protocol allows.
 
 import asyncio
 import importlib
-import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from lib.serving.front import hosts
 from lib.settings import Settings
 from lib.wire.errors import AccessError, TrancheError, Unauthorized
 from lib.wire.fair import FairPool
-from lib.wire.network import is_loopback
+from lib.wire.network import is_address, is_loopback
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
 
@@ -64,7 +63,6 @@ class AgentRoute:
         self._throttle = Throttle(settings.throttle_agents, share=self._access.tally("agents"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] != PATH:
             await self._app(scope, receive, send)
             return
@@ -145,17 +143,9 @@ def security_options(settings: Settings, host: str) -> dict[str, list[str]]:
     """
     own = f"[{settings.host}]" if ":" in settings.host else settings.host
     names = [*NAMES, own, *(origin.partition("://")[2] for origin in settings.origins)]
-    if not is_loopback(settings.host) and _is_address(host):
+    match = hosts.HOST.fullmatch(host)
+    if not is_loopback(settings.host) and match and is_address(match[1].strip("[]")):
         names.append(host)
     host_forms = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{form}" for form in host_forms for scheme in ("http", "https")]
     return {"allowed_hosts": host_forms, "allowed_origins": [*settings.origins, *origins]}
-
-
-def _is_address(host: str) -> bool:
-    match = hosts.HOST.fullmatch(host)
-    try:
-        ipaddress.ip_address(match[1].strip("[]") if match else "")
-    except ValueError:
-        return False
-    return True

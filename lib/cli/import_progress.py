@@ -26,7 +26,6 @@ class ImportProgress:
         self._is_shown = False
 
     def read(self, size: int) -> None:
-        """So many more bytes were read."""
         self._bytes += size
 
     def take(self, rows: int) -> None:

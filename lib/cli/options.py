@@ -110,7 +110,6 @@ class LazyChoice(click.ParamType[str]):
         self._words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """The words, for help."""
         return click.Choice(self._words()).get_metavar(param, ctx)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -47,17 +47,14 @@ class RequestContext:
 
     @property
     def reporting(self) -> Reporting:
-        """The client of the reporting API."""
         return self.drawn_with.reporting
 
     @property
     def clients(self) -> connect.Clients:
-        """The clients of the person."""
         return self.drawn_with
 
     @property
     def deals(self) -> Deals:
-        """The client of the deals API."""
         return self.clients.deals
 
     def now(self) -> Person:

@@ -1,6 +1,6 @@
 """Judges deals batch after batch by one report: their funnels, and what changed where one is broken."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -56,8 +56,8 @@ class Assessor:
         healths = {deal.id or 0: health.health(deal, context, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             healths |= dict(Investigation(days, deals, context, healths).healths())
-        deliveries, counts = self._deliveries, self._counts(deals)
-        report, packages_of = self.report, context.packages_of
+        deliveries, report, packages_of = self._deliveries, self.report, context.packages_of
+        counts = {} if days is None or self.buyer_counts is None else self.buyer_counts.of_deals(deals)
         goals = {} if report is None or deliveries is None else goal_deliveries(report, deals, packages_of)
         for deal in deals:
             number = deal.id or 0
@@ -92,10 +92,6 @@ class Assessor:
         )
         finding = f"{bids} are for sites or apps that don't authorize us."
         return deal_health.with_fault("Unauthorized", finding, ADVICE)
-
-    def _counts(self, deals: Sequence[DemandDeal]) -> Mapping[int, EnteredCounts]:
-        """What the buyers of these deals entered, by the deal's id; none without a report."""
-        return {} if self._days is None or self.buyer_counts is None else self.buyer_counts.of_deals(deals)
 
     def _with_counts(self, deal: DemandDeal, deal_health: DealHealth, counts: EnteredCounts) -> DealHealth:
         """The health with what the buyer counts, where that differs until now."""

@@ -168,7 +168,13 @@ def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None,
     ]
     if broken is not None and witnesses.changes == ():
         findings.append("No change of the deal, its packages or their lists is recorded around that day.")
-    findings += _loss_sentences(witnesses.losses)
+    most = max((loss.more for loss in witnesses.losses), default=0.0)
+    top = sorted(
+        (loss for loss in witnesses.losses if loss.more > NOTABLE * most), key=lambda loss: -loss.more
+    )[:2]
+    findings += [
+        f"Lost by “{loss.reason}”: {_percent(loss.after)}, {_percent(loss.before)} before." for loss in top
+    ]
     if price is not None:
         findings += _price_sentences(witnesses, price)
     if witnesses.others:
@@ -276,14 +282,6 @@ def _change_sentence(change: FieldChange, candidate: CauseCandidate | None) -> s
     if candidate.lost is None:
         return f"{write_day(change.day)}: {text}. How much that took away can't be computed."
     return f"{write_day(change.day)}: {text}, which took away {_percent(candidate.lost)} of what it had."
-
-
-def _loss_sentences(losses: Sequence[Losses]) -> list[str]:
-    most = max((loss.more for loss in losses), default=0.0)
-    top = sorted((loss for loss in losses if loss.more > NOTABLE * most), key=lambda loss: -loss.more)[:2]
-    return [
-        f"Lost by “{loss.reason}”: {_percent(loss.after)}, {_percent(loss.before)} before." for loss in top
-    ]
 
 
 def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:

@@ -47,7 +47,6 @@ class EvidenceDays:
 
     @property
     def day(self) -> date:
-        """The day of the change."""
         return self.after[0] - ONE
 
     def pairs(self) -> list[tuple[date, date]]:

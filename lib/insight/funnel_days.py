@@ -38,7 +38,6 @@ class FunnelDays:
 
     @property
     def first_day(self) -> date:
-        """The first of the days."""
         return self.report.period(HISTORY)[0]
 
     def groups(self, members: Mapping[str, Sequence[Entity]]) -> dict[str, Series]:

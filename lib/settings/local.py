@@ -252,7 +252,6 @@ class Local(Section):
 
     @property
     def warehouse(self) -> Path:
-        """The folder of the slicers."""
         return self.home / "warehouse"
 
     @property

@@ -156,15 +156,13 @@ class Remote(Section):
             raise ValueError(
                 "base_url needs slicers, because no service lists them: slicers = ['project/slicer']"
             )
+        can_ask = bool(self.auth_url and self.service_username and self.service_password)
         for address, token in (("base_url", "reporting_token"), ("curate_url", "deals_token")):
-            if getattr(self, address) and not (getattr(self, token) or self._can_ask_for_tokens()):
+            if getattr(self, address) and not getattr(self, token) and not can_ask:
                 raise ValueError(
                     f"{address} needs {token}, or auth_url with service_username and service_password"
                 )
         return self
-
-    def _can_ask_for_tokens(self) -> bool:
-        return bool(self.auth_url and self.service_username and self.service_password)
 
 
 class Alerting(Section):

@@ -37,7 +37,6 @@ class Alerts:
     scope: Scope
 
     def mine(self) -> list[Alert]:
-        """All of them, of all slicers."""
         own_alerts = WITH_VIEWS.where(
             alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
         )

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -130,7 +130,15 @@ class ShareLinks:
         """
         grants = self._grants(project, slicer, BoardCopy.from_params(params))
         origins = check_origins(origins)
-        _check_reader(lifetime, recipient, origins)
+        if not timedelta() < lifetime <= LONGEST:
+            raise BadRequest(f"A share link works for up to {LONGEST.days} days")
+        if recipient and not is_mailable(recipient):
+            raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
+        if recipient and origins:
+            raise BadRequest(
+                "A link for one address can't be embedded, as browsers keep its cookie from other sites: "
+                "leave out the sites or the address"
+            )
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer, "name": checked_name(name),
@@ -216,19 +224,6 @@ def note_opening(engine: Engine, link: ShareLink) -> None:
     change = update(share_links).where(share_links.c.id == link.id).values(opened=now)
     with suppress(StoreUnwritable):
         DatabaseScope(engine).execute(change)
-
-
-def _check_reader(lifetime: timedelta, recipient: str, origins: Collection[str]) -> None:
-    """Whether a link can be opened for so long, by this address alone or on pages of these origins."""
-    if not timedelta() < lifetime <= LONGEST:
-        raise BadRequest(f"A share link works for up to {LONGEST.days} days")
-    if recipient and not is_mailable(recipient):
-        raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
-    if recipient and origins:
-        raise BadRequest(
-            "A link for one address can't be embedded, as browsers keep its cookie from other sites: "
-            "leave out the sites or the address"
-        )
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

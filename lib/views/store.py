@@ -70,7 +70,6 @@ class StartView:
         return None if row is None else SavedViews(self.scope).get(row.view_id)
 
     def board(self) -> Board | None:
-        """The board, likewise."""
         row = self._row(start_boards)
         return None if row is None else Boards(self.scope).get(row.board_id)
 
@@ -81,7 +80,6 @@ class StartView:
         self._set(start_views, "view_id", number)
 
     def set_board(self, number: int | None) -> None:
-        """The same of a board."""
         if number is not None and Boards(self.scope).get(number) is None:
             raise BadRequest("This board is not there any more")
         self._set(start_boards, "board_id", number)

@@ -33,6 +33,15 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def is_address(host: str) -> bool:
+    """Whether the host is an IP address, without brackets."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def client_network(address: str) -> str:
     """The address to count by: an IPv4 address, or the /64 network of an IPv6 address.
 

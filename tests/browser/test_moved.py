@@ -61,6 +61,6 @@ def test_a_link_on_a_phone(desk: str, visitor: Visitor) -> None:
     """A link of before there were tabs shows it at 390 pixels, where the page does not scroll sideways."""
     page = visitor().new_page()
     page.set_viewport_size(PHONE)
-    enter(page, f"{desk}/{LINK}&moved=1")
+    enter(page, f"{desk}/{LINK}&lower=moved")
     expect(ranked(page)).to_be_visible()
     assert sideways(page) == 0

@@ -169,7 +169,6 @@ class Answer:
 
     @property
     def arrow(self) -> pa.Table:
-        """The frame as an Arrow table."""
         return pa.Table.from_pandas(self.frame, preserve_index=False)
 
     @property
@@ -226,5 +225,4 @@ class WhatMoved:
 
     @property
     def arrow(self) -> pa.Table:
-        """The frame as an Arrow table."""
         return pa.Table.from_pandas(self.frame, preserve_index=False)

@@ -82,7 +82,6 @@ class Desk:
 
     @property
     def reporting(self) -> Reporting:
-        """The client of the reporting API."""
         return self._clients.reporting
 
     @property

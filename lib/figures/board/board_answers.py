@@ -73,7 +73,6 @@ class _Turn:
     # Resolved once: the parts of a turn are of one state, and its day may not change between them.
     @cached_property
     def focus(self) -> Focus:
-        """The state, resolved."""
         cards = self.page_state.view.cards or self.default_cards
         return focus.resolve(self.context, self.page_state.with_view(cards=cards))
 

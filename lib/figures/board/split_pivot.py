@@ -95,7 +95,6 @@ class Pivot:
 
     @property
     def front(self) -> DataField:
-        """The data field in front."""
         return self.levels[0].split.field
 
     def is_open(self, path: Path) -> bool | None:

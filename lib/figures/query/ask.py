@@ -43,7 +43,15 @@ def estimate(context: RequestContext, query: AudienceQuery) -> Audience:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
     if quick.is_sampled:
-        answers.start(key, _refining(context, query, quick))
+        reporting = context.reporting
+
+        def fetch() -> Audience:
+            try:
+                return reporting.audience(query.model_copy(update=REFINED), context.slicer)
+            except TrancheError:
+                return quick
+
+        answers.start(key, fetch)
     return quick
 
 
@@ -72,19 +80,6 @@ def _first(context: RequestContext, query: AudienceQuery, answers: "Answers") ->
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
     return query.model_copy(update=FIRST)
-
-
-def _refining(context: RequestContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
-    """A function that returns the exact answer, or the estimate if the service fails."""
-    reporting = context.reporting
-
-    def fetch() -> Audience:
-        try:
-            return reporting.audience(query.model_copy(update=REFINED), context.slicer)
-        except TrancheError:
-            return quick
-
-    return fetch
 
 
 def _key(context: RequestContext, query: AudienceQuery) -> "Key":
@@ -135,7 +130,6 @@ class Answers(SessionCache[Audience]):
         return future.result() if future is not None and future.done() else None
 
     def start(self, key: Key, fetch: Callable[[], Audience]) -> None:
-        """Start the query in the background."""
         future, is_new = self.begin(key, fetch)
         if is_new:
             self.start_count += 1

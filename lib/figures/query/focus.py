@@ -64,12 +64,10 @@ class Focus:
 
     @property
     def zone(self) -> Zone:
-        """The time zone of the question."""
         return named_days.zone(self.query, self.slicer)
 
     @property
     def slicer(self) -> Slicer:
-        """The slicer that is asked."""
         return self.context.slicer
 
     @property
@@ -106,7 +104,6 @@ class Focus:
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """The leaderboards."""
         return self.view.cards or card.default_cards(self.slicer)
 
     @property

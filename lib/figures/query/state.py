@@ -229,11 +229,7 @@ def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
 
 def tab(params: Mapping[str, str]) -> Tab:
     """The tab in sight of these URL parameters."""
-    # Links of before there were tabs name none: `moved=1` is one of them, and so is a chart of the split.
-    old: Tab = (
-        "moved" if params.get("moved") == "1" else _default_tab(_option(params, "chart", CHARTS, "table"))
-    )
-    return _option(params, "lower", TABS, old)
+    return _option(params, "lower", TABS, _default_tab(_option(params, "chart", CHARTS, "table")))
 
 
 def _default_tab(chart: Chart) -> Tab:

@@ -89,7 +89,9 @@ def check(context: RequestContext, query: AudienceQuery, name: str, codes: Itera
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
-    occurrences, all_codes = _occurrences(context, name), tuple(codes)
+    cache = context.cache(OCCURRENCES, dict[FieldKey, dict[str, bool]])
+    occurrences = cache.setdefault((context.viewer, context.project, context.slicer_name, name), {})
+    all_codes = tuple(codes)
     unseen = tuple(code for code in all_codes if code not in occurrences)
     for start in range(0, len(unseen), MOST_VALUES):
         batch = unseen[start : start + MOST_VALUES]
@@ -181,10 +183,4 @@ def _describe(context: RequestContext, answer: Audience, name: str) -> dict[str,
 
 def _known_values(context: RequestContext, name: str) -> dict[str, str]:
     cache = context.cache(WORDS, dict[FieldKey, dict[str, str]])
-    return cache.setdefault((context.viewer, context.project, context.slicer_name, name), {})
-
-
-def _occurrences(context: RequestContext, name: str) -> dict[str, bool]:
-    """Whether a value occurs in the data, as far as this session has looked it up."""
-    cache = context.cache(OCCURRENCES, dict[FieldKey, dict[str, bool]])
     return cache.setdefault((context.viewer, context.project, context.slicer_name, name), {})

@@ -18,7 +18,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ColumnElement,
-    Delete,
     Engine,
     Index,
     Integer,
@@ -164,7 +163,8 @@ class TokenStore:
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}
-        self._scope.execute(_expired_long_ago(now), insert(tokens).values(row))
+        is_old = (tokens.c.kind == "temporary") & (tokens.c.expires < now - EXPIRED_KEPT_FOR)
+        self._scope.execute(delete(tokens).where(is_old), insert(tokens).values(row))  # scripts ask for many
         return prefix + secret
 
     def lend(
@@ -259,11 +259,6 @@ def _prefix(service: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _expired_long_ago(now: datetime) -> Delete:
-    """The statement that deletes old temporary tokens: scripts may ask for many."""
-    return delete(tokens).where(tokens.c.kind == "temporary", tokens.c.expires < now - EXPIRED_KEPT_FOR)
 
 
 def _token(row: Row[Any]) -> Token:

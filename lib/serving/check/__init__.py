@@ -1,9 +1,7 @@
 """Checks of services, step by step, for `tranche check` and the screen Services."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 from lib.engines import ConnectedSlicers
 from lib.serving.check import deals, reporting
@@ -20,7 +18,6 @@ from lib.wire.time_zones import ZoneData
 __all__ = ["Step", "check"]
 CONNECTIONS, MAIL, TIME_ZONES = "Databases", "Mail", "Time zones"
 OLD_ZONES = "It is over four months old: update Tranche, or the package tzdata in its environment."
-FORMER_SAMPLE = "sample.json"
 MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
 MISFIT = "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
 SILENCE = "Try again; the database's log, and that of tranche, may say why it failed."
@@ -81,9 +78,6 @@ def _connections(settings: Settings) -> Iterator[Step]:
         yield step
     for pair, (source, check) in checks.slicers().items():
         name = "/".join(pair)
-        former_sample = warehouse.open(*pair).folder / FORMER_SAMPLE
-        if former_sample.exists():
-            yield Step(CONNECTIONS, name, "note", _former_sample(former_sample))
         if source.connection in broken:
             yield Step(CONNECTIONS, name, "failed", f"Its connection {source.connection} can't be used.")
             continue
@@ -95,19 +89,6 @@ def _connections(settings: Settings) -> Iterator[Step]:
             yield Step(CONNECTIONS, name, "failed", _sentence(error), remedy)
         else:
             yield Step(CONNECTIONS, name, "ok", f"{source.table} has its columns.")
-
-
-def _former_sample(file: Path) -> str:
-    """A sentence on a sample that `tranche connect --sample` of a version before 0.1 has left."""
-    try:
-        content = json.loads(file.read_bytes())
-        tables = [".".join(content[key]) for key in ("place", "replaced") if content[key]]
-    except (OSError, ValueError, LookupError, TypeError):
-        tables = ["its tables"]
-    return (
-        f"Samples beside connected tables aren't used any more, and figures are exact: drop "
-        f"{' and '.join(tables)} there, and delete {file}."
-    )
 
 
 def _step(service: str, what: str, check: Check, remedy: str) -> Step:

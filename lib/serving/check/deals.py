@@ -59,7 +59,13 @@ def steps(settings: Settings) -> Iterator[Step]:
         remedy = "Set fee_types (our numbers to theirs) to enable fees."
         yield Step(NAME, "Fees", "note", "Fees can't be set: the service's fee types are not mapped.", remedy)
     if not lists:
-        yield from _seats(settings)
+        count = len(settings.remote.seats)
+        if count:
+            yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
+        else:
+            yield Step(
+                NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats."
+            )
 
 
 def _check_token(client: Deals, lists: bool) -> Iterator[Step]:
@@ -110,11 +116,3 @@ def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterat
             f"{sentence}.",
             "Map it in the settings (targeting_names, fee_types).",
         )
-
-
-def _seats(settings: Settings) -> Iterator[Step]:
-    count = len(settings.remote.seats)
-    if count:
-        yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
-    else:
-        yield Step(NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats.")

@@ -83,7 +83,6 @@ class Reports:
 
     @property
     def is_remote(self) -> bool:
-        """Whether a remote service answers."""
         return self._remote is not None
 
     def is_quick(self, project: str, slicer: str) -> bool:

@@ -331,7 +331,6 @@ class _Stream:
         self._first = first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
         headers = {"content-type": LINES, "cache-control": "no-store", "x-accel-buffering": "no"}
         headers |= {"vary": "Accept-Encoding"} | ({"content-encoding": "gzip"} if self._is_packed else {})
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -192,7 +192,6 @@ class DeskSocket:
         self._exchanging = self._exchanging or asyncio.create_task(self._exchange_once(hold))
 
     def messages(self) -> Messages:
-        """The messages of a new socket."""
         return Messages(self._protocol)
 
     async def pace(self, socket: OpenSocket) -> None:

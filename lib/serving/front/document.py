@@ -109,15 +109,12 @@ class _Rewriter:
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body", False):
-                await self._finish(self._start)
-
-    async def _finish(self, start: Message) -> None:
-        body = parts.insert(self._body, *self._added)
-        if self._early and (page := parts.defer_scripts(body)) is not None:
-            body = page.replace(TAG, self._early, 1)
-        MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
-        await self._send(start)
-        await self._send({"type": "http.response.body", "body": body})
+                body = parts.insert(self._body, *self._added)
+                if self._early and (page := parts.defer_scripts(body)) is not None:
+                    body = page.replace(TAG, self._early, 1)
+                MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
+                await self._send(self._start)
+                await self._send({"type": "http.response.body", "body": body})
 
 
 def _is_document(start: Message) -> bool:

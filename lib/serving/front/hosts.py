@@ -1,6 +1,5 @@
 """Checks the Host and Origin headers: protection against DNS rebinding and other sites' pages."""
 
-import ipaddress
 import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
@@ -10,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lib.serving.front.request_timeout import POLICY_VIOLATION, WholeRequests
 from lib.wire.errors import BadRequest
-from lib.wire.network import Network, is_loopback
+from lib.wire.network import Network, is_address, is_loopback
 from lib.wire.policy import SecurityHeaders
 from lib.wire.problems import problem
 
@@ -85,7 +84,7 @@ class OwnHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = _name(Headers(raw=scope.get("headers", [])).get("host", ""))
-        is_ours = name in self._names or (self._takes_addresses and _is_address(name))
+        is_ours = name in self._names or (self._takes_addresses and is_address(name))
         if scope["type"] == "lifespan" or is_ours:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -104,14 +103,6 @@ def _name(host: str) -> str:
 
 def _plain(host: str) -> str:
     return host.strip("[]").lower().removesuffix(".")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def guard(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:

@@ -32,7 +32,6 @@ class JsonLines(logging.Formatter):
     """`time` (UTC), `level`, `logger`, `message`; `request_id`, `traceback` where there are."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line."""
         parts: dict[str, str | int] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -58,7 +57,6 @@ class OncePerMinute(logging.Filter):
         self._counts: dict[object, tuple[int, logging.LogRecord]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to write the record now."""
         kind = record.name, record.msg, _origin(record)
         with self._lock:
             if not self._counts:

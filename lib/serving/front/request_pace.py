@@ -97,7 +97,6 @@ class _SharedPace(Pace):
         self.exchange: asyncio.Task[None] | None = None
 
     def take(self, now: float) -> float:
-        """As of any pace."""
         self.backlog += 1
         return super().take(now)
 

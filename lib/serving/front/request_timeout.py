@@ -53,7 +53,6 @@ class SlowReader:
             self._timer = loop.call_later(self._seconds, self._look, waiting)
 
     def leave(self) -> None:
-        """The connection is gone."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -122,7 +121,6 @@ class RequestTimeout(H11Protocol):
         self._reader.watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         self._await(None)
         self._reader.leave()
         super().connection_lost(exc)
@@ -187,14 +185,12 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._fail("a text message")
 
     def handle_cont(self, event: Frame) -> None:
-        """A further piece of a message."""
         if len(self.frames) < MOST_PIECES:
             super().handle_cont(event)
         else:
             self._fail("a message in too many pieces")
 
     def handle_ping(self) -> None:
-        """Answer with a pong."""
         if self._pings.take(self.loop.time()):
             self._fail("too many pings")
         else:
@@ -219,7 +215,6 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)

@@ -227,7 +227,6 @@ class CompanyRoutes:
         return f"{self._address}{LOGIN}?{scope['query_string'].decode('latin-1')}"
 
     def lead(self, scope: Scope, start: Message) -> None:
-        """Change the start of an answer."""
         headers = MutableHeaders(raw=start["headers"])
         if scope["path"] == LOGIN:
             if start["status"] >= 400:

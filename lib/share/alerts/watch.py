@@ -60,7 +60,6 @@ class AlertStore(MessageQueue[AlertMessage]):
     service: str
 
     def everything(self) -> list[Alert]:
-        """All alerts, of everybody."""
         return [alert_of(row) for row in self.rows(WITH_VIEWS.where(saved_views.c.service == self.service))]
 
     def alert(self, number: int) -> Alert:
@@ -165,7 +164,6 @@ class Watch:
         return due
 
     def close(self) -> None:
-        """Close the connections of the webhook."""
         self._webhook.close()
 
     def _is_due(

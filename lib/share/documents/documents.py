@@ -57,7 +57,6 @@ class Documents:
     def block(
         self, person: Person, item: BoardItem, board_params: Params, language: str = ""
     ) -> snapshots.Block:
-        """A cell of a board."""
         if item.is_missing:
             return board.empty_block(item)
         params = under(item.params, board_params)

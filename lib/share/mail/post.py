@@ -100,7 +100,11 @@ class Post:
             if not self.outbox.settle(subscription, {"due": claim, "request": request}):
                 return True
             subscription = replace(subscription, due=claim)
-            body = self._body(draft.write(), subscription, draft.recipient, request["message_id"])
+            letter = draft.write()
+            why = f"Sent by Tranche {subscription.schedule.words}, set up by {subscription.owner}."
+            whole = Letter(letter.subject, (*letter.parts, Remark(why)), letter.files)
+            stop = self._stop.address(subscription)
+            body = bytes(message(whole, self._server.sender, draft.recipient, stop, request["message_id"]))
             is_written = True
             self._server.send(body, draft.recipient)
         except TrancheError as error:
@@ -171,12 +175,6 @@ class Post:
             }  # fmt: skip
         if self.outbox.settle(subscription, changes):
             log.warning("Mail %d could not be sent: %s", subscription.id, changes["problem"])
-
-    def _body(self, letter: Letter, subscription: Subscription, recipient: str, message_id: str) -> bytes:
-        why = f"Sent by Tranche {subscription.schedule.words}, set up by {subscription.owner}."
-        whole = Letter(letter.subject, (*letter.parts, Remark(why)), letter.files)
-        stop = self._stop.address(subscription)
-        return bytes(message(whole, self._server.sender, recipient, stop, message_id))
 
     def _data(self, pair: Pair, now: datetime) -> str:
         """A text that differs once a slicer's data do: after an import; where these are unknown, of its last

@@ -64,8 +64,12 @@ def script() -> str:
 
 
 def style() -> str:
-    """The style of a page."""
-    return _color_style() + _read("snapshot.css")
+    """The style of a page, with its colors as variables; in print those for a light background."""
+    light, dark = (
+        f":root {{ --green: {colors['green']}; --red: {colors['red']}; }}" for colors in (LIGHT, DARK)
+    )
+    modes = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {light} }}\n"
+    return modes + _read("snapshot.css")
 
 
 def error(title: str, sentence: str) -> str:
@@ -119,11 +123,3 @@ def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
 LIGHT, DARK = (
     {"green": THEME[mode]["greenColor"], "red": THEME[mode]["redColor"]} for mode in ("light", "dark")
 )
-
-
-def _color_style() -> str:
-    """The colors as variables of a page; in print those for a light background."""
-    light, dark = (
-        f":root {{ --green: {colors['green']}; --red: {colors['red']}; }}" for colors in (LIGHT, DARK)
-    )
-    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {light} }}\n"

@@ -64,14 +64,14 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         )
         key = dates_picker.followed_key(COLUMNS, list(view.columns))
         titles = {field.name: numbers.title(field) for field in slicer.data_fields}
-        change = partial(_ask, context, "columns", key)
+        change = partial(history.change_by, context, "columns", key)
         _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
         draw_compared_columns(focus)
         key = dates_picker.followed_key(ACROSS, view.across)
-        change = partial(_ask, context, "across", key)
+        change = partial(history.change_by, context, "across", key)
         st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
         key = dates_picker.followed_key(CHANGES, view.changes)
-        change, words = partial(_ask, context, "changes", key), WORDS.__getitem__
+        change, words = partial(history.change_by, context, "changes", key), WORDS.__getitem__
         st.segmented_control(
             "Changes in", state.CHANGES, format_func=words, key=key, required=True, on_change=change
         )
@@ -112,40 +112,25 @@ def _ask_fields(context: RequestContext, key: str) -> None:
     history.change(page_state.with_view(cards=new_cards))
 
 
-def _ask(context: RequestContext, name: str, key: str) -> None:
-    value = st.session_state[key]
-    changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
-    history.change_view(context, **changes)
-
-
 def draw_leaderboard_csv(focus: Focus) -> None:
     """Draw the choice of card and its download; its question has no filters on the card's own values."""
-    names = {card.name: card for card in focus.cards}
+    cards = {card.name: card for card in focus.cards}
     name = st.selectbox(
-        LABEL, list(names), format_func=lambda name: filters.field(name, focus.slicer), key=CARD, width=380,
+        LABEL, list(cards), format_func=lambda name: filters.field(name, focus.slicer), key=CARD, width=380,
     )  # fmt: skip
-    if name in names:
-        with problems.report_errors("The file of this leaderboard"):
-            _files(focus, names[name])
-
-
-def _files(focus: Focus, card: Card) -> None:
-    source = CardSource(focus, card)
-    board = source.board(source.rows())
-    whole = focus.query.model_copy(
-        update={
-            "split_by": (card.name,),
-            "filters": source.query.filters,
-            "order_by": (),
-        }
-    )
-    card_focus = replace(focus, query=whole)
-    names = focus.view.compared_columns
-    beside = split_table.compared_columns(board.split, focus.field, names, focus.numbers)
-    columns = [(column.title, column.rows, column.total) for column in beside]
-    label = "Download its rows as CSV"
-    export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], label, columns)
-    export_menu.way_on("Open all its values in Export", whole)
+    if name not in cards:
+        return
+    with problems.report_errors("The file of this leaderboard"):
+        source = CardSource(focus, cards[name])
+        board = source.board(source.rows())
+        changes = {"split_by": (name,), "filters": source.query.filters, "order_by": ()}
+        whole = focus.query.model_copy(update=changes)
+        kinds = focus.view.compared_columns
+        beside = split_table.compared_columns(board.split, focus.field, kinds, focus.numbers)
+        columns = [(column.title, column.rows, column.total) for column in beside]
+        label, card_focus = "Download its rows as CSV", replace(focus, query=whole)
+        export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], label, columns)
+        export_menu.way_on("Open all its values in Export", whole)
 
 
 @st.fragment
@@ -223,13 +208,9 @@ def _draw_choice(focus: Focus, name: str, label: str, labels: Mapping[str, str])
     value: str = getattr(focus.view, name)
     key = dates_picker.followed_key(f"chart_{name}", value)
     st.selectbox(
-        label, list(labels), format_func=labels.__getitem__, key=key, on_change=_change_line,
+        label, list(labels), format_func=labels.__getitem__, key=key, on_change=history.change_by,
         args=(focus.context, name, key),
     )  # fmt: skip
-
-
-def _change_line(context: PageContext, name: str, key: str) -> None:
-    history.change_view(context, **{name: st.session_state[key]})
 
 
 def draw_values(focus: Focus) -> None:

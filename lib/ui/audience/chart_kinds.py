@@ -20,7 +20,8 @@ from lib.figures.query.state import MOST_ROWS, Chart
 from lib.reporting.answers import Audience
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField
-from lib.ui.audience import split_charts, split_lines
+from lib.ui.audience import split_charts
+from lib.ui.charts.panels import Panel
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history
 
@@ -29,7 +30,7 @@ MORE = 5
 
 @dataclass(frozen=True)
 class ChartData:
-    """What a chart is drawn from: the rows of the split; for a pivot its levels, for lines their series.
+    """What a chart is drawn from: the rows of the split; for a pivot its levels, for lines their charts.
 
     `answer` has the figures in sight.
     """
@@ -37,7 +38,7 @@ class ChartData:
     split: SplitRows
     answer: Audience
     pivot: Pivot | None = None
-    over_time: split_lines.LinesOverTime | None = None
+    lines: Sequence[Panel] = ()
 
 
 @dataclass(frozen=True)
@@ -140,18 +141,17 @@ def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
 
 
 def _ask_lines(focus: Focus) -> ChartData:
-    over_time = split_lines.fetch_over_time(focus, split_lines.key_field(focus) or "")
-    return ChartData(over_time.split, over_time.answer, over_time=over_time)
+    split, answer, charts = split_charts.fetch_lines(focus, split_charts.line_field(focus) or "")
+    return ChartData(split, answer, lines=charts)
 
 
 def _draw_lines(focus: Focus, data: ChartData) -> None:
-    if data.over_time is not None:
-        split_lines.draw(focus, data.over_time, split_tables.alternative(focus, data.split.keys))
+    split_charts.lines(focus, data.split, data.lines)
     st.caption(count_label(data.split.answer, len(data.split.answer), focus.numbers), width="content")
 
 
 def _lines_shortfall(focus: Focus) -> str:
-    has_field = split_lines.key_field(focus) is not None
+    has_field = split_charts.line_field(focus) is not None
     return "" if has_field else "Lines need a key field other than time, in a slicer that has time."
 
 
@@ -188,7 +188,7 @@ KINDS: dict[Chart, ChartKind] = {
         _draw_lines,
         lambda focus, data: _fields_left_out(focus, data.split.keys),
         _lines_shortfall,
-        picture=split_lines.KEY,
+        picture=split_charts.LINES,
     ),
     "heatmap": ChartKind(
         ":material/grid_on:",

@@ -50,8 +50,13 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
     shares = ["Share of the change, %"] if adds_up(movers) else []
-    rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
-    rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares])
+    days = numbers.days(*focus.comparison.before) if focus.comparison else ""
+    rows: list[Sequence[object]] = [
+        [f"Question: {export_menu.question(focus, ())}, compared with {days}"],
+        [f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}"],
+        [f"Precision: {notes(focus, movers)}"],
+        [*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares],
+    ]
     for name, mover in rank(movers):
         figures = [mover.contribution, mover.rate, mover.mix, mover.before, mover.now]
         figures += [share_of_change(movers, mover)] if shares else []
@@ -59,15 +64,6 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
         rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole, *(["100"] if shares else [])]])
-
-
-def _labels(focus: Focus, movers: Moved) -> list[str]:
-    days = numbers.days(*focus.comparison.before) if focus.comparison else ""
-    return [
-        f"Question: {export_menu.question(focus, ())}, compared with {days}",
-        f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}",
-        f"Precision: {notes(focus, movers)}",
-    ]
 
 
 @st.fragment(parallel=True)

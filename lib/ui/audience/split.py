@@ -143,7 +143,7 @@ def _chart_picker(focus: Focus) -> None:
     widgets.set_value(CHART, focus.view.chart)
     st.segmented_control(
         "Show as", CHARTS, format_func=lambda chart: f"{KINDS[chart].icon} {plain(chart.capitalize())}",
-        key=CHART, required=True, label_visibility="collapsed", on_change=_change_view,
+        key=CHART, required=True, label_visibility="collapsed", on_change=history.change_by,
         args=(focus.context, "chart", CHART),
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def _cross_picker(focus: Focus) -> None:
     st.selectbox(
         "Columns of the pivot", ["", *keys],
         format_func=lambda key: f"Columns: {filters.field(key, focus.slicer) if key else 'metrics'}",
-        key=CROSS, label_visibility="collapsed", width=200, on_change=_change_view,
+        key=CROSS, label_visibility="collapsed", width=200, on_change=history.change_by,
         args=(focus.context, "cross", CROSS),
     )  # fmt: skip
 
@@ -168,8 +168,3 @@ def _fold_buttons(focus: Focus) -> None:
         expand = partial(history.change_view, focus.context, expansion=expansion)
         is_so = focus.view.expansion == expansion
         widgets.icon_button(label, icon, f"split_{icon}", expand, help=label, disabled=is_so)
-
-
-def _change_view(context: PageContext, name: str, key: str) -> None:
-    """Change this field of the view to what the widget of that key has. A callback."""
-    history.change_view(context, **{name: st.session_state[key]})

@@ -1,24 +1,33 @@
-"""Draws the rows, the bars or the heatmap of a split, and handles clicks on them."""
+"""Draws the rows, the bars or the heatmap of a split, with clicks on them, or its values over time."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from lib.figures import palette
+from lib.figures.board import over_time, split_levels
 from lib.figures.board.split_tables import alternative
 from lib.figures.context import RequestContext
-from lib.figures.query import filters, focus, split_rows
+from lib.figures.query import ask, filters, focus, split_rows
 from lib.figures.query.focus import Focus
 from lib.figures.query.split_rows import SplitRows
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.figures.query.view_parts import line_colors
+from lib.reporting.answers import Audience
+from lib.slicers.granularities import TIME_KEY_FIELDS, time_key_field
 from lib.ui.charts import bars as bar_chart
 from lib.ui.charts import heatmap as heat_chart
-from lib.ui.charts import theme
+from lib.ui.charts import panels, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
+from lib.ui.charts.panels import Panel
 from lib.ui.kit import rows_mount
 from lib.ui.query import export_menu, history, page_clicks
+from lib.wire.filters import Filter
+
+LINES, MOST_LINES = "split_lines", 12
 
 
 def draw_rows(context: RequestContext) -> None:
@@ -121,3 +130,45 @@ def _points(key: str) -> list[Any]:
     """The point that was clicked, if one was."""
     points: list[Any] = st.session_state[key].selection.points
     return points[:1]
+
+
+def line_field(focus: Focus) -> str | None:
+    """The key field whose values have a chart each: the first that is not time; None without one."""
+    names = [name for name in focus.query.split_by if name not in TIME_KEY_FIELDS]
+    return names[0] if names and focus.grain is not None else None
+
+
+def fetch_lines(focus: Focus, name: str) -> tuple[SplitRows, Audience, list[Panel]]:
+    """The top values of the order with their figures; and each over time: its answer, and its chart."""
+    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
+    query = focus.passing_rows().model_copy(update=changes)
+    top = ask.estimate(focus.context, query)
+    split = SplitRows.of(focus, top)
+    values = tuple(map(str, top.names[name]))
+    if not values:
+        return split, top, []
+    changes = {
+        "split_by": (time_key_field(focus.grain or "day"), name),
+        "filters": (*focus.query.filters, Filter(name=name, value=values, match="equals")),
+        "data_fields": (focus.field.name,),
+    }
+    query = focus.over_time().model_copy(update=changes)
+    colors = line_colors(focus.value_lines)
+    lines = over_time.fetch_lines(
+        focus,
+        query,
+        dict(zip(values, split_rows.row_labels(split), strict=True)),
+        {value: colors.get((name, value), palette.ACCENT) for value in values},
+    )
+    figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
+    charts = [Panel(line, text) for line, text in zip(lines, figures, strict=True)]
+    return split, ask.estimate(focus.context, query), charts
+
+
+def lines(focus: Focus, split: SplitRows, charts: Sequence[Panel]) -> None:
+    """Draw a chart over time per value."""
+    st.plotly_chart(
+        panels.figure(charts, focus.field, focus.numbers), key=LINES,
+        config=export_menu.config(focus, LINES),
+        alt=panels.alternative(charts, alternative(focus, split.keys)),
+    )  # fmt: skip

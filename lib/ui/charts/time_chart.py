@@ -59,11 +59,17 @@ def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
 
 
 def time_axis(times: Series, most: int = series.MOST_TICKS) -> dict[str, object]:
-    """The range of an axis with these times, and at most so many ticks."""
-    # The range of the time axis: from the first to the last bucket, plus a margin of one percent.
+    """The range of an axis with these times, and a margin of one percent; and at most so many ticks.
+
+    Those of hours and days are where the chart has them.
+    """
     first, last = times.starts[0], times.starts[-1]
     spare = max((last - first) / 100, timedelta(hours=1))
-    return {"range": [first - spare, last + spare], **_ticks(times, most)}
+    axis: dict[str, object] = {"range": [first - spare, last + spare]}
+    if GRANULARITIES[times.grain].clock_hours:
+        return axis | {"tickformatstops": TICK_FORMATS}
+    every = -(-len(times) // most)
+    return axis | {"tickmode": "array", "tickvals": times.starts[::every], "ticktext": times.ticks[::every]}
 
 
 def line(
@@ -136,14 +142,6 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
         theme.plain_text(f"{numbers.full(value, field)}  ({label}{f', {part}' if part else ''})")
         for label, part, value in buckets
     ]
-
-
-def _ticks(times: Series, most: int) -> dict[str, object]:
-    """The ticks of weeks and longer buckets; those of hours and days are where the chart has them."""
-    if GRANULARITIES[times.grain].clock_hours:
-        return {"tickformatstops": TICK_FORMATS}
-    every = -(-len(times) // most)
-    return {"tickmode": "array", "tickvals": times.starts[::every], "ticktext": times.ticks[::every]}
 
 
 def band(line: Series) -> list[go.Scatter]:

@@ -128,7 +128,6 @@ class FieldList:
 
     @property
     def list_key(self) -> str:
-        """The key of its component."""
         return f"{self.key}:list"
 
     @property

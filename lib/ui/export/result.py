@@ -111,7 +111,11 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
         else:
             _file(context, question, file)
             if context.slicer.data_fields:
-                _receipt(context, file)
+                audience, page_query = partial(ask.audience, context), current_focus.current(context).rows()
+                comparison = receipt.receipt(audience, _exporter(context), page_query, file, context.slicer)
+                is_open = bool(comparison.differing)
+                with st.expander(RECEIPT, expanded=is_open, icon=":material/receipt_long:"):
+                    tables.receipt(comparison, Numbers.of(reader.locale()))
     with st.expander("For a script", icon=":material/terminal:"):
         tables.request(query, context.clients.reporting_address or share.own_address())
 
@@ -136,13 +140,6 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     tables.preview(file, table)
     if file.is_plain:
         st.caption(precision.of_a_file(context.slicer, query))
-
-
-def _receipt(context: PageContext, file: Preview) -> None:
-    audience, query = partial(ask.audience, context), current_focus.current(context).rows()
-    comparison = receipt.receipt(audience, _exporter(context), query, file, context.slicer)
-    with st.expander(RECEIPT, expanded=bool(comparison.differing), icon=":material/receipt_long:"):
-        tables.receipt(comparison, Numbers.of(reader.locale()))
 
 
 def _exporter(context: PageContext) -> Export:

@@ -43,10 +43,11 @@ def curl_command(query: ExportQuery, address: str) -> str:
     # A value of a filter may be `<TOKEN>` too, and stays.
     new = f"'\"${VARIABLE}\"'"
     head, _, tail = body.rpartition(TOKEN)
+    name = re.sub(r"[^\w.-]", "_", query.slicer_name)
     with_token = f"{head}{new}{tail}"
     return " \\\n  ".join(
         (
-            f"curl --fail --silent --show-error --output {shlex.quote(_filename(query))}",
+            f"curl --fail --silent --show-error --output {shlex.quote(f'{name}.{query.export_format}')}",
             "--header 'Content-Type: application/json'",
             f"--data {with_token}",
             shlex.quote(f"{address.rstrip('/')}{PATH}/export"),
@@ -59,11 +60,6 @@ def _body(query: ExportQuery, token: str) -> dict[str, object]:
     fields = query.model_dump(mode="json", exclude_defaults=True)
     first = {name: fields.pop(name) for name in _ALWAYS}
     return {**first, **fields, "token": token}
-
-
-def _filename(query: ExportQuery) -> str:
-    name = re.sub(r"[^\w.-]", "_", query.slicer_name)
-    return f"{name}.{query.export_format}"
 
 
 def preview(file: Preview, table: FileTable) -> None:

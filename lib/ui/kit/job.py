@@ -48,7 +48,6 @@ class Job(ABC):
 
     @property
     def has_stop(self) -> bool:
-        """Whether Stop is offered now."""
         return self.is_running
 
 

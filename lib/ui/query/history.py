@@ -152,6 +152,12 @@ def change_view(context: RequestContext, **changes: object) -> NoReturn:
     change(current(context).with_view(**changes))
 
 
+def change_by(context: RequestContext, name: str, key: str) -> NoReturn:
+    """Change this field of the view to what the widget of that key has. A callback."""
+    value = st.session_state[key]
+    change_view(context, **{name: tuple(value) if isinstance(value, list) else value})
+
+
 def receive(last_acts: Mapping[str, ActReceipt]) -> None:
     """Note the last act of these components where none of them changes the state."""
     _write(_entry().params, last_acts)

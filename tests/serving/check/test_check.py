@@ -133,19 +133,6 @@ def lake(tmp_path: Path) -> Settings:
     return settings
 
 
-def test_a_sample_of_before_is_ignored(lake: Settings) -> None:
-    """A connected slicer opens that has a sample of an earlier version; the check says what to delete."""
-    warehouse = Warehouse(lake.warehouse, ConnectedSlicers(lake.connection_urls).current)
-    former = warehouse.open("p", "sales").folder / "sample.json"
-    former.write_text('{"format": 1, "place": ["tranche_samples", "sample_1"], "replaced": null}')
-    assert warehouse.open("p", "sales").row_count == 1
-    sentences = [step.result for step in check(lake) if (step.what, step.state) == ("p/sales", "note")]
-    assert len(sentences) == 1
-    assert all(name in sentences[0] for name in ("tranche_samples.sample_1", str(former)))
-    former.write_text("[]")
-    assert all(step.is_good for step in check(lake))
-
-
 def test_checks_cover_a_slicer_whose_connection_is_gone(
     lake: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,12 @@ def upgrade() -> None:
     _deals()
     _work_on_deals()
     _views()
-    _slicers()
+    op.create_table(
+        "slicer_renames",
+        *keys(project=VALUE, slicer=VALUE),
+        *required(to_project=VALUE, to_slicer=VALUE, who=NAME),
+    )
+    op.create_table("known_slicers", *keys(project=VALUE, slicer=VALUE))
 
 
 def _people_and_tokens() -> None:
@@ -361,15 +366,6 @@ def _views() -> None:
     )
     _index("link_codes", "link_id")
     op.create_table("link_visits", *keys(key_hash=DIGEST), *required(link_id=LARGE, expires=INSTANT))
-
-
-def _slicers() -> None:
-    op.create_table(
-        "slicer_renames",
-        *keys(project=VALUE, slicer=VALUE),
-        *required(to_project=VALUE, to_slicer=VALUE, who=NAME),
-    )
-    op.create_table("known_slicers", *keys(project=VALUE, slicer=VALUE))
 
 
 def _id_table(table: str, *parts: Any) -> None:
