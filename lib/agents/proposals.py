@@ -12,7 +12,6 @@ from lib.agents.inventory import lists_of
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import moments
-from lib.deals.client import Write
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.deals.targeting.filters import Lists, entries
 from lib.deals.targeting.from_filters import FromFilters, from_filters
@@ -81,21 +80,8 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     left_out += [
         f"{entries.kind.title}: no list has these entries; make one first" for entries in targets.lists
     ]
-    more = {
-        "not_targeted": [*map(text, left_out)],
-        "warnings": _warnings(desk, Write(SupplyPackage.entity, fields)),
-    }
-    return _describe(desk, desk.deals_api.propose(proposal)) | more
-
-
-def _warnings(desk: Desk, write: Write) -> list[str]:
-    """What is probably a slip in what is proposed, with the seat of a new deal."""
-    options = (write.fields.get("create_demand_deals") or {}).get("demand_deals_options") or ()
-    [[own, *of_deals]] = desk.deals_api.warnings_of([write])
-    warnings = [warning.sentence for warning in own]
-    for option, several in zip(options, of_deals, strict=False):
-        warnings += [f"Seat {option['seat']['id']}: {warning.sentence}" for warning in several]
-    return warnings
+    answer = _describe(desk, desk.deals_api.propose(proposal))
+    return answer | {"not_targeted": [*map(text, left_out)]}
 
 
 class ChangeToPropose(Arguments):
@@ -120,9 +106,7 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "reason": arguments.reason,
     }
     answer = _describe(desk, desk.deals_api.propose(proposal))
-    write = Write(model.entity, arguments.fields, arguments.id, entity.model_dump(exclude_unset=True))
-    of = {"id": arguments.id, "name": text(entity.name or "")}
-    return answer | {"of": of, "warnings": _warnings(desk, write)}
+    return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
 
 
 def _targets(desk: Desk, report: Insight | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:
@@ -167,6 +151,7 @@ def _describe(desk: Desk, proposal: Json) -> Json:
     return {
         "proposal": proposal["id"],
         "state": proposal["state"],
+        "warnings": proposal["warnings"],
         "changes": [
             {"field": change["field"], "before": _plain(change["before"]), "after": _plain(change["after"])}
             for change in proposal["changes"]

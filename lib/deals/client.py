@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Literal, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 import httpx
-from pydantic import ValidationError
 
 from lib.deals import moments
+from lib.deals.fields import BY_NAME, MOMENTS
 from lib.deals.models import (
     ENTITIES,
     FEE_TYPES,
@@ -118,19 +119,36 @@ class Write:
 
     @property
     def cases(self) -> list[Case]:
-        """What can be judged of it by itself, with that of each deal that it creates; nothing before it is
-        filled in."""
-        try:
-            model = model_of(self.entity).model_validate(dict(self.fields))
-        except ValidationError:  # as our own service: what a write lacks is refused, not warned of
-            return []
-        # Dumped dates are texts; rules compare moments.
-        fields = model.model_dump(include={*self.fields}) | {
-            name: value for name in self.fields if isinstance(value := getattr(model, name, None), datetime)
-        }
+        """What can be judged of it by itself, with that of each deal that it creates: what is missing or
+        can't be read is left out, and with it the rules about it alone."""
+        fields, before = _comparable(self.fields), _comparable(self.before)
         kind: Literal["deal", "package"] = "deal" if self.entity == DemandDeal.entity else "package"
-        case = Case(kind, {**self.before, **fields}, frozenset(fields), datetime.now(UTC), self.before)
+        case = Case(kind, before | fields, frozenset(fields), datetime.now(UTC), before)
         return [case, *case.new_deals]
+
+
+def _comparable(value: Any, name: str = "") -> Any:
+    """A value as rules compare it: amounts as decimals, times as such, and no fields that can't be read.
+
+    ValueError or ArithmeticError for such a field.
+    """
+    kind = BY_NAME[name].kind if name in BY_NAME else None
+    match value:
+        case WireModel():
+            return _comparable(value.model_dump(exclude_unset=True))
+        case Mapping():
+            fields = {}
+            for field_name, part in value.items():
+                with suppress(ValueError, ArithmeticError):
+                    fields[field_name] = _comparable(part, field_name)
+            return fields
+        case list() | tuple():
+            return [_comparable(part) for part in value]
+        case str() if kind in MOMENTS:
+            return moments.read(value)
+        case str() | int() | float() if kind is not None and kind.limits is not None:
+            return Decimal(str(value))
+    return value
 
 
 class Deals:

@@ -292,9 +292,10 @@ def rounds_of(
 
 
 def _offer_values(terms: OfferTerms) -> dict[str, Any]:
-    """What rules compare of an offer; its last day as an end."""
+    """What rules compare of an offer; its days as a start and an end."""
+    start = terms.first_day and datetime.combine(terms.first_day, time(), UTC)
     end = terms.last_day and datetime.combine(terms.last_day + timedelta(days=1), time(), UTC)
-    values = {"price": terms.price, "units": terms.units, "end_date": end}
+    values = {"price": terms.price, "units": terms.units, "start_date": start, "end_date": end}
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -20,45 +20,34 @@ from typing import Any, Literal, Protocol, get_args
 from pydantic import ValidationError
 
 from lib.deals import moments
-from lib.deals.models import CPM, NO_FEE, PERCENT, Seat, SupplyPackage, Targeting, shorten
-from lib.deals.sync.documents import ALPHA_3, EVERY
+from lib.deals.models import CPM, FLAT, NO_FEE, PERCENT, Seat, SupplyPackage, Targeting, shorten
 from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS
+from lib.deals.targeting.public_lists import UNLISTED, is_known
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-_DEVICES = (
-    "smartphone phone mobile tablet desktop pc computer laptop tv ctv ott television connected_tv smart_tv"
-    " set_top_box settopbox console game_console games_console media_player wearable e_reader feature_phone"
-    " mobile_phone connected_device personal_computer other unknown"
-)
-# The fixed sizes of the IAB's Display Advertising Guidelines, and those that video and interstitials have.
-_SIZES = (
-    "88x31 120x20 120x60 120x90 120x240 120x600 125x125 160x600 168x28 168x42 180x150 200x200 200x446 216x36"
-    " 216x54 220x90 234x60 240x133 240x400 250x250 250x360 292x30 300x50 300x75 300x100 300x150 300x168"
-    " 300x200 300x250 300x300 300x431 300x600 300x1050 320x50 320x100 320x160 320x240 320x250 320x320 320x400"
-    " 320x480 336x280 360x640 375x667 375x812 414x736 468x60 480x320 480x360 550x480 580x400 600x500 640x100"
-    " 640x320 640x360 640x480 667x375 720x300 728x90 736x414 768x1024 800x250 812x375 854x480 900x250 930x180"
-    " 950x90 960x90 960x540 970x66 970x90 970x250 970x310 980x90 980x120 980x300 1000x250 1024x768 1080x1080"
-    " 1080x1920 1200x627 1200x628 1280x720 1440x1080 1600x900 1920x1080 2048x1536 3840x2160"
-)
-DEVICES, SIZES = frozenset(_DEVICES.split()), frozenset(_SIZES.split())
 NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
 """Where a request has the deals that a package is written with; NEW stands for its id, if it has none yet."""
 HEADER, LONGEST, MOST = "Tranche-Warnings", 100, 20
-FACTOR, UNUSUAL, HIGH_PERCENT, FAR = 3, 1_000, 30, timedelta(days=5 * 365 + 1)
+FACTOR, HIGH_PERCENT = 3, 30
+UNUSUAL, LARGE_FEE, LARGE_BUDGET = 1_000, 100_000, 1_000_000
+"""A price, a flat fee and a budget that are asked about where there is nothing to compare them with."""
+MANY = 10_000_000
+"""The impressions from which such a budget is large in its currency: a million yen buys fewer."""
+MOVED, FAR = timedelta(days=180), timedelta(days=5 * 365 + 1)
 Kind = Literal["deal", "package", "offer"]
 Reader = Literal["house", "buyer"]
 HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
 Values = Mapping[str, Any]
-_UNLISTED = {
-    "country": "'{}' is no country code of ISO 3166-1",
-    "device": "'{}' is no usual type of device",
-    "size": "{} is no usual size of an ad",
-}
 _BOOKINGS: tuple[Kind, ...] = ("deal", "package")
-_COSTS = frozenset({"price", "units", "budget"})
+_COSTS, _PAIR = frozenset({"price", "units", "budget"}), frozenset({"seat", "supply_deals"})
+_PRICED: tuple[Kind, ...] = ("deal", "offer")
+_DATED: tuple[Kind, ...] = ("package", "offer")
+WON, PRICES, RUNNING, SUPPLY = (
+    "won prices", "prices of other deals of a package", "running deals", "available impressions",
+)  # fmt: skip
 _TARGETS = frozenset(Targeting.model_fields)
 _PRICE, _UNITS, _DATES, _LINKS = (
     frozenset({"price", "currency"}), frozenset({"units", "supply_deals"}),
@@ -181,7 +170,7 @@ class Case:
     other deals of its packages, with their currencies; `packages` its own, `twins` how many other deals its
     seat has in them, and the name of one, `running` how many deals run in a package, `unlinked` the names of
     those that a write leaves without any. `same_price` says for which currencies one price is. `place` is
-    where it stands in the request.
+    where it stands in the request, `reader` who reads what is said of it.
     """
 
     of: Kind
@@ -201,6 +190,7 @@ class Case:
     wins: PriceScale | None = None
     lacks: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     place: tuple[str | int, ...] = ()
+    reader: Reader = "house"
 
     def currency(self, values: Values) -> str:
         return values.get("currency") or self.usual_currency
@@ -219,9 +209,17 @@ class Case:
     @cached_property
     def scale(self) -> PriceScale | None:
         """What its price is compared with: the first that there is."""
-        title, currency = "the offer" if self.of == "offer" else "the price before", self.currency(self.after)
+        title, currency = "the price before", self.currency(self.after)
+        if self.of == "offer":  # the house's is compared with the deal: what it offered last may be the slip
+            title = "the offer" if self.reader == "buyer" else "the deal's price"
         own = (price for price, other in self.prices if other == currency)
         return PriceScale.at(self.price_before, title) or self.wins or PriceScale.of_package(own)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What its guaranteed impressions cost, at a price by CPM; None without both."""
+        units, price = self.after.get("units"), self.after.get("price")
+        return None if units is None or price is None else Decimal(units) * Decimal(price) / 1000
 
     @property
     def needs_wins(self) -> bool:
@@ -283,7 +281,8 @@ Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
 
 @dataclass(frozen=True)
 class WarningRule:
-    """A kind of slip: what it is about, and the field it stands at.
+    """A kind of slip: what it is about, the field it stands at, and what it `needs` of the service beyond the
+    write and the entity before.
 
     `names` are the fields of which a write sets one; empty for any.
     """
@@ -293,6 +292,7 @@ class WarningRule:
     field: str
     names: frozenset[str]
     check: Callable[[Case], Iterable[Answer]]
+    needs: tuple[str, ...] = ()
     asks: bool = True
     readers: frozenset[Reader] = HOUSE
 
@@ -328,26 +328,32 @@ def _same_price(case: Case) -> Iterator[Answer]:
 
 
 def _budget(case: Case) -> Iterator[Answer]:
-    budget, price, before = (case.after.get("budget"), case.after.get("price"), case.before.get("budget"))
-    if budget is None or budget == before:
+    before: Any = case.before.get("budget")
+    budget, price = case.after.get("budget"), case.after.get("price")
+    if budget == before:
         return
-    if budget == 0 or (price and budget < price):
+    if budget is None:
+        yield f"the budget of {money_text(before)} is removed: nothing limits what is spent", before, None
+    elif budget == 0 or (price and budget < price):
         cost = f", less than 1,000 impressions cost ({money_text(price)})" if price else ""
         yield f"a budget of {money_text(budget)}{cost}", price, budget
-    else:
+    elif before:
         yield from _beyond("budget", budget, PriceScale.at(before, "the budget before"))
+    elif case.cost and budget > case.cost:
+        yield from _beyond("budget", budget, PriceScale.at(case.cost, "what the guaranteed impressions cost"))
+    elif not case.cost and budget >= max(LARGE_BUDGET, MANY * (price or 0) / 1000):
+        yield f"a first budget of {money_text(budget)}", None, budget
 
 
 def _budget_for_units(case: Case) -> Iterator[Answer]:
-    price, units, budget = (case.after.get(name) for name in ("price", "units", "budget"))
-    if price is None or units is None or budget is None or units * price <= 1000 * budget:
-        return
-    cost, price_text = Decimal(units) * Decimal(price) / 1000, money_text(Decimal(price))
-    sentence = (
-        f"{units:,.0f} guaranteed impressions at {price_text} come to {cost:,.2f}, more than the budget of"
-        f" {budget:,.2f}"
-    )
-    yield sentence, cost, budget
+    budget, cost = case.after.get("budget"), case.cost
+    if budget is not None and cost is not None and cost > budget:
+        units, price = case.after["units"], money_text(Decimal(case.after["price"]))
+        sentence = (
+            f"{units:,.0f} guaranteed impressions at {price} come to {cost:,.2f}, more than the budget of"
+            f" {budget:,.2f}"
+        )
+        yield sentence, cost, budget
 
 
 def _fee(case: Case) -> Iterator[Answer]:
@@ -355,19 +361,29 @@ def _fee(case: Case) -> Iterator[Answer]:
     if not fee or kind in (None, NO_FEE):
         return
     before = case.before.get(FEE) if case.before.get(FEE_TYPE) == kind else None
+    budget = case.after.get("budget")
+    whole = budget or case.cost
     if kind == CPM and price is not None and fee >= price:
         bound = f"not less than the price ({money_text(price)})"
         yield f"a fee of {money_text(fee)} CPM, {bound}", price, fee
-    elif kind == PERCENT and fee > HIGH_PERCENT and fee != before:
+    elif fee == before:
+        return
+    elif kind == PERCENT and fee > HIGH_PERCENT:
         yield f"a fee of {fee.normalize():,f} % of spend, above {HIGH_PERCENT} %", before, fee
-    elif fee != before:
-        yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"))
+    elif kind == FLAT and whole and 100 * fee > HIGH_PERCENT * whole:
+        title = "the budget" if budget else "what the guaranteed impressions cost"
+        share = f"{100 * fee / whole:,.0f} % of {title} ({whole:,.2f})"
+        yield f"a flat fee of {money_text(fee)}, {share}", whole, fee
+    else:
+        unusual = LARGE_FEE if kind == FLAT and not (before or whole) else None
+        yield from _beyond("fee", fee, PriceScale.at(before, "the fee before"), unusual)
 
 
 def _units(case: Case) -> Iterator[Answer]:
     units, before = case.after.get("units"), case.before.get("units")
     if units and before and (units > FACTOR * before or units * FACTOR < before):
-        title, verb = ("the offer", "has") if case.of == "offer" else ("the deal", "had")
+        title = "the offer" if case.reader == "buyer" else "the deal"
+        verb = "has" if case.of == "offer" else "had"
         yield f"{units:,.0f} impressions, where {title} {verb} {before:,.0f}", before, units, title
 
 
@@ -393,8 +409,19 @@ def _stop(case: Case) -> str:
 
 def _start(case: Case) -> Iterator[Answer]:
     start, before = case.after.get("start_date"), case.before.get("start_date")
-    if case.running and before and start and before <= case.now < start:
-        yield f"the start moves to {start.day} {start:%b %Y}: {_stop(case)} until then", before, start
+    if not start or not before or start == before:
+        return
+    day, old_day = (f"{at.day} {at:%b %Y}" for at in (start, before))
+    if case.running and before <= case.now < start:
+        yield f"the start moves to {day}: {_stop(case)} until then", before, start
+    elif case.of == "offer" and before <= case.now < start:
+        yield (
+            f"the start moves to {day} from {old_day}, which has passed: nothing runs until then",
+            before,
+            start,
+        )
+    elif abs(start - before) > MOVED:
+        yield f"the start moves by {abs(start - before).days:,} days, from {old_day} to {day}", before, start
 
 
 def _end(case: Case) -> Iterator[Answer]:
@@ -447,27 +474,29 @@ def _targets(case: Case) -> Iterator[Answer]:
             if is_lacking:
                 yield f"{kind.title} '{value.strip()}' is not in the report", None, text
             elif is_lacking is None and not is_known(kind.name, value):
-                yield _UNLISTED[kind.name].format(text), None, text
+                yield UNLISTED[kind.name].format(text), None, text
 
 
 RULES = (
-    WarningRule("price_slip", ("deal", "offer"), "price", _PRICE, _price, readers=BOTH),
-    WarningRule("price_not_compared", ("deal",), "price", _PRICE, _price_alone, asks=False),
+    WarningRule("price_slip", _PRICED, "price", _PRICE, _price, (WON, PRICES), readers=BOTH),
+    WarningRule("price_not_compared", ("deal",), "price", _PRICE, _price_alone, (PRICES,), asks=False),
     WarningRule("currency_slip", ("deal",), "currency", _PRICE, _currency),
-    WarningRule("same_price", ("deal",), "price", _PRICE, _same_price),
+    WarningRule("same_price", ("deal",), "price", _PRICE, _same_price, ("currencies of a request",)),
     WarningRule("budget_slip", ("deal",), "budget", frozenset({"budget"}), _budget),
     WarningRule("budget_exceeded", ("deal",), "budget", _COSTS, _budget_for_units),
     WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}), _fee),
-    WarningRule("units_slip", ("deal", "offer"), "units", _UNITS, _units, readers=BOTH),
-    WarningRule("second_deal", ("deal",), "seat", frozenset({"seat", "supply_deals"}), _twin),
-    WarningRule("no_package", _BOOKINGS, "supply_deals", _LINKS, _no_package),
-    WarningRule("start_moved", ("package",), "start_date", _DATES, _start),
-    WarningRule("end_slip", ("package", "offer"), "end_date", _DATES, _end, readers=BOTH),
+    WarningRule("units_slip", _PRICED, "units", _UNITS, _units, readers=BOTH),
+    WarningRule("second_deal", ("deal",), "seat", _PAIR, _twin, ("other deals of a seat",)),
+    WarningRule("no_package", _BOOKINGS, "supply_deals", _LINKS, _no_package, ("links of other deals",)),
+    WarningRule("start_moved", _DATED, "start_date", _DATES, _start, (RUNNING,), readers=BOTH),
+    WarningRule("end_slip", _DATED, "end_date", _DATES, _end, (RUNNING,), readers=BOTH),
     WarningRule("guarantee_without_end", _BOOKINGS, "units", _UNITS | _DATES, _open_guarantee),
-    WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), _supply),
-    WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), _report_missing, asks=False),
-    WarningRule("unknown_target", ("package",), "targeting", _TARGETS, _targets),
+    WarningRule("guarantee_beyond", _BOOKINGS, "units", frozenset(), _supply, (SUPPLY,)),
+    WarningRule("guarantee_not_compared", _BOOKINGS, "units", frozenset(), _report_missing, (SUPPLY,), False),
+    WarningRule("unknown_target", ("package",), "targeting", _TARGETS, _targets, ("the report's values",)),
 )
+NEEDS = tuple(dict.fromkeys(need for rule in RULES for need in rule.needs))
+"""What our own service alone compares with: of another one rules are left out, or compare with less."""
 RULED = frozenset().union(*(rule.names for rule in RULES)) | {NEW_DEALS}
 """The fields that rules are about."""
 
@@ -483,7 +512,9 @@ def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
     """What is probably a slip in a case, for this reader; at most MOST, and how many more there are."""
     if reader == "buyer":
         # What a buyer's page doesn't show is no part of what is compared.
-        case = Case(case.of, case.after, case.names, case.now, case.before, case.usual_currency)
+        case = Case(
+            case.of, case.after, case.names, case.now, case.before, case.usual_currency, reader=reader
+        )
     warnings = [
         DealWarning(
             rule.kind,
@@ -533,18 +564,6 @@ def _beyond(
         yield f"{sentence}, {times}", scale.low, value, scale.low_title
     elif unusual is not None and value >= unusual:
         yield sentence, None, value
-
-
-def is_known(kind: str, value: str) -> bool:
-    """Whether public lists have this value of a kind of targeting; true for kinds that have no such list."""
-    match kind:
-        case "country":
-            return (code := value.strip().upper()) in ALPHA_3 or code in EVERY
-        case "device":
-            return value.strip().casefold().replace(" ", "_").replace("-", "_") in DEVICES or value.isdigit()
-        case "size":
-            return value in SIZES
-    return True
 
 
 def factor(larger: Decimal, smaller: Decimal) -> str:

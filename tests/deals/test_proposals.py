@@ -291,6 +291,32 @@ def test_a_new_package_that_can_not_be_is_not_proposed(proposer: Caller, there: 
     assert "units" in wrong["create_demand_deals"]
 
 
+def test_a_proposal_answers_with_the_warnings_of_its_write(
+    proposer: Caller, manager: Caller, deal: Body, there: World
+) -> None:
+    """What an approval would be warned of its proposer reads at once, of a new deal with its seat; sent once
+    more it is the same proposal with the same warnings, and nothing is written."""
+
+    def warnings(**body: Any) -> list[str]:
+        answer = proposer.ask("POST", "proposals/", {"reason": REASON} | body)
+        assert answer.status_code == 201, answer.text
+        return [*answer.json()["warnings"]]
+
+    change = {"entity": "demand_deals", "entity_id": deal["id"]}
+    for _ in range(2):
+        assert warnings(**change, fields={"price": 17.5}) == [
+            "A price of 17.50, 7 times the price before (2.50)."
+        ]
+    assert manager.get(f"demand_deals/{deal['id']}/") == deal
+    body = package(
+        create_demand_deals=deals(option(there.ada, 2), option(there.bob, 20), option(there.cleo, 2.2))
+    )
+    [sentence] = warnings(fields=body)
+    seat = manager.get(f"seats/{there.bob}/")["name"]
+    assert sentence == f"{seat}: A price of 20.00, 9.09 times the highest other price in the package (2.20)."
+    assert warnings(**change, fields={"price": 2.6}) == []
+
+
 def test_an_approval_answers_with_warnings(proposer: Caller, manager: Caller, deal: Body) -> None:
     """A price that is seven times the one before is applied, and the answer says so."""
     one = of_price(proposer, deal, 17.5)

@@ -120,7 +120,7 @@ class Proposal:
     package or deal. `token` and `decided_token` name the permanent tokens through which it was made, decided.
     `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
     `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `warnings` are
-    about its write, and only its approval answers with them.
+    about its write: the answers to a POST and to an approval have them.
     """
 
     id: int

@@ -98,13 +98,14 @@ class Proposals(DatabaseScope):
     def propose(self, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
         """Store a proposal, which is a body as ProposalRequest has it.
 
-        The same proposal of theirs again, while it is open, gives the first. Forbidden for who may not
-        propose; Invalid says all that is wrong with it and with its fields; NotFound where there is no such
-        package or deal for them.
+        The same proposal of theirs again, while it is open, gives the first. The answer has the warnings of
+        the write that it proposes. Forbidden for who may not propose; Invalid says all that is wrong with it
+        and with its fields; NotFound where there is no such package or deal for them.
         """
         proposal = self._open(self._values(body, writer))
         self.note("proposal made", _words(proposal))
-        return proposal
+        warnings = writer.warnings(proposal.entity, proposal.entity_id, proposal.fields)
+        return replace(proposal, warnings=tuple(warnings))
 
     def dry_run(self, body: Mapping[str, Any], writer: ServiceWriter) -> Fields:
         """What `propose` would store, as `results` of a dry run, with what is unwise in it."""

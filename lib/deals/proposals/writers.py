@@ -34,6 +34,10 @@ class ProposalWriter(ABC):
     def change(self, key: tuple[str, int], fields: Fields, etag: str | None) -> Written:
         """Change these fields; Conflict if there was a change since the ETag was read."""
 
+    def warnings(self, entity: str, entity_id: int | None, fields: Fields) -> Sequence[str]:
+        """What is unwise in a write; nothing where a form has shown it already."""
+        return ()
+
     def apply(self, proposal: Proposal, overwrites: bool = False) -> Written:
         """Create the package, or write the proposed fields over the present state.
 
@@ -102,6 +106,15 @@ class ServiceWriter(ProposalWriter):
         """As PUT does."""
         response = self.deals.change(key, replace(self.request, body=fields, if_match=etag))
         return key[1], response.body.get("warnings", ())
+
+    def warnings(self, entity: str, entity_id: int | None, fields: Fields) -> Sequence[str]:
+        """As a dry run says; of a new deal with its seat."""
+        sentences = dict[str, None]()
+        for result in self.dry_run(entity, entity_id, fields):
+            seat = (result["would"] or {}).get("seat") if result["place"] else None
+            label = f"{seat['name']}: " if seat else ""
+            sentences |= dict.fromkeys(label + warning["sentence"] for warning in result["warnings"])
+        return [*sentences]
 
     def dry_run(self, entity: str, entity_id: int | None, fields: Fields) -> list[Fields]:
         """What the write would make, as `results` of a dry run."""

@@ -7,6 +7,7 @@ from typing import Any
 from lib.deals.client import Abilities, Deals
 from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.warnings import NEEDS
 from lib.serving import connect, remote
 from lib.serving.check.step import ServiceSetting, Step, check_reachable
 from lib.serving.remote import RemoteDeals
@@ -48,7 +49,7 @@ def steps(settings: Settings) -> Iterator[Step]:
         return
     yield Step(NAME, "Kept by this desk", "note", KEPT_HERE)
     # The changes that the settings allow the desk to make there.
-    result = "No dry runs: only what needs no other deal or report is asked about before a write is sent."
+    result = f"No dry runs: before a write is sent it is not compared with {', '.join(NEEDS)}."
     yield Step(NAME, "Slips", "note", result)
     if settings.remote.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")

@@ -197,6 +197,7 @@ def test_deals_are_read_only_at_first(told: SyncState) -> None:
     assert "deals_mapping_confirmed" in steps["Changes"].remedy
     assert "fee_types" in steps["Fees"].remedy
     assert "seats" in steps["Seats"].remedy
+    assert "not compared with won prices, prices of other deals of a package, " in steps["Slips"].result
 
 
 def test_shapes_that_differ(told: SyncState, installation: connect.Installation) -> None:

@@ -2,14 +2,18 @@
 
 import datetime as dt
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from dealing import SOLD, Visit, clean, clients, upload
+from dealing import SOLD, Visit, clean, clients, deal_link, upload
+from starlette.responses import PlainTextResponse
 from streamlit.testing.v1 import AppTest
 
 from lib.agents.python_client import Desk
@@ -17,12 +21,15 @@ from lib.agents.toolbox import Toolbox
 from lib.deals import fields, moments
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, DemandDeal, SupplyPackage
+from lib.deals.negotiation import OfferTerms, Round
 from lib.deals.proposals.writers import ClientWriter
 from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.warnings import PriceScale, Promise, Supply, WinScales
 from lib.serving import connect
 from lib.serving.connect.availability import ReportAvailability
+from lib.serving.front.shared_route import PREFIX, SharedRoute
 from lib.settings import Settings
+from lib.share import LinkPages
 from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
@@ -31,6 +38,7 @@ from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire import csv_text
+from lib.wire.transport import InProcess
 
 DEAL = 4
 TODAY = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -74,7 +82,8 @@ def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.
 def question(desk: AppTest) -> str:
     """What is to be confirmed on a screen, as it reads."""
     labels = [box.label for box in desk.checkbox if "meant_" in (box.key or "")]
-    return " ".join(labels + [warning.value for warning in desk.warning]).replace("\\", "")
+    texts = labels + [warning.value for warning in desk.warning] if labels else []
+    return " ".join(texts).replace("\\", "")
 
 
 def hint(desk: AppTest) -> str:
@@ -234,11 +243,62 @@ def by_api(place: Place, before: str, **terms: str) -> str:
     return " ".join(sentences[0])
 
 
+def by_clone(place: Place, before: str, *, price: str) -> str:
+    """Another price in the clone of a deal for another seat."""
+    desk = place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD)
+    desk.session_state["action_clone"] = True
+    desk.run().selectbox(key=f"clone-{DEAL}-seat").set_value(2)
+    fill(desk, f"clone-{DEAL}-price", price)
+    return question(desk)
+
+
+def negotiate(place: Place, before: str) -> None:
+    """Let the deal have this price, and its buyer propose a tenth more."""
+    deals, negotiations = place.deals, place.desk.negotiations
+    deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    deal = deals.get(DemandDeal, DEAL)
+    packages = [deals.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
+    terms = OfferTerms.of(deal, packages, place.desk.usual_terms)
+    answer = Round("buyer", "proposes", OfferTerms(Decimal(before or 2) * Decimal("1.1")), "Bea Buyer")
+    negotiations.add(deal, terms, answer, negotiations.of(deal, terms).mark)
+
+
+def by_answer_back(place: Place, before: str, **terms: Any) -> str:
+    """Other terms in Answer back; days are chosen in a calendar."""
+    negotiate(place, before)
+    desk = clean(place.visit("deals", open=f"demand_deals-{DEAL}", slicer=SOLD))
+    for name, content in terms.items():
+        if isinstance(content, dt.date):
+            day = "first" if name == "first_day" else "last"
+            clean(desk.date_input(key=f"answer_{DEAL}_{day}").set_value(content).run())
+        else:
+            fill(desk, f"answer_{DEAL}_{name}", content)
+    return question(desk)
+
+
+def by_buyer(place: Place, before: str, **terms: Any) -> str:
+    """What a buyer is asked who sends the form of the page of their link; without a question it is sent."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal(before or 2)})
+    settings = Settings(home=place.home, demo=True)
+    connect.installation(settings).access.change("manager", "test", shares=True)
+    route = SharedRoute(PlainTextResponse("The desk"), LinkPages(settings), 10**4, 10**4)
+    browser = httpx.Client(transport=InProcess(route), base_url="http://desk", timeout=60)
+    address = PREFIX + deal_link(clients(settings), DEAL)
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', browser.get(address).text)
+    form = {name: unescape(value) for name, value in hidden}
+    form |= {"do": "propose", "name": "Bea Buyer", **{name: str(value) for name, value in terms.items()}}
+    page = browser.post(address, data=form)
+    sentences = [unescape(text) for text in re.findall(r"<b>Please check</b>: ([^<]*)", page.text)]
+    assert page.status_code == (422 if sentences else 303), page.text
+    return " ".join(sentences)
+
+
 def values(terms: Mapping[str, str]) -> dict[str, Any]:
-    """The terms as values; guaranteed impressions come with their type."""
+    """The terms as values, an empty one as None; guaranteed impressions come with their type."""
     guarantee = {"deal_type": "guaranteed"} if "units" in terms else {}
     kinds = {FEE_TYPE: int, "currency": str}
-    return {name: kinds.get(name, Decimal)(text) for name, text in terms.items()} | guarantee
+    read = {name: kinds.get(name, Decimal)(text) if text else None for name, text in terms.items()}
+    return read | guarantee
 
 
 def plain_values(terms: Mapping[str, str]) -> dict[str, Any]:
@@ -296,8 +356,10 @@ NEW: tuple[Callable[..., str], ...] = (
     by_csv_of_packages,
     by_addition,
     by_new_package_of_agent,
+    by_clone,
 )
-CHANGES = (by_drawer, by_several, by_csv_change, by_proposal, by_agent, by_api)
+OF_HOUSE = (by_drawer, by_several, by_csv_change, by_proposal, by_agent, by_api)
+CHANGES = (*OF_HOUSE, by_answer_back, by_buyer)
 TERMS = (
     by_form, by_addition, by_csv, by_csv_of_packages, by_proposal_of_package, by_drawer, by_several,
     by_csv_change, by_proposal, by_agent, by_api,
@@ -309,9 +371,9 @@ NEW_PRICES = {
     "6.39": (), "0.67": (),
 }  # fmt: skip
 CHANGED_PRICES = (
-    ("1.61", "16.1", ("16.10", "10 times the price before (1.61)")),
-    ("2.16", "19", ("19.00", "8.8 times the price before (2.16)")),
-    ("2", "0.2", ("0.20", "10 times below the price before (2.00)")),
+    ("1.61", "16.1", ("16.10", "10 times ", "(1.61)")),
+    ("2.16", "19", ("19.00", "8.8 times ", "(2.16)")),
+    ("2", "0.2", ("0.20", "10 times below ", "(2.00)")),
     ("2", "6", ()),
 )
 TERMS_AT_ODDS = (
@@ -360,17 +422,24 @@ ASKED_TERMS = {
     "usual fee": ({FEE_TYPE: "1", FEE: "10", "price": "2"}, ()),
     "fee": ({FEE_TYPE: "3", FEE: "25", "price": "2"}, ("25.00 CPM", "not less than the price (2.00)")),
     "percent": ({FEE_TYPE: "1", FEE: "95", "price": "2"}, ("95 % of spend", "above 30 %")),
+    "flat fee": (
+        {FEE_TYPE: "2", FEE: "50", "price": "2", "budget": "100"},
+        ("50.00", "of the budget (100.00)"),
+    ),
+    "usual flat fee": ({FEE_TYPE: "2", FEE: "30", "price": "2", "budget": "100"}, ()),
     "budget": ({"price": "2", "budget": "0.01"}, ("0.01", "less than 1,000 impressions cost (2.00)")),
+    "budget of millions": ({"price": "2", "budget": "5000000"}, ("first budget of 5,000,000.00",)),
 }
 
 
 @pytest.mark.parametrize("way", TERMS)
 def test_fees_and_budgets(way: Callable[..., str], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fee that takes the price or most of the spend, and a budget that buys nothing, are asked about
-    wherever terms are written."""
+    """A fee that takes the price, most of the spend or of the budget, and a budget that buys nothing or comes
+    to millions, are asked about wherever terms are written."""
     monkeypatch.setattr(ReportAvailability, "win_scales", lambda self, seats: WinScales({}))
-    place.deals.change(DemandDeal, DEAL, {"price": Decimal(2)})
     for terms, figures in ASKED_TERMS.values():
+        no_terms = dict.fromkeys((FEE, FEE_TYPE, "budget"))
+        place.deals.change(DemandDeal, DEAL, {"price": Decimal(2), **no_terms})
         check(way(place, "2", **terms), figures)
 
 
@@ -384,6 +453,47 @@ def test_units_beside_those_before(
     for units, figures in (("100", ("100 impressions", "1,000,000")), ("900000", ())):
         place.deals.change(DemandDeal, DEAL, values({"price": "2", "units": "1000000"}))
         check(way(place, "2", units=units), figures)
+
+
+@pytest.mark.parametrize("way", [way for way in OF_HOUSE if way is not by_csv_change])
+def test_a_budget_that_is_removed(way: Callable[..., str], place: Place) -> None:
+    """Wherever a budget can be emptied it is said that nothing limits what is spent; a file can't."""
+    place.deals.change(DemandDeal, DEAL, {"budget": Decimal(1000)})
+    check(way(place, "2", budget=""), ("budget of 1,000.00 is removed",))
+
+
+@pytest.mark.parametrize("way", [by_answer_back, by_buyer])
+def test_days_of_counter_offers(way: Callable[..., str], place: Place) -> None:
+    """A first day ahead of one that has passed, one that is half a year away, and a last day that is far off
+    are asked about on both sides of a negotiation; some days are not."""
+    place.deals.change(SupplyPackage, 2, {"start_date": TODAY - dt.timedelta(days=30), "end_date": None})
+    later, next_year = ((TODAY + dt.timedelta(days=days)).date() for days in (20, 400))
+    check(way(place, "2", first_day=later), ("nothing runs until then",))
+    check(way(place, "2", last_day=next_year), ())
+    check(way(place, "2", last_day=(TODAY + dt.timedelta(days=3000)).date()), ("more than five years ahead",))
+    place.deals.change(SupplyPackage, 2, {"start_date": TODAY + dt.timedelta(days=10)})
+    check(way(place, "2", first_day=later), ())
+    check(way(place, "2", first_day=next_year), ("by 390 days",))
+
+
+def test_undo_shows_what_a_change_would_ask(place: Place) -> None:
+    """What goes back to what it was shows the same warning in the dialog of Undo, and asks nothing."""
+    place.deals.change(DemandDeal, DEAL, {"price": Decimal("1.61")})
+    row = DealRow("demand_deals", DEAL, "Deal")
+    plan = edit_plan(place.desk.bulk_actions, "demand_deals", [row])
+    plan.source.ask_for(SharedChange(deal={"price": Decimal("16.1")}), [row])
+    for phase in (plan.begin, plan.start):
+        phase()
+        while plan.is_running:
+            plan.step(place.deals)
+    assert place.deals.get(DemandDeal, DEAL).price == Decimal("16.1")
+    desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
+    clean(desk.button(key="deals_undo_open").click().run())
+    clean(desk.button(key=f"undo_{plan.record.number}").click().run())
+    while not [button for button in desk.button if button.key == "undo_save"]:
+        clean(desk.run())
+    assert "10 times below the price before (16.10)" in hint(desk)
+    assert (question(desk), desk.button(key="undo_save").disabled) == ("", False)
 
 
 def second_by_addition(place: Place) -> str:
