@@ -6,6 +6,7 @@ it. What the server's side relies on is in lib/serving/front/streamlit_parts.py.
 """
 
 import importlib
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,11 @@ RUN_FIELDS = (
 MEDIA_LISTS = ("_file_metadata", "_deferred_callables")
 BROWSER_FIELDS = ("rerun_script", "stop_script", "backend_operation_request")
 SERVER_FIELDS = ("delta", "script_finished")
+CALLBACK_PARTS = (
+    ("scriptrunner.script_runner", "ScriptRunner"),
+    ("state.safe_session_state", "SafeSessionState"),
+)
+CALLBACK_CALLS = ("_maybe_handle_execution_control_request", "on_script_will_rerun")
 RERUN_FIELDS = (
     "query_string",
     "widget_states",
@@ -151,6 +157,33 @@ def keep_media(manager: Any, file_ids: Iterable[str]) -> None:
             files[file_id] = type(files[file_id])(files[file_id].kind)
 
 
+def finish_callbacks() -> None:
+    """Let the callbacks of a click run to their end before the next message of the browser is looked at.
+
+    Without it, a run that is asked for meanwhile breaks them off where they touch the session, before their
+    first line too: the click is lost, or half of it is done.
+    """
+    runner, state = (_part(f"streamlit.runtime.{module}", name) for module, name in CALLBACK_PARTS)
+    look, take = (getattr(part, name, None) for part, name in zip((runner, state), CALLBACK_CALLS, strict=True))
+    if look is None or take is None:
+        return
+    running = threading.local()
+
+    def take_whole(self: Any, *args: Any, **options: Any) -> None:
+        running.callbacks = True
+        try:
+            take(self, *args, **options)
+        finally:
+            running.callbacks = False
+
+    def look_later(self: Any) -> None:
+        if not getattr(running, "callbacks", False):
+            look(self)
+
+    setattr(runner, CALLBACK_CALLS[0], look_later)
+    setattr(state, CALLBACK_CALLS[1], take_whole)
+
+
 def protocol() -> Protocol:
     """How the messages of the WebSocket are parsed, to refuse what no screen sends.
 
@@ -214,6 +247,14 @@ def _reaches() -> Iterator[Reach]:
         "size of media files",
         "more than 128 MB of downloads are held",
         partial(_has, "streamlit.runtime.media_file_manager", "MediaFileManager", "read_file"),
+    )
+    yield Reach(
+        "look for newer messages",
+        "a click is lost where another follows soon",
+        lambda: all(
+            _has(f"streamlit.runtime.{module}", name, call)
+            for (module, name), call in zip(CALLBACK_PARTS, CALLBACK_CALLS, strict=True)
+        ),
     )
     yield Reach("state of a session", "a tab whose connection breaks starts again from its address", state)
     yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)

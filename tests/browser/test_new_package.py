@@ -143,16 +143,35 @@ def test_prices_typed_far_away_are_stored_to_the_digit(selling: Desk, visitor: V
     }
 
 
-def test_the_fee_box_has_room_for_the_figure(form: Page) -> None:
-    """At 1440 pixels a fee of 1,234.56 is shown whole."""
-    kind = form.get_by_role("combobox", name="Agency fee")
-    kind.focus()
-    kind.press_sequentially("Flat")
-    form.get_by_role("option", name="Flat").click()
+def test_the_list_of_fees_stays_open_while_the_page_moves(form: Page) -> None:
+    """A list that is open goes along when the page moves it, and closes when somebody scrolls; what is chosen
+    in it counts, and a fee of 1,234.56 is shown whole at 1440 pixels."""
+    kind, flat = form.get_by_role("combobox", name="Agency fee"), form.get_by_role("option", name="Flat")
+    kind.click()
+    before = flat.bounding_box()
+    form.locator("[data-testid=stMain]").evaluate("main => main.scrollBy(0, -30)")
+    form.wait_for_timeout(100)
+    after = flat.bounding_box()
+    assert before and after and after["y"] - before["y"] == pytest.approx(30, abs=2)
+    form.get_by_role("heading", name="Demand deals").hover()
+    form.mouse.wheel(0, -40)
+    expect(flat).to_have_count(0)
+    kind.click()
+    flat.click()
     settled(form)
     fee = form.get_by_role("textbox", name="Fee, USD")
     fee.fill("1234.567891")
     assert fee.evaluate("field => field.scrollWidth <= field.clientWidth")
+
+
+def test_a_button_that_moves_while_it_is_pressed_is_clicked(form: Page) -> None:
+    """What is drawn between the press and the release, as after a field was left, takes no click away."""
+    create = form.get_by_role("button", name="Create package")
+    create.hover()
+    form.mouse.down()
+    create.evaluate("button => { button.style.marginTop = '6rem' }")
+    form.mouse.up()
+    expect(form.get_by_text("Not created. To fix: Name, Seats.")).to_be_visible()
 
 
 def test_a_reload_keeps_values_that_are_not_added_yet(form: Page) -> None:

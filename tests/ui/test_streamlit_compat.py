@@ -1,11 +1,13 @@
 """The private parts of Streamlit: all in two files, and what is lost where a version lacks them."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from lib.serving.front import streamlit_parts
 from lib.serving.front.streamlit_parts import SELECTORS
@@ -46,6 +48,32 @@ def imported(path: Path) -> set[str]:
 def test_the_installed_version_has_all() -> None:
     """Nothing that the desk relies on is missing in the installed version."""
     assert streamlit_compat.check() == []
+
+
+def overtaken() -> None:
+    """A button whose click is followed by a message of the browser before its callback touches the session."""
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    def save() -> None:
+        run = get_script_run_ctx()
+        run.script_requests.request_rerun(RerunData(run.query_string, page_script_hash=run.page_script_hash))
+        st.session_state["saved"] = st.session_state.get("saved", 0) + 1
+
+    st.button("Save", on_click=save)
+
+
+def test_a_click_is_done_whole_where_another_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is asked for while the callback of a click runs waits for its end, and then comes."""
+    for (module, name), call in zip(
+        streamlit_compat.CALLBACK_PARTS, streamlit_compat.CALLBACK_CALLS, strict=True
+    ):
+        kind = getattr(importlib.import_module(f"streamlit.runtime.{module}"), name)
+        monkeypatch.setattr(kind, call, getattr(kind, call))
+    streamlit_compat.finish_callbacks()
+    desk = AppTest.from_function(overtaken).run()
+    assert not desk.button[0].click().run().exception
+    assert desk.session_state["saved"] == 1
 
 
 def test_other_files_import_what_is_public() -> None:

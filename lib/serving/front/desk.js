@@ -38,6 +38,33 @@ function nameSignInFields() {
 const CHANGES = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] }
 new MutationObserver(() => (nameButtons(), nameSignInFields())).observe(document, CHANGES)
 
+// What is pressed is clicked, also where it moves away before the release: leaving a field draws the page anew.
+const NEAR_PIXELS = 6
+let press = null
+let isScrolling = false
+
+addEventListener("pointerdown", ({ target, button, clientX, clientY }) => {
+  isScrolling = false
+  press = { pressed: button === 0 ? target.closest?.("button") : null, x: clientX, y: clientY }
+}, true)
+
+addEventListener("pointerup", ({ target, clientX, clientY }) => {
+  const { pressed, x, y } = press ?? {}
+  const isNear = Math.hypot(clientX - x, clientY - y) <= NEAR_PIXELS
+  if (isNear && pressed && !pressed.contains(target)) setTimeout(() => pressed.click())
+}, true)
+
+// React Aria closes the list of a picker with each scroll of the page, though nobody scrolls: what is drawn above it
+// moves it too. Then it stays, and is placed anew.
+for (const kind of ["wheel", "touchmove"]) addEventListener(kind, () => (isScrolling = true), { capture: true, passive: true })
+
+addEventListener("scroll", (event) => {
+  const picker = document.querySelector("[role=combobox][aria-expanded=true]")
+  if (isScrolling || !picker || !event.target.contains(picker)) return
+  event.stopImmediatePropagation()
+  dispatchEvent(new Event("resize"))
+}, true)
+
 // Streamlit's client adds an entry to the history for whatever its server changes in the address. Where nobody went
 // anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
 const FILLED_IN = ["project", "slicer"]
