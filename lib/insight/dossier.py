@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, timedelta, timezone
 
 import numpy as np
 
@@ -26,7 +26,8 @@ SAMPLED = (
 
 @dataclass(frozen=True)
 class Dossier:
-    """Both sides of a deal on the last nine weeks: figures per day, by step; `fields` are the report's.
+    """Both sides of a deal on the last nine weeks, from the first day that has a count, or without any from
+    the deal's creation: figures per day, by step; `fields` are the report's.
 
     `ours` is empty where the report has no exact figures; `comparison` is None where the buyer entered
     nothing.
@@ -39,6 +40,10 @@ class Dossier:
     buyer_counts: EnteredCounts
     comparison: CountComparison | None
     tolerance: float
+
+    @property
+    def has_counts(self) -> bool:
+        return any(np.any(counts > 0) for counts in (*self.ours.values(), *self.theirs.values()))
 
     @property
     def wins(self) -> str:
@@ -78,10 +83,12 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=place) for place in range(DAYS))
     ours, theirs = _ours(report, deal, fields), _theirs(days, buyer_counts)
-    # The place of the first day that has a figure; of the first day where none has.
     figures = (*ours.values(), *theirs.values())
-    has_count = [np.isfinite(counts) & (counts > 0) for counts in figures]
-    begin = int(np.argmax(np.any(has_count, axis=0))) if has_count else 0
+    has_count = np.any([np.zeros(DAYS, bool), *(counts > 0 for counts in figures)], axis=0)
+    if not has_count.any() and deal.created_at is not None:
+        created = deal.created_at.astimezone(timezone(timedelta(hours=report.slicer.timezone))).date()
+        has_count = np.array([day >= min(created, days[-1]) for day in days])
+    begin = int(np.argmax(has_count))
     days = days[begin:]
     ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))
     comparison = discrepancy.compare(days, ours, theirs, tolerance) if ours and theirs else None

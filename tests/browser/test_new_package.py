@@ -153,7 +153,7 @@ def test_the_list_of_fees_stays_open_while_the_page_moves(form: Page) -> None:
     form.wait_for_timeout(100)
     after = flat.bounding_box()
     assert before and after and after["y"] - before["y"] == pytest.approx(30, abs=2)
-    form.get_by_role("heading", name="Demand deals").hover()
+    form.mouse.move(200, 300)
     form.mouse.wheel(0, -40)
     expect(flat).to_have_count(0)
     kind.click()

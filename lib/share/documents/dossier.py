@@ -66,15 +66,17 @@ def snapshot(
     """The page of the buyer."""
     zone = field_text.offset(60 * slicer.timezone)
     days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {zone}"
+    nothing = f"Our report, which ends on {numbers.day(dossier.days[-1])}, has nothing of this deal yet."
+    has_figures = bool(dossier.steps) and dossier.has_counts
     has_both = dossier.comparison is not None and bool(dossier.comparison.days)
     return snapshots.Snapshot(
         title=title,
         facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
         address="",
-        chart=chart(dossier, "Yours") if dossier.step else None,
-        cards=(funnel(dossier, "Yours"),) if dossier.steps else (),
-        tables=(by_day(dossier, "yours", has_both),) if dossier.steps else (),
-        lead=dossier.sentences(is_buyer=True),
+        chart=chart(dossier, "Yours") if has_figures else None,
+        cards=(funnel(dossier, "Yours"),) if has_figures else (),
+        tables=(by_day(dossier, "yours", has_both),) if has_figures else (),
+        lead=dossier.sentences(is_buyer=True) if has_figures or not dossier.ours else [nothing],
     )
 
 

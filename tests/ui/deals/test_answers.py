@@ -51,6 +51,12 @@ def press(desk: AppTest, label: str) -> AppTest:
     return clean(next(button for button in desk.button if button.label == label).click().run())
 
 
+def opened_popovers(desk: AppTest) -> list[str]:
+    """The labels of the popovers that are open."""
+    blocks = [child.proto.popover for child in desk.get("popover")]
+    return [popover.label for popover in blocks if popover.open]
+
+
 def labels(desk: AppTest) -> list[str]:
     """The labels of all buttons."""
     return [button.label for button in desk.button]
@@ -121,12 +127,16 @@ def test_days_that_end_before_they_begin_are_not_taken_over(manager: Clients) ->
 
 
 def test_the_house_answers_back(visit: Visit, manager: Clients) -> None:
-    """A price and a word go to the buyer's page, and the deal stays as it is."""
+    """A price and a word go to the buyer's page, the deal stays as it is, and the form closes."""
     buyer_answers(manager, "proposes", price=Decimal("2.10"))
     desk = drawer(visit)
+    desk.session_state[f"answer_{DEAL}_back"] = True
+    clean(desk.run())
+    assert opened_popovers(desk) == ["Answer back"]
     desk.text_input(key=f"answer_{DEAL}_price").set_value("2.60")
     desk.text_input(key=f"answer_{DEAL}_word").set_value("Our floor")
     press(desk, "Send to the buyer")
+    assert opened_popovers(desk) == []
     now = negotiation(manager)
     assert now.last is not None
     assert (now.last.terms.price, now.last.word, now.terms.price) == (

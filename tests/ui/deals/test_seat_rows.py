@@ -48,6 +48,16 @@ def test_a_contact_is_remembered_by_its_seat(visit: Visit, deals: Deals) -> None
     assert contacts == ["one@agency.example", "two@agency.example"]
 
 
+def test_a_contact_stays_when_another_seat_comes_or_goes(visit: Visit) -> None:
+    """What is typed as the contact of a seat is neither lost nor given to another buyer."""
+    desk = clean(visit("new_package", slicer=SOLD).multiselect(key="np_seats").set_value([1]).run())
+    clean(desk.text_input(key="np_contact_email_1").set_value("one@agency.example").run())
+    for seats in ([1, 2], [1], [1, 3]):
+        clean(desk.multiselect(key="np_seats").set_value(seats).run())
+        contacts = [desk.text_input(key=f"np_contact_email_{seat}").value for seat in seats]
+        assert contacts == ["one@agency.example", ""][: len(seats)]
+
+
 def test_shared_terms_say_each_and_in_all(visit: Visit) -> None:
     """A term that adds up over deals is labelled as that of each, and the review says what all come to."""
     desk = form(visit)

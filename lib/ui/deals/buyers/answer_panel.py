@@ -135,7 +135,7 @@ def _draw_decision(
                 disabled=not is_sure or is_shared, on_click=_take_over,
                 args=(context, deal, negotiation, plan),
             )  # fmt: skip
-        with st.popover("Answer back", icon=":material/reply:", key=f"{prefix}back"):
+        with st.popover("Answer back", icon=":material/reply:", key=f"{prefix}back", on_change="rerun"):
             _draw_form(context, deal, negotiation, prefix)
         st.button(
             "Close without a deal" if is_refusal else "Decline",
@@ -147,7 +147,7 @@ def _draw_correction(context: PageContext, deal: DemandDeal, negotiation: Negoti
     """Draw what can be done about our proposal while the buyer has not answered it."""
     prefix = PREFIX.format(deal.id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back"):
+        with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back", on_change="rerun"):
             _draw_form(context, deal, negotiation, prefix)
         st.button(
             "Withdraw", key=f"{prefix}withdraw", on_click=_withdraw, args=(context, deal, negotiation),
@@ -215,6 +215,7 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
     if _answer(context, deal, negotiation, "proposes", terms, state.get(f"{prefix}{WORD}") or ""):
         for name in (WORD, PRICE, UNITS, FIRST, LAST):
             state.pop(f"{prefix}{name}", None)
+        state[f"{prefix}back"] = False
 
 
 def _decline(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:

@@ -48,10 +48,11 @@ class SeatRows:
 
     @property
     def columns(self) -> list[str]:
-        """The terms that each seat has of its own: those chosen, else the contact, as buyers share none."""
+        """The terms that each seat has of its own: those chosen, else the contact, as buyers share none: also
+        where there is one seat, so that the field stays when others come and go."""
         choice: list[str] | None = st.session_state.get(f"{self.prefix}columns")
         if choice is None:
-            choice = [EMAIL] if len(self.seats) > 1 else []
+            choice = [EMAIL] if self.seats else []
         names = {FEE, FEE_TYPE} if FEE_TYPE in choice else set()
         return [name for name in (*TERMS, "is_active") if name in names or name in choice]
 
@@ -62,8 +63,8 @@ class SeatRows:
         contacts = catalog.contacts(self.context, self.seats) if EMAIL in columns else {}
         for seat in self.seats:
             for name in ("price", *columns):
-                usual = contacts.get(seat, common[EMAIL]) if name == EMAIL else common.get(name, True)
-                usual = "" if name == "price" else usual
+                usual = "" if name == "price" else common.get(name, True)
+                usual = contacts.get(seat, "") if name == EMAIL and not usual else usual
                 state.setdefault(self._cell(name, seat), state.get(self._for_all(name)) or usual)
         seats = {
             seat: Terms(
