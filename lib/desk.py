@@ -42,7 +42,7 @@ def title_of(name: str, title: str) -> str:
     if name != "deals" or person is None:
         return title
     counts = {"proposed": proposals.number(person), "answered": len(answers.ids(person))}
-    parts = [str(attention)] if (attention := health.drawn_number()) else []
+    parts = [str(attention)] if (attention := health.number(person)) else []
     parts += [f"{count} {what}" for what, count in counts.items() if count]
     return f"{title} ({', '.join(parts)})" if parts else title
 

@@ -164,7 +164,7 @@ def finish_callbacks() -> None:
     first line too: the click is lost, or half of it is done.
     """
     runner, state = (_part(f"streamlit.runtime.{module}", name) for module, name in CALLBACK_PARTS)
-    look, take = (getattr(part, name, None) for part, name in zip((runner, state), CALLBACK_CALLS, strict=True))
+    look, take = (getattr(runner, CALLBACK_CALLS[0], None), getattr(state, CALLBACK_CALLS[1], None))
     if look is None or take is None:
         return
     running = threading.local()

@@ -181,7 +181,8 @@ def propose_without_script(chromium: Browser, link: str) -> None:
 def take_over(day: Day, page: Page) -> None:
     """The list says who waits; the answer has its change, nothing that axe-core finds, and one button."""
     enter(page, f"{day.address}/deals?deals_kind=Deals")
-    page.get_by_text("Answered (1)").click()
+    page.get_by_role("combobox", name="Show").click()
+    page.get_by_role("option", name="Answered").click()
     settled(page)
     expect(page.locator("tbody tr")).to_have_count(1)
     page.locator("tbody tr").get_by_text(SOLD.name).click()

@@ -127,24 +127,24 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     drawer = visit("deals", open="supply_deals-1", project="demo", slicer=SOLD)
     texts = " ".join(one.value for one in drawer.markdown)
     assert "1 of 2 sites authorized (1 direct), 1 not authorized (" in texts.replace("\\", "")
-    found = visit("deals", unauthorized="true", deals_kind="Packages", project="demo", slicer=SOLD)
+    found = visit("deals", show="Unauthorized", deals_kind="Packages", project="demo", slicer=SOLD)
     assert listed(found) == ["Evening Sports", "Morning News"]
     views = Popover("deals_views")
     found = views.opened(found)
     found.text_input(key="view_list_name").set_value("Ours to mend")
     views.submit(found, "Save view")
     opened = views.opened(visit("deals", project="demo", slicer=SOLD))
-    assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorized").value
-    unseen = visit("deals", "viewer", unauthorized="true", deals_kind="Packages")
+    assert clean(opened.button(key="view_open_list_1").click().run()).selectbox(key="show").value
+    unseen = visit("deals", "viewer", show="Unauthorized", deals_kind="Packages")
     assert any("can't be filtered so now. None of the slicers" in one.value for one in unseen.warning)
-    assert listed(clean(unseen.button(key="attention_off").click().run())) == [
+    assert listed(clean(unseen.button(key="show_all").click().run())) == [
         "Evening Sports",
         "Morning News",
     ]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any(
         "No packages match" in one.value
-        for one in visit("deals", unauthorized="true", deals_kind="Packages").info
+        for one in visit("deals", show="Unauthorized", deals_kind="Packages").info
     )
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])
     form = visit("deals", open="supply_deals-2", drawer_shown="Change")

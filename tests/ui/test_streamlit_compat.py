@@ -51,7 +51,7 @@ def test_the_installed_version_has_all() -> None:
 
 
 def overtaken() -> None:
-    """A button whose click is followed by a message of the browser before its callback touches the session."""
+    """A button whose click is followed by another message before its callback touches the session."""
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 

@@ -239,17 +239,16 @@ def test_what_a_buyer_types_stays_text(visit: Visit, manager: Clients) -> None:
 
 
 def test_the_list_leaves_the_deals_that_wait_for_us(visit: Visit, manager: Clients) -> None:
-    """A switch comes with the first answer, counts them, and goes once the house has answered."""
-    assert "answered" not in [toggle.key for toggle in visit("deals", "manager").toggle]
+    """A choice comes with the first answer, and goes once the house has answered."""
+    assert "Answered" not in visit("deals", "manager").selectbox(key="show").options
     buyer_answers(manager, "proposes", price=Decimal("2.90"))
-    desk = clean(visit("deals", "manager", answered="true"))
-    assert desk.toggle(key="answered").label == "Answered (1)"
+    desk = clean(visit("deals", "manager", show="Answered"))
     assert [name.split(" - ")[-1] for name in listed(desk)] == ["Beta Media"]
     now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
     manager.negotiations.add(
         deal, now.terms, Round("house", "declines", OfferTerms(), "manager", "No"), now.mark
     )
-    assert "answered" not in [toggle.key for toggle in visit("deals", "manager").toggle]
+    assert "Answered" not in visit("deals", "manager").selectbox(key="show").options
 
 
 def test_nothing_is_taken_over_from_other_terms(visit: Visit, manager: Clients) -> None:

@@ -55,8 +55,9 @@ def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals, own_de
         "Unseen": "No bids",
     }
     assert desk.session_state["deals_attention_count"] == 1
+    assert visit("audience", slicer=SOLD).session_state["deals_attention_count"] == 1
     assert any(one.value.startswith("Health as of") for one in desk.caption)
-    assert listed(clean(desk.toggle(key="attention").set_value(True).run())) == ["Unseen"]
+    assert listed(clean(desk.selectbox(key="show").set_value("attention").run())) == ["Unseen"]
 
 
 def test_what_deals_delivered(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
@@ -107,15 +108,14 @@ def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
     compute(own_deals_home)
     desk = visit("deals", slicer=SOLD, deals_kind="Deals")
     assert set(healths(desk).values()) == {"Delivers"}
-    desk = clean(desk.toggle(key="attention").set_value(True).run())
+    desk = clean(desk.selectbox(key="show").set_value("attention").run())
     assert any("No deals match" in one.value for one in desk.info)
 
 
 def test_packages_have_no_switch(visit: Visit) -> None:
     """Packages are no deals: nothing is checked for them."""
     desk = visit("deals", slicer=SOLD, deals_kind="Packages")
-    assert "deals_attention_count" not in desk.session_state
-    assert "attention" not in {switch.key for switch in desk.toggle}
+    assert "show" not in {picker.key for picker in desk.selectbox}
 
 
 def test_the_funnel_in_the_drawer(visit: Visit, own_deals_home: Path) -> None:
@@ -188,9 +188,9 @@ def test_a_low_floor_is_not_blamed(visit: Visit, deals: Deals, own_deals_home: P
 
 def test_a_filter_that_can_not_be_applied(visit: Visit) -> None:
     """Before health is computed no list is shown as filtered: a sentence says so, and a button shows all."""
-    desk = visit("deals", slicer=SOLD, deals_kind="Deals", attention="true")
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals", show="Needs attention")
     assert not [data for data in components(desk) if "rows" in data]
     [said] = [one.value for one in desk.warning]
     assert said.startswith("The list can't be filtered so now.")
-    desk = clean(desk.button(key="attention_off").click().run())
+    desk = clean(desk.button(key="show_all").click().run())
     assert len(listed(desk)) == 4

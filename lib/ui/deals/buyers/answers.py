@@ -1,20 +1,17 @@
-"""Deals whose buyers answered and wait for us: their ids, and the switch that leaves them in the list."""
+"""Deals whose buyers answered and wait for us."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from lib.deals.fields import DEALS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import OfferTerms, seat_number
 from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
-from lib.ui.deals.list.list_state import Filters
 from lib.wire.errors import TrancheError
 
-ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
+IDS, AT, SECONDS = "answered_ids", "answered_at", 30.0
 
 
 def ids(person: Person) -> tuple[int, ...]:
@@ -37,22 +34,6 @@ def ids(person: Person) -> tuple[int, ...]:
 def forget() -> None:
     """Read them again: somebody has answered here."""
     st.session_state.pop(AT, None)
-
-
-def draw_switch(person: Person, entity: str, start_over: Callable[[], None]) -> bool:
-    """Draw the switch of the list of deals; whether it is on. Nothing while no buyer waits."""
-    count = len(ids(person))
-    if entity != DEALS or not (count or st.session_state.get(ONLY)):
-        return False
-    return st.toggle(
-        f"Answered ({count})", key=ONLY, bind="query-params", on_change=start_over,
-        help="The buyer accepted, declined or proposed terms through a share link, and waits for us",
-    )  # fmt: skip
-
-
-def filters(person: Person, is_on: bool) -> Filters:
-    """The part of the list's filters that leaves these deals."""
-    return (("id", tuple(map(str, ids(person))) or ("0",)),) if is_on else ()
 
 
 def _read(person: Person) -> tuple[int, ...]:

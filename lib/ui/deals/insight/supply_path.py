@@ -3,7 +3,6 @@
 Nothing of it is drawn until a sellers.json is imported: without one, nothing is known of any site.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -21,16 +20,19 @@ from lib.insight import SupplyPath
 from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, PACKAGE, field_of
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.insight import report
-from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.wire.filters import Filter
 
-INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
+INDEX, SECONDS, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, 300, 3
 MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
+MEANING = (
+    f"At least {LEAST} % of the bids of the last {PERIODS[0]} days are for sites or apps whose ads.txt or "
+    "app-ads.txt does not authorize us."
+)
 
 
 def index(context: PageContext) -> SupplyIndex:
@@ -124,38 +126,15 @@ def sentence(path: SupplyPath, texts: Numbers) -> str:
     return f"{', '.join(parts)}."
 
 
-def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
-    """Draw the switch of the list; whether it is on. Nothing until there are supply files."""
-    with report_errors("The supply path", effect="The list is shown whole."):
-        if index(context).systems:
-            return st.toggle(
-                "Unauthorized", key=ONLY, bind="query-params", on_change=start_over,
-                help=f"At least {LEAST} % of the bids of the last {PERIODS[0]} days are for sites or apps "
-                "whose ads.txt or app-ads.txt does not authorize us",
-            )  # fmt: skip
-    return False
-
-
-def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, str]:
-    """The part of the list's filters that leaves those with unauthorized bids, or why it can't be applied."""
-    if not is_on:
-        return (), ""
+def unauthorized_ids(context: PageContext, entity: str) -> tuple[tuple[str, ...], str]:
+    """The ids of those with unauthorized bids, or why they can't be listed."""
     with st.spinner("Checking the supply path", show_time=True):
         ids = catalog.fetch_cached(context, ("unauthorized", entity), lambda: _ids_or_reason(context, entity))
     if isinstance(ids, str):
         return (), ids
     if len(ids) > MOST_RESULTS:
         return (), f"{len(ids):,} have such bids; {MOST_RESULTS:,} can be listed at once."
-    return (("id", tuple(sorted(ids)) or ("0",)),), ""
-
-
-def join(filters: Filters, others: Filters) -> Filters:
-    """Both filters together: of ids those that both have."""
-    ids = [dict(part)["id"] for part in (filters, others) if "id" in dict(part)]
-    if len(ids) < 2:
-        return (*filters, *others)
-    both = tuple(number for number in ids[0] if number in set(ids[1]))
-    return (*(condition for condition in (*filters, *others) if condition[0] != "id"), ("id", both or ("0",)))
+    return tuple(sorted(ids)), ""
 
 
 def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:

@@ -1,4 +1,4 @@
-"""The health of deals on screen: a column, a switch for those that need attention, and a deal's funnel.
+"""The health of deals on screen: a column, the number and filter of those that need attention, a funnel.
 
 The desk stores the health of its own deals (StoredHealths), for people who see all of them: its reasons are
 from every deal and its whole past. For people with some seats, and of a remote service, it is computed in the
@@ -8,6 +8,7 @@ background of a session, in the name of the person, for some minutes (SessionHea
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitedTooLong
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, partial
@@ -26,9 +27,11 @@ from lib.figures.caches import SessionCache
 from lib.figures.deals import deal_report
 from lib.figures.numbers import Numbers
 from lib.insight import Assessor
+from lib.people import Person
+from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals import catalog, counts
-from lib.ui.deals.insight import report, supply_path
+from lib.ui.deals.insight import report
 from lib.ui.deals.list.deal_rows import BY_NAME, DealRow, delivery_texts
 from lib.ui.deals.list.list_state import Filters
 from lib.ui.kit import redraw, session_cache, times
@@ -41,9 +44,9 @@ SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50,
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]
-DAYS, ATTENTION, ONLY = PERIODS[0], "attention", "attention"
+DAYS, ATTENTION = PERIODS[0], "attention"
 OLD = timedelta(minutes=20)
-COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
+COUNT, COUNTED, COUNT_SECONDS = "deals_attention_count", "deals_attention_counted", 30.0
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
@@ -297,25 +300,29 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-def drawn_number() -> int:
-    """How many deals need attention as last seen on the screen, for the navigation, which remembers it."""
-    number = st.session_state[DRAWN_COUNT] = st.session_state.get(COUNT, 0)
-    return int(number)
+def number(person: Person) -> int:
+    """How many deals need attention by the slicer that is picked, for the navigation: counted every half
+    minute; of what is not stored for this person, as the list counted it last."""
+    state, now = st.session_state, datetime.now(UTC).timestamp()
+    picked = state.get("project"), state.get("slicer")
+    if now - state.get(COUNTED, (0.0, None))[0] > COUNT_SECONDS or state[COUNTED][1] != picked:
+        clients = connect.connect(person, Settings.current())
+        if clients.healths is not None and person.deals.reads and person.deals.seats is None:
+            with suppress(TrancheError):
+                reports = clients.healths.reports()
+                pairs = sorted(clients.slicers, key=lambda pair: (pair != picked, pair[0] != picked[0]))
+                pair = next((pair for pair in pairs if pair in reports), NO_REPORT)
+                if not person.row_filters(*pair):
+                    by = {"health": [ATTENTION]} | ({"report": ["/".join(pair)]} if any(pair) else {})
+                    state[COUNT] = clients.deals.list(DemandDeal, limit=1, **by).count
+        state[COUNTED] = now, picked
+    return int(state.get(COUNT, 0))
 
 
 def note_number(context: PageContext) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
-    st.session_state[COUNT] = source(context).count()
-    return bool(st.session_state[COUNT] != st.session_state.get(DRAWN_COUNT, 0))
-
-
-def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
-    """Draw the switch; whether it is on."""
-    return entity == DEALS and st.toggle(
-        "Needs attention", key=ONLY, bind="query-params", on_change=start_over,
-        help="Deals that somebody should look at: faults in settings, a funnel that broke, a buyer who "
-        "counts otherwise, unauthorized supply, a goal out of reach",
-    )  # fmt: skip
+    before, st.session_state[COUNT] = st.session_state.get(COUNT, 0), source(context).count()
+    return bool(st.session_state[COUNT] != before)
 
 
 def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
@@ -327,15 +334,6 @@ def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str
         return healths.report_filter(), ""
     with st.spinner("Checking the deals", show_time=True):
         return healths.selection()
-
-
-def draw_refusal(why: str) -> None:
-    """Draw why the list is not filtered by a switch, in place of a list that would have everything."""
-    st.warning(f"The list can't be filtered so now. {plain(why)}", icon=":material/filter_alt_off:")
-    st.button(
-        "Show all", icon=":material/filter_list_off:", key="attention_off",
-        on_click=st.session_state.update, args=({ONLY: False, supply_path.ONLY: False},),
-    )  # fmt: skip
 
 
 def follow(context: PageContext, entity: str, ids: Collection[int] = ()) -> None:

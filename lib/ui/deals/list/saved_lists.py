@@ -7,9 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Abilities
-from lib.deals.fields import DEALS
-from lib.ui.deals.insight import supply_path
-from lib.ui.deals.list import deal_rows, health, list_state
+from lib.ui.deals.list import deal_rows, list_state, show_filter
 from lib.ui.deals.list.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import address, notes, problems
 from lib.ui.kit.frame import PageContext
@@ -55,15 +53,16 @@ def draw(context: PageContext, entity: str, does: Abilities, options: Options) -
 def current(entity: str, does: Abilities) -> dict[str, Any]:
     """The list on screen, as it is stored."""
     state = st.session_state
+    show = state.get(show_filter.KEY)
     filters = {name: [*(state.get(FILTER.format(name)) or ())] for name in available_filters(entity, does)}
     return {
         "kind": entity,
         "find": state.get(FIND) or "",
         "filters": {name: values for name, values in filters.items() if values},
         "columns": deal_rows.stored_columns(entity, state.get(COLUMNS[entity]) or ()),
-        "attention": bool(entity == DEALS and state.get(health.ONLY)),
+        show_filter.ATTENTION: show == show_filter.ATTENTION,
         "order": address.read(list_state.ORDER_PARAM),
-        **({supply_path.ONLY: True} if state.get(supply_path.ONLY) else {}),
+        **({show: True} if show else {}),
     }
 
 
@@ -120,9 +119,7 @@ def go(does: Abilities, options: Options, view: DealEntry) -> None:
         state[FILTER.format(name)] = _existing(options, name, saved_values)
         missing += len(saved_values) - len(state[FILTER.format(name)])
     state[COLUMNS[entity]] = [*deal_rows.read_columns(entity, body["columns"])[1:]]
-    if entity == DEALS:
-        state[health.ONLY] = body["attention"]
-    state[supply_path.ONLY] = bool(body.get(supply_path.ONLY))
+    state[show_filter.KEY] = next((choice for choice in show_filter.TITLES if body.get(choice)), None)
     list_state.start_over(body["order"])
     state[OPEN], state[POPOVER] = view.id, False
     if missing:
@@ -139,8 +136,8 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
     if body["columns"]:
         names = deal_rows.read_columns(body["kind"], body["columns"])[1:]
         link[COLUMNS[body["kind"]]] = [titles[name] for name in names]
-    link |= {health.ONLY: "true"} if body["attention"] else {}
-    link |= {supply_path.ONLY: "true"} if body.get(supply_path.ONLY) else {}
+    show = [title for choice, title in show_filter.TITLES.items() if body.get(choice)]
+    link |= {show_filter.KEY: show[0]} if show else {}
     link[list_state.ORDER_PARAM] = body["order"]
     return {name: value for name, value in link.items() if value}
 

@@ -12,13 +12,12 @@ from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.slicers.models import Direction
 from lib.ui.deals import catalog, counts
-from lib.ui.deals.buyers import answers
 from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms.id_picker import read_number
-from lib.ui.deals.insight import overlap, supply_path
-from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists
+from lib.ui.deals.insight import overlap
+from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists, show_filter
 from lib.ui.deals.list.list_state import (
     COLUMNS,
     CSV_MENU,
@@ -87,7 +86,7 @@ def draw(context: PageContext) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
     list_view, (search, why_not) = list_state.current(), _search_bar(context)
     if why_not:
-        health.draw_refusal(why_not)
+        show_filter.draw_refusal(why_not)
         health.follow(context, search.entity)
         return
     part = catalog.page(context, search)
@@ -149,17 +148,15 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
         key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
             filters = {name: _several(context, name) for name in names}
-            is_on = health.draw_switch(entity, list_state.start_over)
-            is_unauthorized = supply_path.draw_switch(context, list_state.start_over)
-            is_answered = answers.draw_switch(context.person, entity, list_state.start_over)
+            choice = show_filter.draw(context, entity)
+    if choice:
+        st.caption(f"{show_filter.TITLES[choice]}: {show_filter.MEANINGS[choice]}")
     order: tuple[str, Direction] = read_order(address.read(list_state.ORDER_PARAM), _orders(context, entity))
     search_text = " ".join((text or "").split())
     means = catalog.meanings(context, search_text) if does.finds else ()
-    only, why_not = health.filters(context, is_on, order[0])
-    id_filters, why_none = supply_path.filters(context, entity, is_unauthorized)
-    id_filters = supply_path.join(id_filters, answers.filters(context.person, is_answered))
-    conditions = (*active_filters(filters, entity, does), *supply_path.join(only, id_filters))
-    return ListSearch(entity, search_text, means, conditions, order, _page()), why_not or why_none
+    only, why_not = show_filter.filters(context, entity, choice, order[0])
+    conditions = (*active_filters(filters, entity, does), *only)
+    return ListSearch(entity, search_text, means, conditions, order, _page()), why_not
 
 
 def _phone_switch(names: Sequence[str]) -> bool:
@@ -168,8 +165,7 @@ def _phone_switch(names: Sequence[str]) -> bool:
     One that is set is always shown. style.css hides the button elsewhere.
     """
     state = st.session_state
-    switches = (state.get(health.ONLY), state.get(supply_path.ONLY), state.get(answers.ONLY))
-    is_set = any(state.get(FILTER.format(name)) for name in names) or any(switches)
+    is_set = any(state.get(key) for key in (*map(FILTER.format, names), show_filter.KEY))
     is_open = is_set or bool(state.get(NARROW))
     st.button(
         "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
