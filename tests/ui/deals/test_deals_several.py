@@ -83,6 +83,23 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     assert len(deals.history(SupplyPackage, 1)) == 2, "one change, though two of its deals were chosen"
 
 
+def test_dates_in_a_named_zone(visit: Visit, deals: Deals) -> None:
+    """A start and an end in Berlin have the offsets of that day's clocks there; an hour that these skip is a
+    fault, and nothing is previewed with it."""
+    desk = chosen(visit("deals", deals_kind="Packages"), "supply_deals-1")
+    clean(desk.selectbox(key="several_zone").set_value("Europe/Berlin").run())
+    desk.text_input(key="several_start").set_value("2027-03-28 02:30")
+    desk.text_input(key="several_end").set_value("2027-07-31")
+    desk = press(desk, "several_preview")
+    assert any("Clocks go forward: there is no 02" in text.value for text in desk.markdown)
+    desk.text_input(key="several_start").set_value("2027-03-28 01:30")
+    desk = press(desk, "several_preview")
+    press(desk, "several_save")
+    package = deals.get(SupplyPackage, 1)
+    assert package.start_date == dt.datetime(2027, 3, 28, 0, 30, tzinfo=dt.UTC)
+    assert package.end_date == dt.datetime(2027, 7, 31, 22, tzinfo=dt.UTC)
+
+
 @pytest.mark.parametrize(
     ("last_day", "shift", "after"),
     [

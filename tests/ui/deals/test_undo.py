@@ -128,7 +128,7 @@ def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActi
 def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions) -> None:
     """A time is compared as an instant: the same one in another zone is no change since."""
     end = dt.datetime(2027, 1, 31, tzinfo=dt.UTC)
-    wanted = SharedChange(dates={"end_date": end.replace(tzinfo=None)}, offset=0)
+    wanted = SharedChange(dates={"end_date": end.replace(tzinfo=None)}, zone=0)
     finish(edit(deals, actions, wanted, DealRow("supply_deals", 1, "One")), deals)
     zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
     deals.change(SupplyPackage, 1, {"end_date": end.astimezone(zone)})

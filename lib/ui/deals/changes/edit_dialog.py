@@ -1,13 +1,14 @@
 """The dialog that edits several packages or deals: the form, a preview, progress, the result."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import streamlit as st
 
-from lib.deals import fields, values
+from lib.deals import fields, moments, values
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import Targeting
@@ -16,7 +17,7 @@ from lib.deals.values import Limits
 from lib.figures import amounts
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
-from lib.figures.deals.field_text import OFFSETS, Prices, offset
+from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
@@ -32,6 +33,7 @@ from lib.ui.deals.changes.shared_change import (
     TargetingEdit,
 )
 from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.entity_form import draw_zone
 from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import DealRow, as_text
@@ -199,16 +201,12 @@ def _draw_package_fields(context: PageContext) -> None:
     has_no_end = bool(state.get(NO_END))
     for column, (name, key) in zip(st.columns(2, vertical_alignment="top"), DATES.items(), strict=True):
         is_off = name == END and has_no_end
-        text = state.get(key) or ""
-        faults = [] if is_off or DateShift.read(text) else [*filter(None, [inputs.fault(name, text)])]
+        fault = "" if is_off else _date_fault(name)
         with column:
-            inputs.draw_with_faults(name, key, faults, Look(placeholder=KEEP, disabled=is_off))
+            inputs.draw_with_faults(name, key, [fault] * bool(fault), Look(placeholder=KEEP, disabled=is_off))
     zone, no_end = st.columns(2, vertical_alignment="bottom")
     with zone:
-        st.selectbox(
-            "Time zone", [OWN_ZONE, *OFFSETS], key=ZONE, persist_state="session",
-            format_func=lambda zone: offset(zone) if isinstance(zone, int) else zone,
-        )  # fmt: skip
+        draw_zone(ZONE, OWN_ZONE)
     with no_end:
         st.checkbox("Remove the end", key=NO_END, persist_state="session")
     with st.expander("Targeting and bidding", icon=":material/target:"):
@@ -231,7 +229,7 @@ def _read(context: PageContext) -> SharedChange:
         percent=number if how == PERCENT else None,
         package=_read_switches(SUPPLY),
         dates=_read_dates(),
-        offset=zone if isinstance(zone := state.get(ZONE), int) else None,
+        zone=_zone(),
         targeting=_read_targeting(context),
     )
     if not shared_change.deal_names and not shared_change.package_names:
@@ -259,12 +257,25 @@ def _read_switches(entity: str) -> dict[str, bool]:
     return {name: state[PREFIX + name] for name in SWITCHES[entity] if state.get(PREFIX + name) is not None}
 
 
+def _zone() -> moments.Zone | None:
+    """The chosen time zone; None for each package's own."""
+    zone: moments.Zone | None = st.session_state.get(ZONE)
+    return None if zone == OWN_ZONE else zone
+
+
+def _date_fault(name: str) -> str:
+    text, zone = st.session_state.get(DATES[name]) or "", _zone()
+    return "" if DateShift.read(text) else times.fault(text, UTC if zone is None else moments.rules(zone))
+
+
 def _read_dates() -> dict[str, Any]:
     state = st.session_state
     has_no_end = state.get(NO_END)
     dates: dict[str, Any] = {END: None} if has_no_end else {}
     for name, key in DATES.items():
         text = state.get(key) or ""
+        if name not in dates and (fault := _date_fault(name)):
+            raise ValueError(fault)
         at = DateShift.read(text) or (times.read_end if name == END else times.read)(text)
         if at is not None and name not in dates:
             dates[name] = at

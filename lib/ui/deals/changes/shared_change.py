@@ -119,15 +119,15 @@ class SharedChange:
     """What is asked for all.
 
     `deal` and `package` are values by field, None empties one; `percent` is by how much prices change.
-    `dates` are local times by field, or by how much each package's own moves, None for no end; `offset` is
-    their zone in minutes east of UTC, None for that of each package's own start.
+    `dates` are local times by field, or by how much each package's own moves, None for no end; `zone` is
+    whose clocks they are on, None for the offset of each package's own start.
     """
 
     deal: Mapping[str, Any] = field(default_factory=dict)
     percent: Decimal | None = None
     package: Mapping[str, Any] = field(default_factory=dict)
     dates: Mapping[str, datetime | DateShift | None] = field(default_factory=dict)
-    offset: int | None = None
+    zone: moments.Zone | None = None
     targeting: TargetingEdit | None = None
 
     @property
@@ -158,7 +158,7 @@ class SharedChange:
 
     def of_package(self, package: SupplyPackage, rows: frozenset[Key]) -> PlannedChange:
         """What becomes of a package, with dates in the zone that was chosen or its own."""
-        zone = own_zone(package) if self.offset is None else timezone(timedelta(minutes=self.offset))
+        zone = own_zone(package) if self.zone is None else moments.rules(self.zone)
         after, refusal = dict(self.package), ""
         for name, at in self.dates.items():
             try:

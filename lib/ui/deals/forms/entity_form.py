@@ -141,12 +141,7 @@ class EntityForm:
                     empty = "no end" if name == "end_date" else ""
                     self.draw_field(name, problems, Look(placeholder=empty, disabled=self.is_closed))
         with columns[-1]:
-            offsets = sorted({*OFFSETS, *([self.zone] if isinstance(self.zone, int) else [])})
-            st.selectbox(
-                "Time zone", [*dict.fromkeys((times.zone_name(), *sorted(zones.names()), *offsets))],
-                format_func=zone_title, key=self.prefix + ZONE, persist_state="session",
-                disabled=self.is_closed,
-            )  # fmt: skip
+            draw_zone(self.prefix + ZONE, disabled=self.is_closed)
 
     def draw_terms(
         self, problems: FieldProblems, names: Collection[str], apart: Collection[str] = (), suffix: str = ""
@@ -208,6 +203,17 @@ class EntityForm:
         is_open = st.session_state.get(self.prefix + key, False) or any(map(problems.at, names))
         st.session_state[self.prefix + key] = is_open
         return st.expander(title, expanded=is_open, icon=":material/tune:")
+
+
+def draw_zone(key: str, *first: str, disabled: bool = False) -> None:
+    """Draw the choice of a time zone by name or offset, the browser's before the others; `first` is before
+    all."""
+    chosen = st.session_state.get(key)
+    offsets = sorted({*OFFSETS, *([chosen] if isinstance(chosen, int) else [])})
+    st.selectbox(
+        "Time zone", [*dict.fromkeys((*first, times.zone_name(), *sorted(zones.names()), *offsets))],
+        format_func=zone_title, key=key, persist_state="session", disabled=disabled,
+    )  # fmt: skip
 
 
 def fill(
