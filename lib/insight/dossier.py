@@ -86,8 +86,8 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     figures = (*ours.values(), *theirs.values())
     has_count = np.any([np.zeros(DAYS, bool), *(counts > 0 for counts in figures)], axis=0)
     if not has_count.any() and deal.created_at is not None:
-        created = deal.created_at.astimezone(timezone(timedelta(hours=report.slicer.timezone))).date()
-        has_count = np.array([day >= min(created, days[-1]) for day in days])
+        start = deal.created_at.astimezone(timezone(timedelta(hours=report.slicer.timezone))).date()
+        has_count = np.array([day >= min(start, days[-1]) for day in days])
     begin = int(np.argmax(has_count))
     days = days[begin:]
     ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))

@@ -94,6 +94,7 @@ def test_dates_in_a_named_zone(visit: Visit, deals: Deals) -> None:
     assert any("there is no 02:30 in Europe/Berlin" in text.value.replace("\\", "") for text in desk.markdown)
     desk.text_input(key="several_start").set_value("2027-03-28 01:30")
     desk = press(desk, "several_preview")
+    desk = clean(next(box for box in desk.checkbox if box.label.startswith("Confirm")).check().run())
     press(desk, "several_save")
     package = deals.get(SupplyPackage, 1)
     assert package.start_date == dt.datetime(2027, 3, 28, 0, 30, tzinfo=dt.UTC)

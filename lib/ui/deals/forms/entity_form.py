@@ -208,8 +208,8 @@ class EntityForm:
 def draw_zone(key: str, *first: str, disabled: bool = False) -> None:
     """Draw the choice of a time zone by name or offset, the browser's before the others; `first` is before
     all."""
-    chosen = st.session_state.get(key)
-    offsets = sorted({*OFFSETS, *([chosen] if isinstance(chosen, int) else [])})
+    zone = st.session_state.get(key)
+    offsets = sorted({*OFFSETS, *([zone] if isinstance(zone, int) else [])})
     st.selectbox(
         "Time zone", [*dict.fromkeys((*first, times.zone_name(), *sorted(zones.names()), *offsets))],
         format_func=zone_title, key=key, persist_state="session", disabled=disabled,

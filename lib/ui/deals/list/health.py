@@ -301,21 +301,21 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 
 
 def number(person: Person) -> int:
-    """How many deals need attention by the slicer that is picked, for the navigation: counted every half
+    """How many deals need attention by the chosen slicer, for the navigation: counted every half
     minute; of what is not stored for this person, as the list counted it last."""
     state, now = st.session_state, datetime.now(UTC).timestamp()
-    picked = state.get("project"), state.get("slicer")
-    if now - state.get(COUNTED, (0.0, None))[0] > COUNT_SECONDS or state[COUNTED][1] != picked:
+    choice = state.get("project"), state.get("slicer")
+    if now - state.get(COUNTED, (0.0, None))[0] > COUNT_SECONDS or state[COUNTED][1] != choice:
         clients = connect.connect(person, Settings.current())
         if clients.healths is not None and person.deals.reads and person.deals.seats is None:
             with suppress(TrancheError):
                 reports = clients.healths.reports()
-                pairs = sorted(clients.slicers, key=lambda pair: (pair != picked, pair[0] != picked[0]))
+                pairs = sorted(clients.slicers, key=lambda pair: (pair != choice, pair[0] != choice[0]))
                 pair = next((pair for pair in pairs if pair in reports), NO_REPORT)
                 if not person.row_filters(*pair):
                     by = {"health": [ATTENTION]} | ({"report": ["/".join(pair)]} if any(pair) else {})
                     state[COUNT] = clients.deals.list(DemandDeal, limit=1, **by).count
-        state[COUNTED] = now, picked
+        state[COUNTED] = now, choice
     return int(state.get(COUNT, 0))
 
 
