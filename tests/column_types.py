@@ -268,6 +268,28 @@ def fill_clickhouse(url: str) -> None:
     backend.ibis.disconnect()
 
 
+def fill_by_clickhouse(folder: Path, url: str) -> None:
+    """The same as Parquet that ClickHouse writes."""
+    backend = open_backend(url)
+    for number, case in enumerate(CLICKHOUSE):
+        cells = f"CAST('{CLOCK_TEXT}' AS DateTime('UTC')) AS at, CAST({case.value} AS {case.kind}) AS x"
+        content = backend.ibis.con.raw_query(f"SELECT {cells}", fmt="Parquet")
+        (folder / f"t{number}.parquet").write_bytes(content)
+    backend.ibis.disconnect()
+
+
+def fill_by_spark(folder: Path, url: str) -> None:
+    """The same as folders of Parquet that Spark writes."""
+    backend = open_backend(url)
+    for number, case in enumerate(SPARK):
+        kind, _, written = case.kind.partition(" (as ")
+        form = written.removesuffix(")") or "INT96"
+        backend.ibis.raw_sql(f"SET spark.sql.parquet.outputTimestampType = {form}")
+        cells = f"CAST('{INSTANT_TEXT}' AS TIMESTAMP) AS at, CAST({case.value} AS {kind}) AS x"
+        backend.ibis.raw_sql(f"INSERT OVERWRITE DIRECTORY '{folder}/t{number}' USING parquet SELECT {cells}")
+    backend.ibis.disconnect()
+
+
 def fill_by_duckdb(folder: Path) -> None:
     """The same as Parquet that DuckDB writes."""
     with duckdb.connect() as admin:
@@ -295,6 +317,43 @@ def fill_by_polars(folder: Path) -> None:
     """The same as Parquet that polars writes."""
     for number, case in enumerate(POLARS):
         pl.DataFrame({"at": [INSTANT], "x": case.value}).write_parquet(folder / f"t{number}.parquet")
+
+
+BY_CLICKHOUSE = {
+    "Int256": Case("", ""),
+    "FixedString(2)": Case("", ""),
+    "IPv4": Case("", "", str(10 * 2**24 + 1), 10 * 2**24 + 1),
+    **dict.fromkeys(
+        ("DateTime", "DateTime64(3)", "DateTime64(9, 'UTC')"), Case("", "", INSTANT_TEXT, None, True)
+    ),
+}
+"""What its types are in Parquet, where that is something else than in ClickHouse itself."""
+CLICKHOUSE_FILES = [
+    other._replace(kind=case.kind, value=case.value) if (other := BY_CLICKHOUSE.get(case.kind)) else case
+    for case in CLICKHOUSE
+]
+SPARK = [
+    Case("TINYINT", "7", "7", 7),
+    Case("INT", "7", "7", 7),
+    Case("BIGINT", "9007199254740992", "9007199254740992", 2**53),
+    Case("FLOAT", "1.5", None, 1.5),
+    Case("DOUBLE", "1.5", None, 1.5),
+    Case("DECIMAL(10,2)", "1.50", None, 1.5),
+    Case("DECIMAL(38,0)", "1180591620717411303424", "1180591620717411303424", 2**70),
+    Case("STRING", "'a'", "a"),
+    Case("BINARY", "'a'"),
+    Case("BOOLEAN", "true", "true"),
+    Case("DATE", f"'{DAY_TEXT}'", DAY_TEXT, is_time=True),
+    Case("TIMESTAMP", f"'{INSTANT_TEXT}'", CLOCK_TEXT, is_time=True),
+    Case("TIMESTAMP (as TIMESTAMP_MICROS)", f"'{INSTANT_TEXT}'", INSTANT_TEXT, is_time=True),
+    Case("TIMESTAMP_NTZ", f"'{CLOCK_TEXT}'", CLOCK_TEXT, is_time=True),
+    Case("INTERVAL DAY TO SECOND", "'1 00:00:00'", "86400000000", 86_400_000_000),
+    Case("STRUCT<a: INT>", "named_struct('a', 1)"),
+    Case("MAP<STRING, INT>", "map('a', 1)"),
+    Case("ARRAY<STRING>", "array('a', 'b')", elements=("a", "b")),
+    Case("ARRAY<INT>", "array(1, 2)", elements=("1", "2")),
+    Case("ARRAY<ARRAY<STRING>>", "array(array('a'))"),
+]
 
 
 FILES: dict[str, tuple[list[Case], Callable[[Path], None]]] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import column_types
 import pytest
-from column_types import CLICKHOUSE, DUCKDB, FILES, POSTGRESQL, Case
+from column_types import CLICKHOUSE, CLICKHOUSE_FILES, DUCKDB, FILES, POSTGRESQL, SPARK, Case
 
 PAGE = Path(__file__).parent.parent / "docs" / "connections.md"
 
@@ -42,3 +42,17 @@ def test_types_of_clickhouse(tmp_path: Path, clickhouse_database: str) -> None:
     """The same of ClickHouse."""
     column_types.fill_clickhouse(clickhouse_database)
     check("ClickHouse", clickhouse_database, CLICKHOUSE, tmp_path)
+
+
+def test_types_of_parquet_by_clickhouse(tmp_path: Path, clickhouse_database: str) -> None:
+    """The same of Parquet that ClickHouse writes."""
+    (tmp_path / "lake").mkdir()
+    column_types.fill_by_clickhouse(tmp_path / "lake", clickhouse_database)
+    check("Parquet, written by ClickHouse", f"parquet://{tmp_path}/lake", CLICKHOUSE_FILES, tmp_path)
+
+
+def test_types_of_parquet_by_spark(tmp_path: Path, spark_connect: str) -> None:
+    """The same of Parquet that Spark writes."""
+    (tmp_path / "lake").mkdir()
+    column_types.fill_by_spark(tmp_path / "lake", spark_connect)
+    check("Parquet, written by Spark", f"parquet://{tmp_path}/lake", SPARK, tmp_path)

@@ -9,10 +9,12 @@ import duckdb
 import psycopg
 import pytest
 from click.testing import CliRunner
-from test_connected_plans import Slicer
+from test_connected_plans import HOUR, Slicer
 from test_connected_values import by_country
 
 from lib.cli import main
+from lib.engines.connected.backends import open_backend
+from lib.wire.filters import Filter
 
 POSTGRESQL = {
     "numeric_long": ("numeric", "1.12345678901"),
@@ -106,20 +108,41 @@ DAY = dt.datetime(2026, 3, 16, tzinfo=dt.UTC)
 ODD = ("NaN", "Infinity", "-Infinity")
 
 
-@pytest.fixture(params=["numeric", "float8", "duckdb"])
+@pytest.fixture(
+    params=[
+        ("postgresql", "numeric"),
+        ("postgresql", "float8"),
+        ("duckdb", "DOUBLE"),
+        ("clickhouse", "Float64"),
+    ],
+    ids="-".join,
+)
 def odd_numbers(request: pytest.FixtureRequest, tmp_path: Path) -> Slicer:
     """A slicer over numbers and what is none, and over times that are no day."""
     rows: list[tuple[Any, str, str]] = [(DAY, "US", "2.5"), (DAY, "DE", "4")]
     rows += [(DAY, "US", text) for text in ODD] + [("infinity", "US", "1"), ("-infinity", "US", "1")]
-    if request.param == "duckdb":
+    engine, kind = request.param
+    if engine == "duckdb":
         file = tmp_path / "rows.duckdb"
         with duckdb.connect(file) as admin:
             admin.execute('CREATE TABLE sales ("at" TIMESTAMPTZ, country VARCHAR, bids DOUBLE)')
             admin.executemany("INSERT INTO sales VALUES (?::VARCHAR::TIMESTAMPTZ, ?, ?)", rows)
         return Slicer(tmp_path, f"duckdb://{file}")
+    if engine == "clickhouse":  # which has no infinite times
+        found = str(request.getfixturevalue("clickhouse_database"))
+        values = ", ".join(
+            f"(1773619200, '{name}', toFloat64('{text}'))" for at, name, text in rows if at == DAY
+        )
+        backend = open_backend(found)
+        backend.ibis.raw_sql(
+            "CREATE OR REPLACE TABLE sales (at DateTime('UTC'), country String, bids Float64) ENGINE = Memory"
+        )
+        backend.ibis.raw_sql(f"INSERT INTO sales VALUES {values}")
+        backend.ibis.disconnect()
+        return Slicer(tmp_path, found)
     url = str(request.getfixturevalue("postgres")).replace("postgresql+psycopg://", "postgresql://")
     with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute(f"CREATE TABLE sales (at timestamptz, country text, bids {request.param})")
+        admin.execute(f"CREATE TABLE sales (at timestamptz, country text, bids {kind})")
         admin.cursor().executemany("INSERT INTO sales VALUES (%s, %s, %s)", rows)
     return Slicer(tmp_path, url)
 
@@ -132,3 +155,14 @@ def test_nan_and_infinity_are_missing(odd_numbers: Slicer) -> None:
     assert {name: values.tolist() for name, values in total.items()} == {
         "records": [5], "sum:bids": [6.5], "min:bids": [2.5], "max:bids": [4], "present:bids": [2]
     }  # fmt: skip
+
+
+def test_records_with_nan_or_infinity_are_counted(odd_numbers: Slicer) -> None:
+    """An answer says how many of its records have none, of each data field, under its filters alone."""
+    us, de = (Filter(name="country", match="equals", value=(name,)) for name in ("US", "DE"))
+    assert odd_numbers.ask(filters=[de]).not_finite == {}
+    for split in ((), ("country",), ("country", HOUR)):
+        assert odd_numbers.ask(split_by=split).not_finite == {"bids": 3}
+        assert odd_numbers.ask(split_by=split, filters=[us]).not_finite == {"bids": 3}
+        assert odd_numbers.ask(split_by=split, filters=[de]).not_finite == {}
+    assert odd_numbers.ask(atoms=frozenset({"records"})).not_finite == {}

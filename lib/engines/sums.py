@@ -93,7 +93,8 @@ class Sums:
     `groups` has one row per group and one Categorical column per split field, named by it; its categories
     are sorted by text. `dates` are the days with data in the range, whatever the filters. `missing` is, per
     additive atom, the volume expected in groups that no record of the sample fell in. `unread` names atoms
-    that would have taken longer than the deadline allowed.
+    that would have taken longer than the deadline allowed. `not_finite` is how many records have NaN or an
+    infinite number in a data field, where any has: it counts as missing.
     """
 
     groups: pd.DataFrame
@@ -105,6 +106,7 @@ class Sums:
     sample: Sample | None = None
     missing: dict[str, float] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
+    not_finite: Mapping[str, int] = field(default_factory=dict)
 
     def check_finite(self, slicer: str) -> None:
         """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""

@@ -235,4 +235,4 @@ def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame
 
 def _precision(sums: Sums, measures: Sequence[Measure]) -> Precision:
     unread = tuple(measure.name for measure in measures if measure.atoms & sums.unread)
-    return Precision(sums.records_read, sums.records_in_range, unread)
+    return Precision(sums.records_read, sums.records_in_range, unread, not_finite=dict(sums.not_finite))

@@ -22,9 +22,11 @@ from lib.cli import main
 from lib.engines.connected import Connections, LiveSlicers
 from lib.engines.connected.backends import Backend, open_backend
 from lib.engines.connected_slicers import ConnectedSlicers
+from lib.figures.numbers import Numbers
+from lib.figures.query.precision import not_finite_notes
 from lib.people import Person
 from lib.people.tokens.access import Access
-from lib.reporting.answers import Audience
+from lib.reporting.answers import Audience, as_arrow, as_json
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.slicers.definition import Definition, RowSource
@@ -127,6 +129,27 @@ def test_hostile_values_are_values(desk: Desk, match: str, case_insensitive: int
     wanted = {"name": "country", "match": match, "value": [HOSTILE], "case_insensitive": case_insensitive}
     assert desk.ask(filters=[wanted]).total.values["bids"] == 5
     assert desk.ask().total.values["bids"] == 12
+
+
+def test_an_answer_says_which_numbers_are_none(tmp_path: Path) -> None:
+    """With its precision an answer says how many rows hold NaN, as JSON and as Arrow, however it is split."""
+    (tmp_path / "lake").mkdir()
+    numbers = [1.0, float("nan"), float("inf")]
+    table = pa.table({"day": [dt.date(2026, 1, 1)] * 3, "country": [["US", "DE"]] * 3, "bids": numbers})
+    pq.write_table(table, tmp_path / "lake" / "sales.parquet")
+    keys = {"key_fields": [{"name": "country", "segmented": True}]}
+    definition = Definition.model_validate(DEFINITION.model_dump(exclude_defaults=True) | keys)
+    desk = Desk(tmp_path / "home", f"parquet://{tmp_path}/lake", definition=definition)
+    answer = desk.ask(split_by=["country"], precision=1)
+    assert answer.values["bids"].tolist() == [1, 1]
+    assert answer.precision is not None and answer.precision.not_finite == {"bids": 2}
+    as_text = json.loads(b"".join(map(bytes, as_json.encode(answer))))
+    assert as_json.decode(as_text, ["country"]).precision == answer.precision
+    assert as_arrow.decode(as_arrow.encode(answer)).precision == answer.precision
+    info = desk.service.warehouse.open("p", "sales").info()
+    assert [*not_finite_notes(answer, info, Numbers())] == [
+        "2 rows hold NaN or infinity as bids, which counts as missing."
+    ]
 
 
 def test_hostile_names_are_names(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from lib.slicers.granularities import time_key_field
 from lib.wire.errors import BadRequest, Misconfigured
 
 DAY = time_key_field("day")
+SOURCE = RowSource(connection="rows", table="sales")
 DEFINITION = {
     "time": {"column": "day"},
     "key_fields": [{"name": "country"}],
@@ -405,5 +406,18 @@ def test_types_of_logs(lake: Path, title: str) -> None:
         assert sum(desk.figures(key=key).values()) == 3 + 1 * (key == "labels")
         assert ("", "2026-01-01") in desk.figures(key=key)
     assert desk.ask().total.values["money"] == 1.25
-    sample = desk.connected.live.sample(RowSource(connection="rows", table="sales"), 10)
+    sample = desk.connected.live.sample(SOURCE, 10)
     assert sample.left_out.keys() == {"place", "raw"}
+
+
+def test_the_log_says_what_is_an_instant(lake: Path) -> None:
+    """Spark's INT96 has no zone in its files: what the log calls a timestamp is of UTC nevertheless."""
+    moment = dt.datetime(2026, 1, 1, 23, 30, tzinfo=dt.UTC)
+    rows = pa.table({"at": [moment], "country": ["DE"], "bids": [1.0]})
+    write_deltalake(lake / "sales", rows)
+    (file,) = DeltaTable(lake / "sales").file_uris()
+    local = rows.set_column(0, "at", rows["at"].cast(pa.timestamp("us")))
+    pq.write_table(local, file, use_deprecated_int96_timestamps=True)
+    desk = delta_desk(lake, time={"column": "at", "granularity": "hour"}, timezone=1)
+    assert desk.figures() == {("DE", "2026-01-02"): 1}
+    assert str(desk.connected.live.sample(SOURCE, 1).rows["at"].type) == "timestamp[us, tz=UTC]"

@@ -178,10 +178,15 @@ class Columns:
         plain = column.cast("float64") if column.type().is_floating() else column
         if is_plain or column.type().is_integer():
             return plain
-        is_finite = plain.cast("float64").between(
-            -LARGEST, LARGEST
-        )  # NaN is greater than it, or not comparable
-        return ibis.ifelse(is_finite, plain, ibis.null())
+        return ibis.ifelse(_is_finite(plain), plain, ibis.null())
+
+    def not_finite(self, name: str) -> ir.IntegerColumn | None:
+        """1 where a data field is NaN or infinite, else 0; None of one that can't be."""
+        field = self._data[name]
+        if field.aggregate in ("count", "distinct") or self.table[field.source].type().is_integer():
+            return None
+        column = self.table[field.source]
+        return ibis.ifelse(column.notnull() & ~_is_finite(column), 1, 0)
 
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
@@ -212,6 +217,10 @@ class Columns:
             if fits
             else f"the time column '{time.sources[0]}' is {kind}; it must be a date or a timestamp"
         )
+
+
+def _is_finite(number: ir.NumericColumn) -> ir.BooleanColumn:
+    return number.cast("float64").between(-LARGEST, LARGEST)  # NaN is greater than it, or not comparable
 
 
 def _bound(kind: dt.DataType, hour: int) -> ir.Scalar | None:

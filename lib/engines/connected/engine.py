@@ -50,7 +50,8 @@ class IbisEngine:
             )
 
     def _sums(self, statements: Statements) -> Sums:
-        groups, rows, total = ExactAnswer(statements).sums()
+        answer = ExactAnswer(statements)
+        groups, rows, total = answer.sums()
         return Sums(
             groups=groups,
             rows=rows,
@@ -58,6 +59,7 @@ class IbisEngine:
             dates=statements.dates,
             records_read=statements.records,
             records_in_range=statements.records,
+            not_finite=answer.not_finite,
         )
 
     def records(self, slicer: StoredSlicer, request: RecordsQuestion, deadline: Deadline) -> pd.DataFrame:
@@ -87,7 +89,7 @@ class ExactAnswer:
     """The atoms of a question: per group, and of all records.
 
     Sums of doubles are settled: those of more than FEW_DIGITS, which may be rounding, by the sizes of what
-    was added up. Others are exact.
+    was added up. Others are exact. `not_finite` is that of Sums, once the sums were fetched.
     """
 
     def __init__(self, statements: Statements) -> None:
@@ -98,19 +100,29 @@ class ExactAnswer:
             for atom in self._atoms
             if atom.startswith("sum:") and columns.number(atom.partition(":")[2]).type().is_floating()
         ]
+        kinds = ("sum", "present", "min", "max")
+        names = {name for kind, _, name in (atom.partition(":") for atom in self._atoms) if kind in kinds}
+        self._fields = [name for name in sorted(names) if columns.not_finite(name) is not None]
+        self.not_finite: dict[str, int] = {}
 
     def sums(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
         statements, columns = self._statements, self._statements.filter()
         if not statements.question.split_by:
-            total = self._aggregate(self._fetch(columns, lambda cells: self._whole(columns, cells)))
+            total = self._total(self._fetch(columns, lambda cells: self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.records[0]))))
             return groups, total if len(groups) else _none_of(total), total
         table = self._groups(columns, is_bare=not statements.has_segmented)
         total_row = self._total_of(table) if self._adds_up() else None
         if total_row is None:
             total_row = self._fetch(columns, lambda cells: self._whole(columns, cells))
-        return statements.names(table), self._aggregate(table), self._aggregate(total_row)
+        return statements.names(table), self._aggregate(table), self._total(total_row)
+
+    def _total(self, row: pa.Table) -> Aggregate:
+        for place, name in enumerate(self._fields):
+            if f"n{place}" in row.column_names and (count := int(row[f"n{place}"][0].as_py() or 0)):
+                self.not_finite[name] = count
+        return self._aggregate(row)
 
     def _groups(self, columns: Columns, is_bare: bool) -> pa.Table:
         """The rows of the groups. Texts that are missing are empty ones: where a group has both, it is asked
@@ -149,11 +161,12 @@ class ExactAnswer:
         return statements.fetch(statement(self._cells(columns, live.is_plain)))
 
     def _cells(self, columns: Columns, is_plain: bool) -> dict[str, ir.Column]:
+        fields = [] if is_plain else self._fields
         return {
             f"v{place}": self._cell(columns, atom, is_plain)
             for place, atom in enumerate(self._atoms)
             if atom != RECORDS
-        }
+        } | {f"n{place}": columns.not_finite(name) for place, name in enumerate(fields)}
 
     def _cell(self, columns: Columns, atom: str, is_plain: bool) -> ir.Column:
         kind, _, name = atom.partition(":")
@@ -168,7 +181,9 @@ class ExactAnswer:
             for atom in self._doubles:
                 place = self._atoms.index(atom)
                 scalars[f"s{place}"] = cells[f"v{place}"].abs().sum().cast("float64").fill_null(0.0)
-        return scalars
+        columns = cells.columns if isinstance(cells, ir.Table) else cells
+        counters = (f"n{place}" for place in range(len(self._fields)))
+        return scalars | {name: cells[name].sum() for name in counters if name in columns}
 
     def _sum(self, table: pa.Table, atom: str, part: str = "a") -> Numbers:
         column = table[f"{part}{self._atoms.index(atom)}"]
@@ -215,6 +230,8 @@ class ExactAnswer:
             row[f"a{place}"] = decimal_sum(values)
             if self._is_sized(table) and atom in self._doubles:
                 row[f"s{place}"] = float(self._sum(table, atom, "s").sum())
+        counters = [name for name in table.column_names if name.startswith("n")]
+        row |= {name: pc.sum(table[name]).as_py() for name in counters}
         return pa.table({name: [value] for name, value in row.items()})
 
 

@@ -158,6 +158,7 @@ def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     if unread:
         titles = (numbers.title(focus.slicer.data_field(name)) for name in unread)
         yield f"Not computed in time: {', '.join(titles)}."
+    yield from precision.not_finite_notes(now, focus.slicer, focus.numbers)
 
 
 def fields_in_sight(focus: Focus) -> list[DataField]:

@@ -1,7 +1,7 @@
 """Sentences about precision: the range of a figure, and how many records were read for it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from lib.figures.numbers import Numbers, title
@@ -63,6 +63,14 @@ def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]
     return []
+
+
+def not_finite_notes(audience: Audience, slicer: Slicer, numbers: Numbers) -> Iterator[str]:
+    """Sentences on numbers that are none: `3 rows hold NaN or infinity as Cost, which counts as missing.`"""
+    for name, count in (audience.precision.not_finite if audience.precision else {}).items():
+        rows = f"{numbers.number(count)} row{'s hold' if count > 1 else ' holds'}"
+        field = next((field for field in slicer.data_fields if field.name == name), None)
+        yield f"{rows} NaN or infinity as {title(field) if field else name}, which counts as missing."
 
 
 def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> str:

@@ -52,13 +52,15 @@ class Precision:
     """How many records were read (*extension*).
 
     `unread` names data fields that would have taken longer than the deadline allowed. `exact_milliseconds` is
-    what an answer from all records in range is expected to take, where the service says so.
+    what an answer from all records in range is expected to take, where the service says so. `not_finite` is
+    how many of the records have NaN or an infinite number in a data field, where any has.
     """
 
     records_read: int
     records_in_range: int
     unread: tuple[str, ...] = ()
     exact_milliseconds: int | None = None
+    not_finite: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_sampled(self) -> bool:

@@ -131,6 +131,8 @@ def encode_precision(precision: Precision) -> dict[str, Any]:
     }
     if precision.exact_milliseconds is not None:
         body["exact_milliseconds"] = precision.exact_milliseconds
+    if precision.not_finite:
+        body["not_finite"] = precision.not_finite
     return body
 
 
@@ -191,6 +193,7 @@ def decode_precision(precision: Mapping[str, Any]) -> Precision:
         records_in_range=int(precision["records_in_range"]),
         unread=tuple(precision.get("unread") or ()),
         exact_milliseconds=None if milliseconds is None else int(milliseconds),
+        not_finite={name: int(count) for name, count in (precision.get("not_finite") or {}).items()},
     )
 
 

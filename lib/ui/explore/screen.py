@@ -173,7 +173,8 @@ def headline(context: PageContext) -> None:
                     course = series.over(answer, field.name, "day", shown_days)
                     time_chart.draw_sparkline(course, field, shown_days, numbers)
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
-    st.caption(f"{days(*shown_days)} · {plain(exact)}")
+    notes_ = precision.not_finite_notes(answer, context.slicer, numbers)
+    st.caption(" ".join([f"{days(*shown_days)} · {plain(exact)}", *map(plain, notes_)]))
 
 
 def _everything(context: PageContext) -> AudienceQuery:
