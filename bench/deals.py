@@ -37,7 +37,7 @@ from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.csv import csv_deals
-from lib.ui.deals.csv.csv_creations import CsvCreationSource
+from lib.ui.deals.csv.csv_deals import CsvSource
 from lib.ui.deals.list.deal_rows import csv
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.job import Job
@@ -190,14 +190,14 @@ def csv_import(url: str) -> None:
         table = csv_text.read(text, csv_deals.SHAPE)
         seats = {one.id or 0: one for one in client.everything(Seat)}
         parts = csv_deals.check(client, table.rows, seats, client.abilities.fees)
-        source = CsvCreationSource(parts=parts, total=len(table.rows))
+        source = CsvSource(parts=parts, total=len(table.rows))
         plan = CreationPlan(source=source, record=clients.bulk_actions.record("Created from a CSV"))
         plan.begin()
         _timed("CSV, lines parsed", lambda: len(csv_text.read(text, csv_deals.SHAPE).rows))
         _timed("CSV, lines checked", lambda: _check(plan, client))
         _timed(
             "CSV, questions",
-            lambda: len(client.warnings_of([_write_of(creation) for creation in source.check.creations])),
+            lambda: len(client.warnings_of([_write_of(creation) for creation in source.check.changes])),
         )
         plan.start()
         _timed("CSV, deals created", lambda: _run(plan, client))

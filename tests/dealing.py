@@ -47,8 +47,7 @@ from lib.slicers.definition import (
 )
 from lib.slicers.warehouse import Warehouse
 from lib.ui.deals.changes.creation import CreationPlan
-from lib.ui.deals.csv.csv_creations import CsvCreationSource
-from lib.ui.deals.csv.csv_deals import CsvCheck
+from lib.ui.deals.csv.csv_deals import CsvCheck, CsvSource
 from lib.ui.kit.job import Job
 from lib.views.share_links import SharedDeal
 from lib.wire import private
@@ -279,7 +278,7 @@ def finish(job: Job, client: Deals) -> None:
 
 def creation(actions: BulkActions, check: CsvCheck) -> CreationPlan:
     """The plan that creates what a file asks for, at its preview."""
-    source = CsvCreationSource(parts=iter([check]), total=1)
+    source = CsvSource(parts=iter([check]), total=1)
     plan = CreationPlan(source=source, record=actions.record("Created from a CSV"))
     plan.begin()
     plan.read(None)  # type: ignore[arg-type]
@@ -289,7 +288,7 @@ def creation(actions: BulkActions, check: CsvCheck) -> CreationPlan:
 def upload(desk: AppTest, kind: str, parts: Iterator[CsvCheck], actions: BulkActions) -> AppTest:
     """The dialog of a file (`deals` or `packages`) that was chosen, once its lines are checked."""
     clean(desk.button(key=f"{kind}_from_csv_open").click().run())
-    source = CsvCreationSource(parts=parts, total=3)
+    source = CsvSource(parts=parts, total=3)
     plan = CreationPlan(source=source, record=actions.record("Created from a CSV"))
     plan.begin()
     desk.session_state[f"{kind}_from_csv"].plan = plan

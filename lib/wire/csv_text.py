@@ -84,7 +84,8 @@ def read(text: str, shape: CsvShape) -> CsvTable:
     """The table; delimited by commas, semicolons or tabs, as its first line is.
 
     A file that is not delimited by commas may have decimal commas, and any file days before months or after
-    them, where its own cells settle that: they are then as we write them, and `notes` say so.
+    them, where its own cells settle that: they are then as we write them, and `notes` say so. A date that
+    could be two days is a fault, wherever the file is read.
     """
     reading = _Reading(shape)
     content = text.removeprefix("\ufeff")
@@ -115,7 +116,7 @@ def read(text: str, shape: CsvShape) -> CsvTable:
         text = f"A file may have at most {shape.most:,} lines below the titles. Split it."
         reading.wrong(reading.rows[shape.most].line, text)
     notes: list[str] = []
-    rows = _with_plain_dates(reading.rows, shape.dates, notes)
+    rows = _with_plain_dates(reading, notes)
     if delimiter != ",":
         rows = _with_plain_numbers(rows, shape.numbers, notes)
     return CsvTable(tuple(rows), tuple(reading.faults), tuple(notes))
@@ -140,11 +141,22 @@ def _with_plain_numbers(rows: Sequence[CsvRow], titles: Sequence[str], notes: li
     ]
 
 
-def _with_plain_dates(rows: Sequence[CsvRow], titles: Sequence[str], notes: list[str]) -> Sequence[CsvRow]:
+def _with_plain_dates(reading: _Reading, notes: list[str]) -> Sequence[CsvRow]:
     """The rows with dates like 2027-04-03, if a date with slashes says which of its numbers is the day."""
-    matches = [match for row in rows for title in titles if (match := SLASHES.fullmatch(row[title]))]
-    is_day_first = any(int(match[1]) > 12 for match in matches)
-    if is_day_first == any(int(match[2]) > 12 for match in matches):
+    rows, titles = reading.rows, reading.shape.dates
+    matches = [
+        (row.line, title, match)
+        for row in rows
+        for title in titles
+        if (match := SLASHES.fullmatch(row[title]))
+    ]
+    is_day_first = any(int(match[1]) > 12 for *_, match in matches)
+    if is_day_first == any(int(match[2]) > 12 for *_, match in matches):
+        for line, title, match in matches:
+            first, second, year = match[1].zfill(2), match[2].zfill(2), match[3]
+            if first != second and min(first, second) >= "01" and max(first, second) <= "12":
+                days = f"{year}-{first}-{second} or {year}-{second}-{first}"
+                reading.wrong(line, f"{title}: It could be two days: write {days}.")
         return rows
     order, day, month = ("day/month/year", 1, 2) if is_day_first else ("month/day/year", 2, 1)
     notes.append(f"Dates with slashes were read as {order}.")

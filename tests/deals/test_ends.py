@@ -44,7 +44,7 @@ def test_an_end_is_typed_as_the_last_day(text: str, end: dt.datetime, words: str
     assert draft.package().end_date == end
     assert inputs.request_value("end_date", text, ZONE) == end
     assert csv_changes._moment(text, ZONE, is_end=True) == end
-    local = times.read_end(text)
+    local = times.read(text, is_end=True)
     effect = SharedChange(dates={"end_date": local}).of_package(package(None), frozenset())
     assert effect.after["end_date"] == end
     sentence = draft_text.sentences(draft, {}, {})[1]

@@ -41,7 +41,7 @@ def test_names_keep_their_commas() -> None:
     [
         (["03/04/2027", "27/11/2026"], ["2027-04-03", "2026-11-27"]),
         (["03/04/2027", "11/27/2026 09:00"], ["2027-03-04", "2026-11-27 09:00"]),
-        (["03/04/2027"], ["03/04/2027"]),
+        (["03/03/2027"], ["03/03/2027"]),
         (["27/11/2026", "11/27/2026"], ["27/11/2026", "11/27/2026"]),
     ],
 )
@@ -49,3 +49,15 @@ def test_dates_with_slashes(dates: list[str], expected: list[str]) -> None:
     """A day above twelve settles the order for its file; without one, or with both, cells stay a question."""
     lines = ["Name,Price,Start", *(f"A,1,{date}" for date in dates)]
     assert cells("\n".join(lines), "Start") == expected
+    assert read("\n".join(lines), SHAPE).faults == ()
+
+
+@pytest.mark.parametrize("others", [[], ["03/03/2027"], ["27/11/2026", "11/27/2026"], ["2026-11-27"]])
+def test_a_date_that_could_be_two_days(others: list[str]) -> None:
+    """Where no other line settles the order, or lines contradict each other, the line is a fault that names
+    both days, whatever the reader's locale is."""
+    lines = ["Name,Price,Start", *(f"A,1,{date}" for date in [*others, "3/4/2027"])]
+    [fault] = read("\n".join(lines), SHAPE).faults
+    assert (fault.line, fault.text) == (
+        len(lines), "Start: It could be two days: write 2027-03-04 or 2027-04-03."
+    )  # fmt: skip

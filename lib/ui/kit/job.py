@@ -41,6 +41,11 @@ class Job(ABC):
     def stop(self) -> None:
         """Do no more. A callback."""
 
+    def run(self, client: Deals) -> None:
+        """Do all of it now."""
+        while self.is_running:
+            self.step(client)
+
     @property
     def verb(self) -> str:
         """What is counted: `3 of 10 sent`."""

@@ -29,8 +29,9 @@ def zone() -> tzinfo:
     return moments.rules(zone_name())
 
 
-def read(text: str) -> datetime | None:
-    """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
+def read(text: str, *, is_end: bool = False) -> datetime | None:
+    """The time that is typed, without a zone; None for an empty text. A date alone means midnight, that of an
+    end through that day.
 
     `31.12.2026` is read too, and `12/31/2026`: where it could be two days, as the browser's locale has dates.
     ValueError, with a sentence for the reader, for anything else.
@@ -48,13 +49,7 @@ def read(text: str) -> datetime | None:
         raise ValueError(f"There is no such day or time: write it like {FORM}.") from None
     if moment.year not in YEARS:
         raise ValueError(f"The year must be from {YEARS[0]} to {YEARS[-1]}.")
-    return moment
-
-
-def read_end(text: str) -> datetime | None:
-    """The end that is typed, without a zone, which is exclusive: a date alone means through that day."""
-    moment = read(text)
-    return moment if moment is None or ":" in text else moment + timedelta(days=1)
+    return moment + timedelta(days=1) if is_end and ":" not in entry else moment
 
 
 def fault(text: str, clocks: tzinfo = UTC) -> str:

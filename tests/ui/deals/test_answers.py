@@ -272,13 +272,13 @@ def test_what_was_taken_over_can_be_undone(visit: Visit, manager: Clients) -> No
 
 @pytest.mark.parametrize(("price", "word"), [("17.50", "5.83 times"), ("0.175", "17.14 times below")])
 def test_a_slip_in_what_we_answer_is_asked(visit: Visit, manager: Clients, price: str, word: str) -> None:
-    """Ten times or a tenth of the offer is not sent before it is confirmed, and is sent then."""
+    """Ten times or a tenth of the deal's price is not sent before it is confirmed, and is sent then."""
     buyer_answers(manager, "proposes", price=Decimal("2.10"))
     desk = drawer(visit)
     desk.text_input(key=f"answer_{DEAL}_price").set_value(price)
     desk = press(desk, "Send to the buyer")
     assert negotiation(manager).waits_for_house
-    [box] = [box for box in desk.checkbox if "the offer" in box.label]
+    [box] = [box for box in desk.checkbox if "the deal's price" in box.label]
     assert word in box.label
     box.check()
     press(desk, "Send to the buyer")

@@ -9,10 +9,11 @@ from dealing import Visit, clean, create_from_csv, creation, finish, package, up
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import SHAPE, CsvCheck
-from lib.ui.kit import text_file
+from lib.ui.kit import job, text_file
 from lib.wire import csv_text
 from lib.wire.errors import Conflict, ResponseTimeout
 
@@ -39,7 +40,7 @@ def planned(deals: Deals, text: str) -> CsvCheck:
     seats = {one.id or 0: one for one in deals.everything(Seat)}
     *_, found = csv_deals.check(deals, table.rows, seats, FEES)
     faults = [*table.faults, *found.faults]
-    return CsvCheck(found.creations, faults, found.checked_lines, found.titles)
+    return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
 
 
 def count(deals: Deals) -> int:
@@ -83,7 +84,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (5, "3 cells, but 7 titles."),
         (8, "Same package and seat as line 7."),
     ]
-    assert not found.creations
+    assert not found.changes
 
 
 def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
@@ -176,9 +177,7 @@ def test_many_are_created_together(
     finish(job, deals)
     assert job.problem == f"Line 9: seat.id: There is no seat {gone.id}. Nothing was created."
     assert count(deals) == before
-    rest = creation(
-        actions, CsvCheck([one for one in found.creations if one.seat and one.seat.id != gone.id])
-    )
+    rest = creation(actions, CsvCheck([one for one in found.changes if one.seat and one.seat.id != gone.id]))
     rest.start()
     finish(rest, deals)
     assert (rest.phase, count(deals)) == ("done", before + 29)
@@ -219,6 +218,29 @@ def test_it_can_be_undone(deals: Deals, actions: BulkActions) -> None:
     assert count(deals) == before + 1, "only the one that somebody changed is left"
     [left] = actions.recent()
     assert left.count == 1, "it can be undone once it is as it was"
+
+
+def test_questions_of_a_large_file_are_asked_in_steps(
+    visit: Visit, deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond a part each step asks about one, and says how far it is; nothing can be saved before all are
+    asked, and each line has what was answered about it."""
+    monkeypatch.setattr(confirmations, "PART", 2)
+    monkeypatch.setattr(job, "STEP_SECONDS", 0)
+    rows = csv_text.read("Package,Seat,Price\n2,2,2\n2,3,0\n1,1,3\n1,2,0\n2,1,2", SHAPE).rows
+    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    desk = upload(
+        visit("deals", deals_kind="Deals"), "deals", csv_deals.check(deals, rows, seats, FEES), actions
+    )
+    steps = []
+    while (asked := desk.session_state["deals_from_csv"].plan.questions).is_running:
+        assert not [button for button in desk.button if button.key == "deals_from_csv_save"]
+        steps.append(asked.progress)
+        clean(desk.run())
+    assert steps == [(4, 5), (5, 5)], "the first two were asked before the screen was looked at"
+    notes = [*clean(desk.run()).dataframe[-1].value["Note"]]
+    assert ["price of 0" in note for note in notes] == [False, True, False, True, False]
+    assert desk.button(key="deals_from_csv_save").disabled
 
 
 def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from dealing import START, Visit, clean, clients
@@ -12,12 +13,13 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
 from lib.ui.deals.changes.plan import ChangePlan
-from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChangeSource, csv_plan
+from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, csv_plan
+from lib.ui.deals.csv.csv_deals import CsvSource
 from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.wire import csv_text
 
 UTC1 = START.tzinfo
-Plan = ChangePlan[CsvChangeSource]
+Plan = ChangePlan[CsvSource]
 
 
 @pytest.fixture
@@ -31,10 +33,26 @@ def job(home: Path, lines: Sequence[str], titles: str = "Deal id,Price,Status,St
     desk = clients(Settings(home=home, demo=True))
     table = csv_text.read("\n".join((titles, *lines)), CHANGES)
     assert not table.faults
-    made = csv_plan(desk.bulk_actions, table.rows)
+    made = csv_plan(desk.deals, desk.bulk_actions, table.rows)
     while made.phase == "reading":
         made.read(desk.deals)
     return made
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de-DE", None])
+def test_no_locale_chooses_between_two_days(
+    own_deals_home: Path, ids: dict[int, str], monkeypatch: pytest.MonkeyPatch, locale: str | None
+) -> None:
+    """An uploaded date that could be two days is refused once, naming both, in every locale."""
+    monkeypatch.setattr("lib.ui.kit.times.st.context", SimpleNamespace(locale=locale))
+    desk = clients(Settings(home=own_deals_home, demo=True))
+    table = csv_text.read(f"Deal id,Start\n{ids[4]},03/04/2027", CHANGES)
+    plan = csv_plan(desk.deals, desk.bulk_actions, table.rows)
+    while plan.phase == "reading":
+        plan.read(desk.deals)
+    upload = CsvUpload("dates.csv", faults=table.faults, plan=plan)
+    [fault] = upload.all_faults
+    assert fault.text == "Start: It could be two days: write 2027-03-04 or 2027-04-03."
 
 
 def save(made: Plan, deals: Deals) -> Plan:

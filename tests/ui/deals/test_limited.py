@@ -36,7 +36,7 @@ def pause(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:
 def by_csv(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:
     """A line of a file that changes its price."""
     table = csv_text.read(f"Deal id,Price\n{deal_id},9", CHANGES)
-    return csv_plan(mine.bulk_actions, table.rows)
+    return csv_plan(mine.deals, mine.bulk_actions, table.rows)
 
 
 def undo(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:

@@ -41,7 +41,7 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvCheck:
     seats = {one.id or 0: one for one in deals.everything(Seat)}
     *_, found = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
     faults = [*table.faults, *found.faults]
-    return CsvCheck(found.creations, faults, found.checked_lines, found.titles)
+    return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
 
 
 WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
@@ -93,7 +93,7 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     assert [(one.id, one.is_excluded) for one in summer.app_list_targetings] == [(1, True)]
     assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
     assert not any(one.demand_deals for one in (spring, summer, sports))
-    assert [one.note for one in found.creations] == ["", "", "This name is taken (2)."]
+    assert [one.note for one in found.changes] == ["", "", "This name is taken (2)."]
     job.start()
     finish(job, deals)
     assert count(deals) == 5, "the second click of a double click creates nothing"
@@ -118,7 +118,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (6, "3 cells, but 9 titles."),
         (7, "Same name as line 5."),
     ]
-    assert not found.creations
+    assert not found.changes
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
         (6, "Deal: Seat is empty: give its id, its name, or its id at the DSP."),
         (7, "Same name as line 2."),
     ]
-    assert not found.creations
+    assert not found.changes
     refused = planned(deals, WITH_DEALS, "You may not create deals")
     assert {one.text for one in refused.faults} == {"You may not create deals."}
 

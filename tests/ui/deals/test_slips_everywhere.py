@@ -158,7 +158,7 @@ def by_csv_change(place: Place, before: str, **terms: str) -> str:
     titles, cells = columns(terms)
     deal_id = place.deals.get(DemandDeal, DEAL).deal_id
     table = csv_text.read(f"Deal id,{titles}\n{deal_id},{cells}", csv_changes.CHANGES)
-    plan = csv_changes.csv_plan(place.desk.bulk_actions, table.rows)
+    plan = csv_changes.csv_plan(place.deals, place.desk.bulk_actions, table.rows)
     plan.step(place.deals)
     desk = place.visit("deals", deals_kind="Deals", slicer=SOLD)
     desk.session_state[csv_changes.OPEN] = CsvUpload("prices.csv", plan=plan)

@@ -251,8 +251,7 @@ def _take_over(
 ) -> None:
     """Change the deal, and its package's days, to what the buyer answered; then tell them. A callback."""
     plan.start()
-    while plan.is_running:
-        plan.step(context.deals)
+    plan.run(context.deals)
     catalog.forget()
     answers.forget()
     if plan.failures or plan.to_send:

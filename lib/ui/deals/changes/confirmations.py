@@ -6,7 +6,7 @@ what a buyer answered show the same warnings.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -30,6 +30,7 @@ from lib.ui.deals.forms.inputs import FormValues
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.job import PartsJob
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -38,8 +39,10 @@ PRICE, CURRENCY = "price", "currency"
 COMPARED = (PRICE, "units", "budget", CURRENCY, "supply_deals", "seat", "agency_curation_fee",
             "agency_curation_fee_type")  # fmt: skip
 """The fields of a deal that questions about a change look at, changed or not."""
-MOST, FEW_ALIKE = 50, 3
+MOST, FEW_ALIKE, PART = 50, 3, 500
 Warnings = Mapping[Key, Sequence[DealWarning]]
+PlannedWrite = tuple[Write, list[Key]]
+"""What is sent, and the keys that the answers are about."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,45 @@ class Point:
     asks: bool = True
 
 
-def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> dict[Key, list[DealWarning]]:
-    """What is unwise in each change, as the service says; nothing where it can't be asked."""
-    warnings: dict[Key, list[DealWarning]] = {change.key: [] for change in changes}
-    writes = [*_writes([change for change in changes if change.is_change and not change.is_removal])]
-    for (_, keys), answer in zip(writes, _ask(context, [write for write, _ in writes]), strict=True):
-        for key, several in zip(keys, answer, strict=False):
-            warnings.setdefault(key, []).extend(several)
-    return warnings
+@dataclass
+class Questions(PartsJob):
+    """What is unwise in changes, by key, as far as the service was asked: PART writes at a time."""
+
+    warnings: dict[Key, list[DealWarning]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, context: PageContext, changes: Sequence[PlannedChange]) -> "Questions":
+        """Those of these changes, which are asked next; none where the service can't be asked."""
+        writes = [*_writes([change for change in changes if change.is_change and not change.is_removal])]
+        slices = (writes[first : first + PART] for first in range(0, len(writes), PART))
+        parts = ([*zip(part, _ask(context, part), strict=True)] for part in slices)
+        return cls(parts, len(writes), warnings={change.key: [] for change in changes})
+
+    def take(self, part: Sequence[tuple[PlannedWrite, list[list[DealWarning]]]]) -> None:
+        """Take the answers to some writes."""
+        for (_, keys), answer in part:
+            for key, several in zip(keys, answer, strict=False):
+                self.warnings.setdefault(key, []).extend(several)
+        self.done_count += len(part)
+
+    @property
+    def verb(self) -> str:
+        return "checked"
+
+    @property
+    def has_stop(self) -> bool:
+        """None: nothing is saved before all are asked, and the dialog can be closed."""
+        return False
 
 
-def _writes(changes: Sequence[PlannedChange]) -> Iterator[tuple[Write, list[Key]]]:
+def of_changes(context: PageContext, changes: Sequence[PlannedChange]) -> Warnings:
+    """What is unwise in each change, as the service says."""
+    questions = Questions.of(context, changes)
+    questions.run(context.deals)
+    return questions.warnings
+
+
+def _writes(changes: Sequence[PlannedChange]) -> Iterator[PlannedWrite]:
     """What is sent, and the keys that the answers are about; the deals of a new package go with it."""
     creations = [change for change in changes if isinstance(change, PlannedCreation)]
     deals_of_line: dict[int | None, list[PlannedCreation]] = {}
@@ -85,12 +116,15 @@ def _option(body: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in ("name", "supply_deals")}
 
 
-def _ask(context: PageContext, writes: Sequence[Write]) -> list[list[list[DealWarning]]]:
-    """The answers; the same writes are not asked about twice in a row."""
+def _ask(context: PageContext, planned_writes: Sequence[PlannedWrite]) -> list[list[list[DealWarning]]]:
+    """The answers; the few writes of a form are not asked about twice in a row."""
+    writes = [write for write, _ in planned_writes]
     if not writes:
         return []
     digest = sha256(repr(writes).encode()).hexdigest()
     try:
+        if len(writes) == PART:
+            return context.deals.warnings_of(writes)
         return catalog.fetch_cached(context, ("warnings", digest), lambda: context.deals.warnings_of(writes))
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("What is unwise in a write could not be asked: %s", error.reason)
@@ -102,7 +136,7 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[Point]:
     if proposal.is_new:
         return of_new_package(context, SupplyPackage.model_validate(proposal.fields), has_picker=False)
     write = Write(proposal.entity, proposal.fields, proposal.entity_id, proposal.before)
-    [[own, *_]] = _ask(context, [write]) or [[[]]]
+    [[own, *_]] = _ask(context, [(write, [])])
     currency = proposal.fields.get(CURRENCY) or proposal.before.get(CURRENCY)
     return [of_warning(context, warning, currency) for warning in own]
 

@@ -85,10 +85,6 @@ class PlannedCreation(PlannedChange):
             raise TypeError(f"Line {self.line} is a package")
         return self.request
 
-    @property
-    def pair(self) -> tuple[int | None, int | None]:
-        return self.package.id if self.package else None, self.seat.id if self.seat else None
-
     def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
         """The request; `packages` are the ids of packages that were created, by their lines."""
         if self.package_line is None:

@@ -276,7 +276,7 @@ def _read_dates() -> dict[str, Any]:
         text = state.get(key) or ""
         if name not in dates and (fault := _date_fault(name)):
             raise ValueError(fault)
-        at = DateShift.read(text) or (times.read_end if name == END else times.read)(text)
+        at = DateShift.read(text) or times.read(text, is_end=name == END)
         if at is not None and name not in dates:
             dates[name] = at
     return dates

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
-from lib.deals.warnings import DealWarning
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.error_text import is_open
 from lib.ui.deals.list.deal_rows import Key
@@ -204,7 +203,7 @@ class ChangePlan(Job, Generic[Source]):
 
     A second preview leaves the `saved_keys` out; `attempts` is what was sent without an answer, by key;
     `same` are those that needed no change when they were to be sent. `problem` is why it went back to its
-    preview, `questions` are those of the preview by key, once they are known.
+    preview, `questions` are those of the preview (confirmations.Questions), once it is drawn.
     """
 
     source: Source
@@ -217,7 +216,7 @@ class ChangePlan(Job, Generic[Source]):
     attempts: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     same: set[Key] = field(default_factory=set)
     problem: str = ""
-    questions: dict[Key, list[DealWarning]] | None = None
+    questions: Any = None
 
     def begin(self) -> Self:
         """Read what the source asks for, from now on; returns the plan."""

@@ -9,15 +9,14 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lib.deals.warnings import DealWarning
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations
+from lib.ui.deals.changes.confirmations import Warnings
 from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -26,7 +25,6 @@ from lib.ui.kit.tables import with_figures
 FIRST, MOST_ROWS, NOTE, UNDO_BEGINS = 50, 1_000, "Note", "deals_undo_begins"
 Columns = dict[str, list[Any]]
 Action = Callable[[], None]
-Questions = Mapping[Key, Sequence[DealWarning]]
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,15 @@ class PlanSteps:
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        if plan.questions is None:
-            with st.spinner(f"Checking {amount}", show_time=True):
-                plan.questions = confirmations.of_changes(context, changes)
-        questions = plan.questions
+        if plan.questions is None or plan.questions.problem:
+            plan.questions = confirmations.Questions.of(context, changes)
+            if plan.questions.total <= confirmations.PART:
+                with st.spinner(f"Checking {amount}", show_time=True):
+                    plan.questions.run(context.deals)
+        if plan.questions.is_running:
+            job.draw(context, plan.questions, number)
+            return
+        questions = plan.questions.warnings
         if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
             self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
@@ -115,7 +118,7 @@ class PlanSteps:
         plan: ChangePlan[Any],
         changes: Sequence[PlannedChange],
         alt: str,
-        questions: Questions | None = None,
+        questions: Warnings | None = None,
     ) -> None:
         """Draw a row per entity; what is to be confirmed of it is its note, or what became of it."""
         count, changes = len(changes), changes[: MOST_ROWS if self.is_wide else None]
@@ -239,7 +242,7 @@ def count_changes(changes: Sequence[PlannedChange]) -> str:
     return " and ".join(count_label(KINDS[entity], count) for entity, count in counts.items() if count)
 
 
-def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:
+def _note(change: PlannedChange, outcome: Outcome | None, questions: Warnings) -> str:
     if outcome is not None and outcome.reason:
         return outcome.reason
     sentences = [f"Please check: {warning.sentence}" for warning in questions.get(change.key, ())]

@@ -4,32 +4,28 @@ All lines are read and checked before anything can be sent. What is sent goes in
 and only if nobody has changed these deals and packages since they were read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, tzinfo
-from typing import Any, ClassVar, TypeVar
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
+from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, SharedChange, of_package, own_zone
 from lib.ui.deals.csv import csv_dialog
-from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBERS, pasted_currency
+from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBERS, CsvCheck, CsvSource, pasted_currency
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
-from lib.wire.errors import TrancheError
+from lib.wire.csv_text import CsvRow, CsvShape
 
-MOST, LARGEST, NO_END = 5_000, 600_000, "none"
-Model = TypeVar("Model", DemandDeal, SupplyPackage)
+MOST, LARGEST, BATCH, NO_END = 5_000, 600_000, 200, "none"
 PLAIN = {title: plain for title, plain in COLUMNS.items() if plain.name != ACTIVE}
 """The columns of plain fields; that of is_active is Status."""
 FIRST = ("Price", "Status", "Start", "End")
@@ -51,93 +47,60 @@ WHAT = f"""Each line changes a deal that exists.
 An empty cell keeps what is there. Nothing is saved unless every line is right."""
 
 
-@dataclass(kw_only=True)
-class CsvChangeSource(WholeSource):
-    """The changes of a file's lines; `faults` are all that is wrong with them.
+def check(client: Deals, rows: Sequence[CsvRow], no_dates: str) -> Iterator[CsvCheck]:
+    """The check as it grows, at last whole: deals are read by deal id, and packages whose dates change.
 
-    `no_dates` is why packages can't be changed; empty if they can. `deals` are those read by deal id, None
-    where there is none, `packages` those whose dates change by id.
+    `no_dates` is why packages can't be changed; empty if they can.
     """
-
-    batch_size: ClassVar[int] = 200
-    lines: Sequence[CsvRow]
-    no_dates: str = ""
-    faults: list[CsvFault] = field(default_factory=list)
-    deals: dict[str, DemandDeal | None] = field(default_factory=dict)
-    packages: dict[int, SupplyPackage] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._deal_ids = [*dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])]
-
-    def read(self, client: Deals) -> list[PlannedChange]:
-        """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
-        try:
-            if ids := self._deal_ids[len(self.deals) :][: self.batch_size]:
-                self.deals |= dict.fromkeys(ids)
-                for deal in _list(client, DemandDeal, deal_id=ids):
-                    self.deals[deal.deal_id or ""] = deal
-            elif missing := [number for number in self._package_ids() if number not in self.packages]:
-                for package in _list(client, SupplyPackage, id=missing[: self.batch_size]):
-                    self.packages[package.id or 0] = package
-            else:
-                return self._check()
-        except TrancheError as error:
-            self.faults = [CsvFault(1, f"The deals can't be read now: {error.sentence}")]
-            self.is_over = True
-        return []
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        return len(self.deals), len(self._deal_ids)
-
-    def _package_ids(self) -> Iterator[int]:
-        """The packages whose dates a line changes: a deal's only one."""
-        for row in self.lines:
-            deal = self.deals.get(row["Deal id"])
-            if deal is not None and len(deal.supply_deals) == 1 and any(row[title] for title in DATES):
-                yield deal.supply_deals[0].id or 0
-
-    def _check(self) -> list[PlannedChange]:
-        """What the lines change; nothing, and everything that is wrong with them, if anything is."""
-        first: dict[str, int] = {}
-        self.is_over = True
-        lines = _Lines(self.packages, self.no_dates)
-        for row in self.lines:
-            name = row["Deal id"]
-            deal = self.deals.get(name)
-            if not name:
-                lines.wrong(row, "Deal id is empty.")
-            elif name in first:
-                lines.wrong(row, f"Same deal as line {first[name]}.")
-            elif deal is None:
-                lines.wrong(row, f"There is no deal '{name[:50]}'.")
-            else:
-                lines.add(row, deal)
-            first.setdefault(name, row.line)
-        self.faults = lines.faults
-        return [] if lines.faults else lines.changes()
-
-
-def _list(client: Deals, model: type[Model], **params: Any) -> Iterable[Model]:
-    return client.list(model, limit=LARGEST_PAGE, etags=True, **params).results
+    csv_check, lines = CsvCheck.of(rows), _Lines(no_dates)
+    for first in range(0, len(rows), BATCH):
+        part = rows[first : first + BATCH]
+        lines.read(client, part)
+        yield from csv_check.lines(part, lines.add)
+    csv_check.changes = lines.changes()
+    yield csv_check.end()
 
 
 class _Lines:
     """What the lines ask for, entity by entity."""
 
-    def __init__(self, packages: Mapping[int, SupplyPackage], no_dates: str) -> None:
-        self.faults: list[CsvFault] = []
-        self._packages, self._no_dates = packages, no_dates
+    def __init__(self, no_dates: str) -> None:
+        self._no_dates = no_dates
+        self._deal_of_id: dict[str, DemandDeal] = {}
+        self._packages: dict[int, SupplyPackage] = {}
+        self._first_line: dict[str, int] = {}
         self._deals: list[PlannedChange] = []
         self._dates: dict[int, dict[str, tuple[datetime | None, int]]] = {}
         self._rows: dict[int, set[Key]] = {}
 
-    def wrong(self, row: CsvRow, text: str) -> None:
-        self.faults.append(CsvFault(row.line, text))
+    def read(self, client: Deals, rows: Sequence[CsvRow]) -> None:
+        """Read the deals of these rows, and the packages whose dates they change: a deal's only one."""
+        params = {"limit": LARGEST_PAGE, "etags": True}
+        if ids := [*dict.fromkeys(row["Deal id"] for row in rows if row["Deal id"])]:
+            deals = client.list(DemandDeal, deal_id=ids, **params).results
+            self._deal_of_id |= {deal.deal_id or "": deal for deal in deals}
+        with_dates = {row["Deal id"] for row in rows if any(row[title] for title in DATES)}
+        links = [deal.supply_deals for name in with_dates if (deal := self._deal_of_id.get(name))]
+        package_ids = {link.id or 0 for link, *others in filter(None, links) if not others}
+        if missing := [*package_ids - self._packages.keys()]:
+            packages = client.list(SupplyPackage, id=missing, **params).results
+            self._packages |= {package.id or 0: package for package in packages}
 
-    def add(self, row: CsvRow, deal: DemandDeal) -> None:
-        """What a line makes of its deal, and of the deal's package."""
-        key, wrong = (DEALS, deal.id or 0), list[str]()
+    def add(self, row: CsvRow, wrong: list[str]) -> Sequence[PlannedChange]:
+        """What a line makes of its deal, and of the deal's package; these are planned once all are known."""
+        name = row["Deal id"]
+        deal = self._deal_of_id.get(name)
+        if not name:
+            wrong.append("Deal id is empty.")
+        elif (first := self._first_line.setdefault(name, row.line)) != row.line:
+            wrong.append(f"Same deal as line {first}.")
+        elif deal is None:
+            wrong.append(f"There is no deal '{name[:50]}'.")
+        else:
+            self._add(row, deal, wrong)
+        return ()
+
+    def _add(self, row: CsvRow, deal: DemandDeal, wrong: list[str]) -> None:
         cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
         cells |= pasted_currency(row["Price"], cells["currency"], deal.currency, wrong)
         status = row["Status"].casefold()
@@ -147,42 +110,37 @@ class _Lines:
             cells[ACTIVE] = STATUSES[status]
         values = {name: value for name, value in cells.items() if value is not None}
         change = SharedChange(deal=values).of_deal(deal, frozenset())
-        for sentence in wrong or filter(None, [change.refusal]):
-            self.wrong(row, sentence)
+        wrong += [] if wrong or not change.refusal else [change.refusal]
         self._deals.append(change)
         if any(row[title] for title in DATES):
-            self._add_dates(row, deal, key)
+            self._add_dates(row, deal, wrong)
 
-    def _add_dates(self, row: CsvRow, deal: DemandDeal, key: Key) -> None:
+    def _add_dates(self, row: CsvRow, deal: DemandDeal, wrong: list[str]) -> None:
         ids = [package.id or 0 for package in deal.supply_deals]
         if self._no_dates:
-            self.wrong(row, f"Dates are those of the package. {self._no_dates}.")
+            wrong.append(f"Dates are those of the package. {self._no_dates}.")
         elif len(ids) != 1 or ids[0] not in self._packages:
-            self.wrong(
-                row, f"It belongs to {len(ids)} packages, and dates are those of one. Change them there."
-            )
+            count = f"It belongs to {len(ids)} packages"
+            wrong.append(f"{count}, and dates are those of one. Change them there.")
         else:
             package = self._packages[ids[0]]
-            self._rows.setdefault(ids[0], set()).add(key)
-            for title, name in DATES.items():
-                self._add_date(row, title, name, package)
+            self._rows.setdefault(ids[0], set()).add((DEALS, deal.id or 0))
+            for title in DATES:
+                self._add_date(row, title, package, wrong)
 
-    def _add_date(self, row: CsvRow, title: str, name: str, package: SupplyPackage) -> None:
-        text = row[title]
+    def _add_date(self, row: CsvRow, title: str, package: SupplyPackage, wrong: list[str]) -> None:
+        text, name = row[title], DATES[title]
         if not text:
             return
+        has_no_end = name == END and text.casefold() == NO_END
         try:
-            at = (
-                None
-                if name == END and text.casefold() == NO_END
-                else _moment(text, own_zone(package), name == END)
-            )
+            at = None if has_no_end else _moment(text, own_zone(package), name == END)
         except ValueError as error:
-            self.wrong(row, f"{title}: {error}")
+            wrong.append(f"{title}: {error}")
             return
         dates = self._dates.setdefault(package.id or 0, {})
         if name in dates and dates[name][0] != at:
-            self.wrong(row, f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
+            wrong.append(f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
         dates.setdefault(name, (at, row.line))
 
     def changes(self) -> list[PlannedChange]:
@@ -208,7 +166,7 @@ def _moment(text: str, zone: tzinfo, is_end: bool) -> datetime:
         at = None
     if at is not None and at.tzinfo is not None:
         return at
-    local = times.read_end(text) if is_end else times.read(text)
+    local = times.read(text, is_end=is_end)
     if local is None:
         raise ValueError(f"Not a date: write it like {times.FORM}.")
     return local.replace(tzinfo=zone)
@@ -222,19 +180,21 @@ def draw(context: PageContext, entity: str) -> None:
         csv_dialog.draw(context, KIND, "Change deals", "edit_note", help_)
 
 
-def csv_plan(actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = "") -> ChangePlan[CsvChangeSource]:
+def csv_plan(
+    client: Deals, actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = ""
+) -> ChangePlan[CsvSource]:
     """What the rows of a file ask for: their deals are read next."""
-    source = CsvChangeSource(lines=rows, no_dates=no_dates)
+    source = CsvSource(parts=check(client, rows, no_dates), total=len(rows))
     return ChangePlan(source=source, record=actions.record("Changed by CSV")).begin()
 
 
-def _begin(context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CsvChangeSource]:
+def _begin(context: PageContext, rows: Sequence[CsvRow]) -> ChangePlan[CsvSource]:
     no_dates = catalog.abilities(context).why_not(SUPPLY, "change")
-    return csv_plan(context.clients.bulk_actions, rows, no_dates)
+    return csv_plan(context.deals, context.clients.bulk_actions, rows, no_dates)
 
 
 def _steps(
-    context: PageContext, plan: ChangePlan[CsvChangeSource], prefix: str, close: Callable[[], None]
+    context: PageContext, plan: ChangePlan[CsvSource], prefix: str, close: Callable[[], None]
 ) -> PlanSteps:
     names = [*dict.fromkeys(name for change in plan.changes for name in change.after)]
     return PlanSteps(

@@ -1,12 +1,9 @@
 """Creating packages and deals by a CSV: what its lines ask for is checked, then created by a plan."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from lib.deals import fields
-from lib.deals.client import Deals
 from lib.deals.fields import BY_NAME, DealField
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.kinds import KINDS as TARGETS
@@ -19,51 +16,18 @@ from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange, WholeSource
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps
 from lib.ui.deals.csv import csv_deals, csv_dialog, csv_packages
-from lib.ui.deals.csv.csv_deals import CsvCheck
+from lib.ui.deals.csv.csv_deals import CsvCheck, CsvSource
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.markdown import plain
-from lib.wire.csv_text import CsvFault, CsvRow
-from lib.wire.errors import TrancheError
+from lib.wire.csv_text import CsvRow
 
 OPTIONAL = [title for title in csv_deals.OPTIONAL if title != "Name"]
 SWITCHES = [row.column for row in csv_packages.FIELDS if row.kind is fields.SWITCH]
 NOTHING_CREATED = "Nothing was created."
 KINDS_BY_TITLE = {kind.title: kind for kind in TARGETS}
 PACKAGE_FIELDS = {field.column: field for field in csv_packages.FIELDS}
-
-
-@dataclass(kw_only=True)
-class CsvCreationSource(WholeSource):
-    """What the lines of a file ask for, of `total` lines; `check` is what is known of them so far."""
-
-    parts: Iterator[CsvCheck]
-    total: int
-    check: CsvCheck = field(default_factory=CsvCheck)
-
-    def read(self, client: Deals) -> list[PlannedChange]:
-        """Check some more lines; a failure is a fault."""
-        ends = time.monotonic() + STEP_SECONDS
-        try:
-            for check in self.parts:
-                self.check = check
-                if time.monotonic() >= ends:
-                    return []
-        except TrancheError as error:
-            reason = f"The file can't be checked now: {error.sentence}"
-            self.check.faults.append(CsvFault(1, reason))
-        self.is_over = True
-        return [] if self.check.faults else [*self.check.creations]
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        return self.check.checked_lines, self.total
-
-    @property
-    def faults(self) -> Sequence[CsvFault]:
-        return self.check.faults
 
 
 def draw(context: PageContext, entity: str) -> None:
@@ -76,7 +40,7 @@ def creation_plan(
     context: PageContext, parts: Iterator[CsvCheck], rows: Sequence[CsvRow]
 ) -> ChangePlan[WholeSource]:
     """The creation of what the rows ask for, by the parts of their check, which are read next."""
-    source = CsvCreationSource(parts=parts, total=len(rows))
+    source = CsvSource(parts=parts, total=len(rows))
     record = context.clients.bulk_actions.record("Created from a CSV")
     return CreationPlan(source=source, record=record).begin()
 
@@ -92,7 +56,7 @@ def _begin(entity: str, context: PageContext, rows: Sequence[CsvRow]) -> ChangeP
 
 
 def _steps(
-    context: PageContext, plan: ChangePlan[CsvCreationSource], prefix: str, close: Callable[[], None]
+    context: PageContext, plan: ChangePlan[CsvSource], prefix: str, close: Callable[[], None]
 ) -> PlanSteps:
     def columns(changes: Sequence[PlannedChange]) -> Columns:
         creations = [change for change in changes if isinstance(change, PlannedCreation)]

@@ -4,11 +4,12 @@ A deal belongs to a package that is there, or to one of the same file. Its colum
 deals (lib/deals/fields.py).
 """
 
+import time
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
@@ -20,9 +21,12 @@ from lib.figures.deals.deal_names import seat_name
 from lib.settings import Settings
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation
+from lib.ui.deals.changes.plan import PlannedChange, WholeSource
 from lib.ui.deals.changes.shared_change import terms_faults
 from lib.ui.deals.forms import inputs
+from lib.ui.kit.job import STEP_SECONDS
 from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
+from lib.wire.errors import TrancheError
 
 MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
@@ -33,24 +37,75 @@ NUMBERS = tuple(title for title, field in COLUMNS.items() if field.kind.limits i
 SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST, NUMBERS)
 
 Match = TypeVar("Match", Seat, SupplyPackage)
+ReadRow = Callable[[CsvRow, list[str]], Iterable[PlannedChange]]
+"""What a row asks for; adds to the list what is wrong with it."""
 
 
 @dataclass
 class CsvCheck:
-    """What a file asks for, or all of its faults: with any of them nothing is to be created.
+    """What a file asks for, or all of its faults: with any of them nothing is to be written.
 
     `titles` are the columns that the file has, `checked_lines` the lines that are checked so far.
     """
 
-    creations: list[PlannedCreation] = field(default_factory=list)
+    changes: list[PlannedChange] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
     checked_lines: int = 0
     titles: tuple[str, ...] = ()
 
-    def end(self) -> None:
+    @classmethod
+    def of(cls, rows: Sequence[CsvRow]) -> "CsvCheck":
+        """The check of these rows, as it begins."""
+        return cls(titles=tuple(rows[0].texts) if rows else ())
+
+    def lines(self, rows: Sequence[CsvRow], read_row: ReadRow) -> Iterator["CsvCheck"]:
+        """Read these rows, in parts of PART: what each asks for, and what is wrong with it."""
+        for count, row in enumerate(rows, 1):
+            faults: list[str] = []
+            self.changes += read_row(row, faults)
+            self.faults += [CsvFault(row.line, text) for text in faults]
+            self.checked_lines += 1
+            if count % PART == 0 or count == len(rows):
+                yield self
+
+    def end(self) -> "CsvCheck":
+        """The whole check, its faults in their order."""
         self.faults.sort(key=lambda fault: fault.line)
         if self.faults:
-            self.creations.clear()
+            self.changes.clear()
+        return self
+
+
+@dataclass(kw_only=True)
+class CsvSource(WholeSource):
+    """What the lines of a file ask for, of `total` lines; `check` is what is known of them so far."""
+
+    batch_size: ClassVar[int] = 200
+    parts: Iterator[CsvCheck]
+    total: int
+    check: CsvCheck = field(default_factory=CsvCheck)
+
+    def read(self, client: Deals) -> list[PlannedChange]:
+        """Check some more lines; a failure is a fault."""
+        ends = time.monotonic() + STEP_SECONDS
+        try:
+            for check in self.parts:
+                self.check = check
+                if time.monotonic() >= ends:
+                    return []
+        except TrancheError as error:
+            reason = f"The file can't be checked now: {error.sentence}"
+            self.check.faults.append(CsvFault(1, reason))
+        self.is_over = True
+        return [] if self.check.faults else [*self.check.changes]
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        return self.check.checked_lines, self.total
+
+    @property
+    def faults(self) -> Sequence[CsvFault]:
+        return self.check.faults
 
 
 class SeatIndex:
@@ -78,24 +133,21 @@ def check(
     client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
 ) -> Iterator[CsvCheck]:
     """The check as it grows, at last whole. `fees` are the words of the fee types that may be set."""
-    csv_check, index = CsvCheck(titles=tuple(rows[0].texts) if rows else ()), SeatIndex(seats)
+    csv_check, index = CsvCheck.of(rows), SeatIndex(seats)
     packages = yield from _packages(client, rows, csv_check)
-    for count, row in enumerate(rows, 1):
-        faults: list[str] = []
+    first_line: dict[tuple[int | None, int | None], int] = {}
+
+    def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:
         package, seat = _package(row, packages, faults), index.find(row, faults)
         values = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
+            if (first := first_line.setdefault((package.id, seat.id), row.line)) != row.line:
+                faults.append(f"Same package and seat as line {first}.")
             deal = request(package, seat, values)
-            creation = PlannedCreation.of(row.line, deal, seat=seat, package=package)
-            csv_check.creations.append(creation)
-        csv_check.faults += [CsvFault(row.line, text) for text in faults]
-        if count % PART == 0:
-            csv_check.checked_lines = count
-            yield csv_check
-    csv_check.faults += _duplicates(csv_check.creations)
-    csv_check.checked_lines = len(rows)
-    csv_check.end()
-    yield csv_check
+            yield PlannedCreation.of(row.line, deal, seat=seat, package=package)
+
+    yield from csv_check.lines(rows, read_row)
+    yield csv_check.end()
 
 
 def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
@@ -201,18 +253,6 @@ def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[
     else:
         return matches[0]
     return None
-
-
-def _duplicates(creations: Iterable[PlannedCreation]) -> list[CsvFault]:
-    """A second row for the same package and seat is a slip."""
-    lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
-    for creation in creations:
-        lines[creation.pair].append(creation.line)
-    return [
-        CsvFault(line, f"Same package and seat as line {first}.")
-        for first, *others in lines.values()
-        for line in others
-    ]
 
 
 def _same(name: str | None, text: str) -> bool:

@@ -21,7 +21,7 @@ from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import ids_of_name
 from lib.wire import text as texts
-from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
+from lib.wire.csv_text import CsvRow, CsvShape
 
 ListNames = Mapping[str, Mapping[str, str]]
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))
@@ -90,29 +90,26 @@ class DealCells:
 
 def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvCheck]:
     """The check as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
-    csv_check = CsvCheck(titles=tuple(rows[0].texts) if rows else ())
-    package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
-    for row in rows:
-        faults: list[str] = []
+    csv_check, package_of_name = CsvCheck.of(rows), dict[str, tuple[CsvRow, SupplyPackage]]()
+
+    def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:
         name = row["Name"].casefold()
         if name and name in package_of_name:
             first, package = package_of_name[name]
             _again(row, first, faults)
         else:
             first, package = package_of_name[name] = row, _package(row, lists, faults)
-            csv_check.creations.append(PlannedCreation.of(row.line, package))
+            yield PlannedCreation.of(row.line, package)
         deal = deals.read(row, package, first.line, faults)
-        csv_check.creations += [deal] if deal is not None else []
-        csv_check.faults += [CsvFault(row.line, text) for text in faults]
-    for index, creation in enumerate(csv_check.creations if not csv_check.faults else ()):
-        if isinstance(creation.request, SupplyPackage):
-            others = ids_of_name(client, creation.request.name or "")
+        yield from [deal] if deal is not None else []
+
+    yield from csv_check.lines(rows, read_row)
+    for index, creation in enumerate(csv_check.end().changes):
+        if creation.key[0] == SUPPLY:
+            others = ids_of_name(client, creation.name)
             note = f"This name is taken ({', '.join(others)})." if others else ""
-            csv_check.creations[index], csv_check.checked_lines = replace(creation, note=note), index
+            csv_check.changes[index] = replace(creation, note=note)
             yield csv_check
-    csv_check.checked_lines = len(rows)
-    csv_check.end()
-    yield csv_check
 
 
 def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:

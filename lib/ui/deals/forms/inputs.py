@@ -80,7 +80,7 @@ def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
         if kind.limits is not None:
             return amounts.read(content or "", kind.limits)
         if kind in fields.MOMENTS:
-            local = times.read_end(content or "") if kind is fields.END else times.read(content or "")
+            local = times.read(content or "", is_end=kind is fields.END)
             return None if local is None else local.replace(tzinfo=zone)
     except ValueError:
         return content
