@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from lib.deals import currencies, moments, values
+from lib.deals import moments, values
 from lib.deals.models import (
     DEAL_TYPES,
     FEE_TYPES,
@@ -40,6 +40,7 @@ from lib.deals.values import (
     Priority,
     Value,
 )
+from lib.wire import currencies
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
 REQUIRED: Any = object()

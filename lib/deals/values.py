@@ -21,9 +21,10 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from lib.deals import currencies, moments
+from lib.deals import moments
 from lib.deals.models import FEE_TYPES, LONGEST_NAME
 from lib.deals.supply.formats import DOMAIN
+from lib.wire import currencies
 from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, NOT_STORABLE, PATTERN, fault, unstorable
 
 LARGEST_ID = 2**53 - 1

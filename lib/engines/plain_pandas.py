@@ -19,7 +19,7 @@ from lib.engines.sums import Aggregate, Question, Sums, check_bytes, check_group
 from lib.slicers.definition import TIME
 from lib.slicers.digits import decimals, settle, whole_numbers
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.slicers.measures import RECORDS, Numbers
+from lib.slicers.measures import RECORDS, Numbers, currency_number
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.zones import clock_hours
 from lib.wire.deadline import Deadline
@@ -191,6 +191,10 @@ def _atom(groupby: Any, atom: str, places: np.ndarray, groups: int) -> Numbers:
             result = groupby[name].agg(kind)
         case "distinct" | "unique":
             result = groupby[name].nunique()
+        case "currency":
+            texts = groupby.obj[name].fillna("").groupby(places)
+            only = texts.first().map(currency_number)
+            result = only.where(texts.nunique() == 1, -texts.nunique())
         case _:
             result = groupby.size()
     usual = np.nan if kind in ("min", "max") else 0.0

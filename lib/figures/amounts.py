@@ -3,9 +3,9 @@
 import re
 from decimal import Decimal
 
-from lib.deals.currencies import CODES
 from lib.deals.values import AMOUNT, Limits
 from lib.wire import exact
+from lib.wire.currencies import CODES
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
 SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}

@@ -294,9 +294,16 @@ def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.
         return _text_field(field.name, source, missing)
     if field.aggregate == "count":
         return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), ANY_CELL)
-    return _Field(
-        field.name, source, lambda column: cells.number(column, marks, missing), marks.reason(source)
-    )
+    if field.scale == 1:
+        return _Field(
+            field.name, source, lambda column: cells.number(column, marks, missing), marks.reason(source)
+        )
+
+    def scaled(column: pa.Array) -> Cells:
+        numbers = cells.number(column, marks, missing)
+        return numbers._replace(values=pc.divide(numbers.values.cast(pa.float64()), float(field.scale)))
+
+    return _Field(field.name, source, scaled, marks.reason(source))
 
 
 def _text_field(name: str, source: str, missing: pa.Array) -> _Field:

@@ -158,7 +158,7 @@ def size_of(answer: Audience) -> int:
     """The approximate size of an answer in memory, in bytes: by shapes, and the buffers of its texts."""
     frames = (answer.values, answer.percents, answer.low, answer.high, answer.n_eff)
     numbers = 8 * sum(frame.size for frame in frames if frame is not None)
-    texts = (answer.names, answer.descriptions)
+    texts = (answer.names, answer.descriptions, answer.currencies)
     columns = [frame[name] for frame in texts if frame is not None for name in frame]
     columns += [] if answer.confidence_range is None else [answer.confidence_range]
     total = 64 * (len(answer.total.dates) + 8 * len(answer.total.values))

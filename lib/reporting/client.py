@@ -366,10 +366,10 @@ def _rank(texts: pd.Series) -> Keys:
 
 
 def _rows(audience: Audience, places: Places) -> Audience:
-    frames = ("names", "values", "percents", "descriptions", "confidence_range", "low", "high", "n_eff")
-    parts = {name: getattr(audience, name) for name in frames}
     columns = {
-        name: part.iloc[places].reset_index(drop=True) for name, part in parts.items() if part is not None
+        name: part.iloc[places].reset_index(drop=True)
+        for name, part in vars(audience).items()
+        if isinstance(part, pd.DataFrame | pd.Series)
     }
     return replace(audience, **columns)
 

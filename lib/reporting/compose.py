@@ -63,6 +63,7 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
         values=_frame(values, len(page)),
         percents=_percents(fields, values, totals, len(page)),
         descriptions=_descriptions(names, slicer) if query.include_mappings else None,
+        currencies=_currencies(fields, values, rows),
         confidence_range=_texts(_widest(fields, ranges, values, rows)) if sampled else None,
         total=_total(sums, fields, totals, len(places), sampled, bool(query.precision)),
         precision=_precision(sums, fields) if query.precision else None,
@@ -96,8 +97,19 @@ def _settle(aggregate: Aggregate, atoms: Collection[str] | None = None) -> Aggre
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
-    """The data field in each group; a formula of no data field at all is the same number in all of them."""
-    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.records.shape)
+    return measure.values(aggregate.estimate, len(aggregate.records))
+
+
+def _currencies(
+    measures: Sequence[Measure], values: Mapping[str, Numbers], aggregate: Aggregate
+) -> pd.DataFrame | None:
+    """Of money, its currency in each row, or why it has no value."""
+    texts = {
+        measure.name: measure.currency_texts(values[measure.name], aggregate.estimate)
+        for measure in measures
+        if measure.currencies
+    }
+    return pd.DataFrame(texts, pd.RangeIndex(len(aggregate.records)), dtype="str") if texts else None
 
 
 def _passing_rows(sums: Sums, query: Query, measures: Measures) -> Places:
@@ -170,7 +182,12 @@ def _descriptions(names: pd.DataFrame, slicer: StoredSlicer) -> pd.DataFrame:
 def _ranges(
     measures: Sequence[Measure], values: Mapping[str, Numbers], aggregate: Aggregate, sums: Sums
 ) -> dict[str, Ranges]:
-    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in measures}
+    ranges = {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in measures}
+    for name in [measure.name for measure in measures if measure.currencies]:
+        is_withheld, sides = np.isnan(values[name]), ranges[name]
+        low, high = (np.where(is_withheld, np.nan, side) for side in (sides.low, sides.high))
+        ranges[name] = replace(sides, low=low, high=high)
+    return ranges
 
 
 def _widest(
@@ -204,6 +221,7 @@ def _total(
     ranges = _ranges(measures, totals, sums.total, sums) if sampled or precision else {}
     wide = _widest(measures, ranges, totals, sums.total) if sampled else None
     returned_ranges = ranges if precision else {}
+    currencies = _currencies(measures, totals, sums.total)
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
         records_found=count,
@@ -213,7 +231,9 @@ def _total(
             measure.name: number(sums.missing[measure.additive_atom])
             for measure in measures
             if measure.additive_atom in sums.missing and not sums.groups.empty
+            if not (measure.currencies and np.isnan(totals[measure.name][0]))
         },
+        currencies={} if currencies is None else {n: t for n, t in currencies.iloc[0].items() if t},
         low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
         high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
         n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},

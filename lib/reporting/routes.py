@@ -250,7 +250,7 @@ async def info(call: AuthorizedCall) -> Response:
     # with a role have theirs, and only who sees some of the rows is told which.
     body = slicer.model_dump(mode="json", exclude=set() if slicer.restrictions else {"restrictions"})
     for field in (*body["key_fields"], *body["data_fields"]):
-        for name in ("link", "role"):
+        for name in ("link", "role", "currency"):
             if field.get(name, "") is None:
                 del field[name]
     return Response(orjson.dumps(body), media_type=JSON)

@@ -3,8 +3,12 @@
     records             how many records             sum:<field>       Σ y, a missing y counts as nothing
     present:<field>     how many records have a y    min: max:<field>  the least and greatest y
     distinct:<field>    how many different values    unique:<source>   how many users
+    currency:<key>      the one currency of all records by that key field, as `currency_number`; -n of n
+                        currencies, 0 of no records, and NaN where it was not read
 
 A sum is its own atom; a mean is sum / present; a formula is put together from the fields that it names.
+Money whose currency is in a key field has a value only where its records have one currency: `Measure.values`
+is where sums become values, and so decides it for all who ask.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from lib.slicers.definition import DataFieldDefinition, Definition
 from lib.slicers.formulas import BinaryOperation, Expression, Field, expand, is_too_large, parse
@@ -19,15 +24,21 @@ from lib.slicers.models import DataField, OwnField
 from lib.wire.errors import BadRequest
 
 RECORDS = "records"
+CURRENCY_BYTES = 6
+"""So many bytes of the text of a currency are in the number of its atom; codes have three."""
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A data field and the expression that yields it from atoms."""
+    """A data field and the expression that yields it from atoms.
+
+    `currencies` are the key fields with the currency of the money in it.
+    """
 
     field: DataField
     expression: Expression
+    currencies: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -36,13 +47,51 @@ class Measure:
     @cached_property
     def atoms(self) -> frozenset[str]:
         """The atoms that it is computed from."""
-        return self.expression.fields()
+        return self.expression.fields().union(f"currency:{name}" for name in self.currencies)
+
+    def values(self, estimate: Mapping[str, Numbers], groups: int) -> Numbers:
+        """It in each of so many groups, from their atoms; NaN where the records are in several currencies.
+
+        A formula of no data field at all is the same number in all groups.
+        """
+        values = np.broadcast_to(self.expression.evaluate(estimate), (groups,))
+        for name in self.currencies:
+            values = np.where(estimate[f"currency:{name}"] >= 0, values, np.nan)
+        return values
+
+    def currency_texts(
+        self, values: Numbers, estimate: Mapping[str, Numbers]
+    ) -> npt.NDArray[np.object_] | None:
+        """The currency of each of its values, or why there is none; None for what is no such money.
+
+        Empty where that is not known: of no records, and of money whose currencies are in several key fields.
+        """
+        texts: npt.NDArray[np.object_] | None = None
+        for name in sorted(self.currencies, reverse=True):
+            numbers, places = np.unique(estimate[f"currency:{name}"], return_inverse=True)
+            own = np.array([_currency_text(number, name) for number in numbers.tolist()], object)[places]
+            is_known = np.where(np.isnan(values), numbers[places] < 0, len(self.currencies) == 1)
+            texts = np.where(is_known, own, "" if texts is None else texts)
+        return texts
 
     @property
     def additive_atom(self) -> str | None:
         """The one additive atom that this is, if it is no more than that."""
         is_plain = isinstance(self.expression, Field) and is_additive(self.expression.name)
         return self.expression.name if is_plain and isinstance(self.expression, Field) else None
+
+
+def currency_number(text: str) -> float:
+    """The value of a currency atom where all records have this text: above zero, and its own."""
+    return float(int.from_bytes(text.encode()[:CURRENCY_BYTES]) or 1)
+
+
+def _currency_text(number: float, name: str) -> str:
+    if number < 0:
+        return f"{-number:.0f} currencies: split or filter by {name}"
+    if not number > 1:
+        return ""
+    return int(number).to_bytes(CURRENCY_BYTES).lstrip(b"\0").decode(errors="ignore")
 
 
 def is_additive(atom: str) -> bool:
@@ -67,7 +116,13 @@ def measures(definition: Definition) -> dict[str, Measure]:
     expressions = expand({name: parse(text, names) for name, text in formulas.items()})
     whole = simple | {name: expression.substitute(simple) for name, expression in expressions.items()}
     descriptions = {field.name: field for field in definition.slicer(None, None).data_fields}
-    return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
+    keys = {part.name for part in definition.key_fields}
+    own = {part.name: part.currency for part in definition.data_fields if part.currency in keys}
+    parts = {name: expression.fields() for name, expression in expressions.items()}
+    currencies = {
+        name: frozenset(own[part] for part in parts.get(name, {name}) if part in own) for name in descriptions
+    }
+    return {name: Measure(field, whole[name], currencies[name]) for name, field in descriptions.items()}
 
 
 def all_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]) -> dict[str, Measure]:
@@ -80,10 +135,12 @@ def all_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]
     for field in own_fields:
         if field.name in every:
             raise BadRequest(f"own_fields: there is a data field named '{field.name}' already")
-        expression = parse(field.formula, measures).substitute(expressions)
+        formula = parse(field.formula, measures)
+        expression = formula.substitute(expressions)
         if is_too_large(expression):
             raise BadRequest(f"own_fields: the formula of '{field.name}' is too large")
-        every[field.name] = Measure(field.data_field, expression)
+        currencies = frozenset[str]().union(*(measures[name].currencies for name in formula.fields()))
+        every[field.name] = Measure(field.data_field, expression, currencies)
     return every
 
 

@@ -20,7 +20,7 @@ DURATION = "h:mm:ss"
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
-    "restrictions", "engine", "as_of", "polarity", "role", "records", "time_zones",
+    "restrictions", "engine", "as_of", "polarity", "role", "currency", "records", "time_zones",
     "xlsx", "arrow",
 )  # fmt: skip
 """What our service can do beside the specification, as `info` lists it."""
@@ -86,7 +86,10 @@ class KeyField(Descriptor):
 
 
 class DataField(Descriptor):
-    """A data field: what is counted. `role`, what it is in a funnel, is an *extension*."""
+    """A data field: what is counted. `role`, what it is in a funnel, and `currency` are *extensions*.
+
+    The currency of money is a code of ISO 4217, or the key field that tells it.
+    """
 
     name: str
     description: LenientText = ""
@@ -94,6 +97,7 @@ class DataField(Descriptor):
     display_type: Annotated[str, use_defaults("int")] = "int"
     display_precision: Decimals = 0
     display_pattern: LenientName = None
+    currency: LenientName = None
     formula: LenientName = None
     formula_description: LenientName = None
     is_optional: LenientFlag = 0

@@ -10,9 +10,9 @@ import pytest
 
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.compat.listing import page
-from lib.deals.currencies import currency_counts
 from lib.deals.models import DemandDeal
 from lib.deals.sync.documents import SellingSide, document
+from lib.wire.currencies import currency_counts
 
 
 @pytest.mark.parametrize(

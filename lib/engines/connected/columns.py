@@ -188,6 +188,10 @@ class Columns:
         column = self.table[field.source]
         return ibis.ifelse(column.notnull() & ~_is_finite(column), 1, 0)
 
+    def scale(self, name: str) -> int:
+        """What numbers of a data field are divided by: their sums, not each of them, which stay exact so."""
+        return self._data[name].scale
+
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
         field = self._data.get(name) or self._users[name]
@@ -198,7 +202,7 @@ class Columns:
         if name in self._keys:
             return self.text(name)
         if name in self._data and self._data[name].aggregate != "distinct":
-            return self.number(name).cast("float64")
+            return self.number(name).cast("float64") / self.scale(name)
         return self.table[name].cast("string").fill_null("")
 
     def _without_missing(self, column: ir.Column) -> ir.Column:

@@ -20,12 +20,13 @@ from lib.engines.records import RecordsQuestion
 from lib.engines.sums import Aggregate, Question, Sums
 from lib.slicers.digits import DECIMAL_DIGITS, decimal_sum, decimals, settle
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.slicers.measures import RECORDS, Numbers, is_additive
+from lib.slicers.measures import RECORDS, Numbers, currency_number, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import InternalError
 
 FEW_DIGITS = 11
+CURRENCY = "currency:"
 
 Result = TypeVar("Result")
 
@@ -170,6 +171,8 @@ class ExactAnswer:
 
     def _cell(self, columns: Columns, atom: str, is_plain: bool) -> ir.Column:
         kind, _, name = atom.partition(":")
+        if kind == "currency":
+            return columns.text(name)
         if kind in ("distinct", "unique"):
             return columns.identity(name)
         shows_nan = kind != "present" or f"sum:{name}" in self._atoms
@@ -181,12 +184,20 @@ class ExactAnswer:
             for atom in self._doubles:
                 place = self._atoms.index(atom)
                 scalars[f"s{place}"] = cells[f"v{place}"].abs().sum().cast("float64").fill_null(0.0)
+        for place, atom in enumerate(self._atoms):
+            if atom.startswith(CURRENCY):
+                scalars[f"c{place}"] = cells[f"v{place}"].max()
         columns = cells.columns if isinstance(cells, ir.Table) else cells
         counters = (f"n{place}" for place in range(len(self._fields)))
         return scalars | {name: cells[name].sum() for name in counters if name in columns}
 
     def _sum(self, table: pa.Table, atom: str, part: str = "a") -> Numbers:
-        column = table[f"{part}{self._atoms.index(atom)}"]
+        place = self._atoms.index(atom)
+        if atom.startswith(CURRENCY):
+            counts, texts = table[f"a{place}"].to_pylist(), table[f"c{place}"].to_pylist()
+            numbers = [-n if n != 1 else currency_number(text) for n, text in zip(counts, texts, strict=True)]
+            return np.array(numbers, dtype=np.float64)
+        column = table[f"{part}{place}"]
         return np.array(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
 
     def _aggregate(self, table: pa.Table) -> Aggregate:
@@ -199,6 +210,9 @@ class ExactAnswer:
                 sizes = np.where(_has_more_digits(sums), sizes, 0.0)
             columns = settle(sums, sizes).reshape(len(self._doubles), -1)
             estimate |= dict(zip(self._doubles, columns, strict=True))
+        for atom in self._atoms:
+            if atom.startswith("sum:") or _is_extreme(atom):
+                estimate[atom] = estimate[atom] / self._statements.live.columns.scale(atom.partition(":")[2])
         return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _is_sized(self, table: pa.Table) -> bool:
@@ -207,14 +221,20 @@ class ExactAnswer:
     def _adds_up(self) -> bool:
         """Whether the total is the sum, least or greatest of the groups."""
         return not self._statements.has_segmented and all(
-            is_additive(atom) or _is_extreme(atom) for atom in self._atoms
+            is_additive(atom) or _is_extreme(atom) or atom.startswith(CURRENCY) for atom in self._atoms
         )
 
     def _total_of(self, table: pa.Table) -> pa.Table | None:
         """The row of all groups together; None where sums have more digits than float64, so that it has to be
         asked for."""
-        row = {}
+        row: dict[str, float | str] = {}
         for place, atom in enumerate(self._atoms):
+            if atom.startswith(CURRENCY):
+                texts = pc.unique(table[f"c{place}"])
+                if len(texts) != 1 or pc.max(table[f"a{place}"]).as_py() > 1:
+                    return None
+                row |= {f"a{place}": 1.0, f"c{place}": texts[0].as_py()}
+                continue
             values = self._sum(table, atom)
             if _is_extreme(atom):
                 # The least or greatest of all groups from that of each; NaN is none.
@@ -258,7 +278,7 @@ def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
             cell = cells[column].min()
         case "max":
             cell = cells[column].max()
-        case "distinct" | "unique":
+        case "distinct" | "unique" | "currency":
             cell = cells[column].nunique()
         case _:
             cell = ibis._.count()

@@ -19,13 +19,13 @@ from lib.engines.resident.adding import LARGEST_PIECE
 from lib.engines.resident.build import build, log_damage, put_aside
 from lib.engines.resident.checksums import DamagedLayout, ReplacedLayout
 from lib.engines.resident.draw import Draw
-from lib.engines.resident.identities import count_distinct, extreme, users_below
+from lib.engines.resident.identities import count_distinct, extreme, only_value, users_below
 from lib.engines.resident.lanes import Floats
 from lib.engines.resident.layout import Ints, Layout
 from lib.engines.resident.query import Query
 from lib.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.slicers.digits import settle
-from lib.slicers.measures import RECORDS, is_additive
+from lib.slicers.measures import RECORDS, currency_number, is_additive
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Damaged, DeadlineExceeded
@@ -192,6 +192,10 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
         return *extreme(
             query.memberships(keys), query.layout.value(name), kind == "max", len(keys), deadline
         ), 1.0
+    if kind == "currency":
+        texts = np.array([currency_number(text) for text in query.layout.dictionary(name).to_pylist()])
+        members, codes = query.memberships(keys), query.layout.codes(name)
+        return *only_value(members, codes, texts, len(keys), deadline), 1.0
     codes, values = query.layout.distinct(name), query.layout.contents.distinct[name].values
     if kind == "distinct" or query.fits:
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.engines.resident.lanes import Floats
-from lib.engines.resident.layout import Ints, Numbers, Places
+from lib.engines.resident.layout import Codes, Ints, Numbers, Places
 from lib.wire.deadline import Deadline
 
 LARGEST_BITMAP = 1 << 26
@@ -38,6 +38,13 @@ def count_distinct(
     chunks: Iterable[Membership], codes: Places, values: int, groups: int, deadline: Deadline
 ) -> tuple[Floats, float]:
     """How many different codes below `values` each group has, and all records together."""
+    pairs, everything = _pairs(chunks, codes, values, groups, deadline)
+    return pairs.counts(), float(everything.sum())
+
+
+def _pairs(
+    chunks: Iterable[Membership], codes: Places | Codes, values: int, groups: int, deadline: Deadline
+) -> "tuple[_Bitmap | _PairSet, npt.NDArray[np.bool_]]":
     everything = np.zeros(values, dtype=bool)
     pairs = _Bitmap(groups, values) if groups * values <= LARGEST_BITMAP else _PairSet(groups, values)
     for chunk in chunks:
@@ -48,7 +55,23 @@ def count_distinct(
         inside = chunk.of_elements(is_known) & (chunk.place >= 0)
         pair = chunk.place * values + chunk.of_elements(chunk_codes)
         pairs.add(pair if inside.all() else pair[inside])
-    return pairs.counts(), float(everything.sum())
+    return pairs, everything
+
+
+def only_value(
+    chunks: Iterable[Membership], codes: Codes, numbers: Floats, groups: int, deadline: Deadline
+) -> tuple[Floats, float]:
+    """The number of the one code that all records of a group have: -n where they have n codes, 0 without any.
+
+    The same of all records together.
+    """
+    pairs, everything = _pairs(chunks, codes, len(numbers), groups, deadline)
+    found = pairs.found()
+    counts, only = np.bincount(found // len(numbers), minlength=groups), np.zeros(groups)
+    only[found // len(numbers)] = numbers[found % len(numbers)]
+    whole = numbers[everything]
+    total = float(whole[0]) if len(whole) == 1 else -float(len(whole))
+    return np.where(counts > 1, -counts, only), total
 
 
 class _Bitmap:
@@ -64,6 +87,9 @@ class _Bitmap:
     def counts(self) -> Floats:
         return np.asarray(self.flags.reshape(self.shape).sum(axis=1), dtype=np.float64)
 
+    def found(self) -> Ints:
+        return np.flatnonzero(self.flags)
+
 
 class _PairSet:
     """Pairs of group and value as a set, where flags would be too many."""
@@ -78,8 +104,11 @@ class _PairSet:
             self._compact()
 
     def counts(self) -> Floats:
+        return np.bincount(self.found() // self.values, minlength=self.groups).astype(np.float64)
+
+    def found(self) -> Ints:
         self._compact()
-        return np.bincount(self.parts[0] // self.values, minlength=self.groups).astype(np.float64)
+        return self.parts[0]
 
     def _compact(self) -> None:
         self.parts = [pd.unique(np.concatenate([np.zeros(0, np.int64), *self.parts]))]

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from lib.deals import moments
-from lib.deals.currencies import currency_counts
 from lib.deals.fields import BY_NAME, FIELDS
 from lib.deals.models import CPM, FEE_TYPES, FLAT, NO_FEE, PERCENT, DemandDeal, SupplyPackage, Targeting
 from lib.figures.context import RequestContext
 from lib.figures.deals import targeting_text
+from lib.wire.currencies import currency_counts
 
 BY_CPM = "CPM"
 TITLES = {

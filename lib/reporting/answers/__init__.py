@@ -34,7 +34,9 @@ class Total:
     """The summary of the whole result (specification, Audience / export result fields).
 
     `missing` is, per additive data field, the volume expected in rows that no record of the sample fell in
-    (*extension*). `low`, `high` and `n_eff` are there when the question asked for precision.
+    (*extension*). `low`, `high` and `n_eff` are there when the question asked for precision. `currencies` are
+    those of money, by data field; of one without a value it says why: `3 currencies: split or filter by
+    currency_code`.
     """
 
     values: Values
@@ -45,6 +47,11 @@ class Total:
     low: Values = field(default_factory=dict)
     high: Values = field(default_factory=dict)
     n_eff: Values = field(default_factory=dict)
+    currencies: dict[str, str] = field(default_factory=dict)
+
+    def withheld(self, field: str) -> str:
+        """Why the figure of money has no value; empty where it has one."""
+        return self.currencies.get(field, "") if self.values.get(field) is None else ""
 
 
 @dataclass(frozen=True)
@@ -71,11 +78,12 @@ class Precision:
 @dataclass(frozen=True)
 class Estimate:
     """A figure of an answer; None where the report has no data. Without a range (None) it is exact; a range
-    that is NaN is not known."""
+    that is NaN is not known. Only figures of one `currency` (empty: of none) can be compared."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
+    currency: str = ""
 
     @property
     def is_exact(self) -> bool:
@@ -93,7 +101,7 @@ class Estimate:
     def times(self, factor: float) -> "Estimate":
         """The same as a multiple of itself."""
         sides = (self.value, self.low, self.high)
-        return Estimate(*(None if side is None else side * factor for side in sides))
+        return Estimate(*(None if side is None else side * factor for side in sides), self.currency)
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,8 @@ class Audience:
     """Rows and their total. All frames have one row per result row, in the order of the answer.
 
     `names` and `descriptions` have a text column per split key field; `values` and `percents` a float
-    column per data field (NaN: nothing there; `percents` has only the additive ones). `low`, `high` and
+    column per data field (NaN: nothing there; `percents` has only the additive ones). `currencies` has a text
+    column per data field of money whose currency a key field tells, as those of the Total. `low`, `high` and
     `n_eff` are there when the question asked for precision, `confidence_range` when records were sampled.
     """
 
@@ -122,6 +131,7 @@ class Audience:
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
     n_eff: pd.DataFrame | None = None
+    currencies: pd.DataFrame | None = None
     precision: Precision | None = None
 
     def __len__(self) -> int:
@@ -145,13 +155,13 @@ class Audience:
     def total_of(self, field: str) -> Estimate:
         """The total of a data field; of a plain service with its confidence range."""
         total = self.total
-        value = total.values.get(field)
+        value, currency = total.values.get(field), total.currencies.get(field, "")
         if value is None or not math.isfinite(value):
-            return Estimate(None)
+            return Estimate(None, currency=currency)
         if field in total.low or total.confidence_range is None:
-            return self._estimate(value, total.low.get(field), total.high.get(field))
+            return self._estimate(value, total.low.get(field), total.high.get(field), currency)
         side = abs(value) * float(total.confidence_range) / 100 if value else math.nan
-        return Estimate(value, value - side, value + side)
+        return Estimate(value, value - side, value + side, currency)
 
     def rows_of(self, field: str) -> list[Estimate]:
         """The rows' values of a data field."""
@@ -159,15 +169,19 @@ class Audience:
         sides = (
             nothing if side is None or field not in side else side[field] for side in (self.low, self.high)
         )
-        return [self._estimate(*row) for row in zip(self.values[field], *sides, strict=True)]
+        has_currency = self.currencies is not None and field in self.currencies
+        texts = self.currencies[field] if self.currencies is not None and has_currency else [""] * len(self)
+        return [self._estimate(*row) for row in zip(self.values[field], *sides, texts, strict=True)]
 
-    def _estimate(self, value: float, low: float | None, high: float | None) -> Estimate:
+    def _estimate(self, value: float, low: float | None, high: float | None, currency: str) -> Estimate:
         """A figure that may be an estimate; a range that is missing then is not known."""
         if math.isnan(value):
-            return Estimate(None)
+            return Estimate(None, currency=currency)
         if low is None or high is None:
-            return Estimate(float(value), *((math.nan, math.nan) if self.is_sampled else ()))
-        return Estimate(float(value)) if low == high == value else Estimate(float(value), low, high)
+            low = high = math.nan if self.is_sampled else None
+        if low == high == value:
+            low = high = None
+        return Estimate(float(value), low, high, currency)
 
     def by_day(self, field: str, days: tuple[date, date]) -> tuple[DayFigure, ...]:
         """A data field on every one of the days (first and last), from an answer that is split by day."""

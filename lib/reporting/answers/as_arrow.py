@@ -1,7 +1,8 @@
 """An Audience as an Arrow stream, and back (*extension*): a million rows do not travel as JSON.
 
 Columns are named `name:<key field>`, `description:<key field>`, `value:<data field>`, `percent:…`, `low:…`,
-`high:…`, `n_eff:…` and `confidence_range`; all the rest of the answer is JSON in the schema's metadata.
+`high:…`, `n_eff:…`, `currency:…` (of money; where it has no value, why) and `confidence_range`; all the rest
+of the answer is JSON in the schema's metadata.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 REST = b"tranche"
 END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
 NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
-TEXTS = {"names": "name", "descriptions": "description"}
+TEXTS = {"names": "name", "descriptions": "description", "currencies": "currency"}
 
 
 def encode(audience: Audience) -> bytes:
@@ -70,7 +71,7 @@ def decode(body: bytes) -> Audience:
         values=frames["values"],
         percents=frames["percents"],
         **{name: frames[name] if frames[name].shape[1] else None for name in EXTRAS},
-        descriptions=texts["descriptions"] if texts["descriptions"].shape[1] else None,
+        **{name: texts[name] if texts[name].shape[1] else None for name in ("descriptions", "currencies")},
         total=decode_total(rest["total"]),
         confidence_range=confidence,
         precision=decode_precision(rest["precision"]) if "precision" in rest else None,

@@ -26,6 +26,8 @@ PIECE_BYTES = 1 << 18
 MISSING = (None, "")
 Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
+CURRENCY = "currency", "withheld"
+"""The currency of money; where it has no value as its records are in several, why."""
 COMMA = ord(",")
 ESCAPED = np.isin(np.arange(256), [*range(32), *b'"\\'])  # bytes that JSON writes otherwise (RFC 8259, 7)
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
@@ -53,7 +55,10 @@ EXAMPLE = {
 
 
 class Figure(BaseModel):
-    """The value of a data field; its range where it is an estimate."""
+    """The value of a data field; its range where it is an estimate; the currency of money, by a key field.
+
+    Money in several currencies is `withheld`, with the reason, and has no value.
+    """
 
     name: str
     value: float | None
@@ -61,6 +66,8 @@ class Figure(BaseModel):
     low: float | None = None
     high: float | None = None
     n_eff: float | None = None
+    currency: str | None = None
+    withheld: str | None = None
 
 
 class AnswerRow(BaseModel):
@@ -112,6 +119,7 @@ def encode_total(total: Total) -> dict[str, Any]:
     data = [
         {"name": name, "value": _plain(value)}
         | {extra: numbers_by_name[name] for extra, numbers_by_name in extras.items() if numbers_by_name}
+        | ({CURRENCY[value is None]: total.currencies[name]} if name in total.currencies else {})
         for name, value in total.values.items()
     ]
     body: dict[str, Any] = {"data": data, "records_found": total.records_found, "dates": list(total.dates)}
@@ -161,6 +169,7 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
         descriptions=_texts_of(split, [row["description"] for row in rows])
         if split and rows and "description" in rows[0]
         else None,
+        currencies=_currencies_of(fields, cells, len(rows)),
         confidence_range=pd.Series(map(_in_percent, confidence), dtype="str")
         if any(text is not None for text in confidence)
         else None,
@@ -181,6 +190,7 @@ def decode_total(total: Mapping[str, Any], rows: int = 0) -> Total:
         dates=tuple(total.get("dates") or ()),
         confidence_range=_in_percent(total.get("confidence_range")),
         missing=_by_name(total.get("missing") or [], "value"),
+        currencies={cell["name"]: text for cell in data if (text := _currency(cell))},
         **{extra: _by_name([cell for cell in data if extra in cell], extra) for extra in EXTRAS},
     )
 
@@ -204,6 +214,17 @@ def _plain(value: float | None) -> float | int | None:
 
 def _by_name(cells: Sequence[Cell], key: str) -> Values:
     return {cell["name"]: None if cell[key] in MISSING else float(cell[key]) for cell in cells}
+
+
+def _currency(cell: Cell) -> str:
+    return next((str(cell[key]) for key in CURRENCY if cell.get(key)), "")
+
+
+def _currencies_of(fields: list[str], cells: Sequence[Cell], rows: int) -> pd.DataFrame | None:
+    texts = np.array([_currency(cell) for cell in cells], object).reshape(rows, len(fields))
+    names = {name for cell in cells for name in [cell.get("name")] if not cell.keys().isdisjoint(CURRENCY)}
+    columns = {name: texts[:, at] for at, name in enumerate(fields) if name in names}
+    return pd.DataFrame(columns, pd.RangeIndex(rows), dtype="str") if columns else None
 
 
 def _in_percent(value: Any) -> str | None:
@@ -335,6 +356,9 @@ def _cells(audience: Audience) -> Iterator[Cells]:
         for key, (values, columns) in blocks.items():
             if name in columns:
                 yield b',"%b":' % key.encode(), values[:, columns[name]]
+        if audience.currencies is not None and name in audience.currencies:
+            for key, texts in currency_columns(audience, name).items():
+                yield b',"%b":' % key.encode(), _texts(texts)
         yield b"}", None
     yield b"]", None
     yield from _list(b',"name":[', audience.names)
@@ -342,6 +366,12 @@ def _cells(audience: Audience) -> Iterator[Cells]:
         yield from _list(b',"description":[', audience.descriptions)
     if audience.confidence_range is not None:
         yield b',"confidence_range":', _texts(audience.confidence_range)
+
+
+def currency_columns(audience: Audience, name: str) -> dict[str, pd.Series]:
+    """The columns of a data field of money that say its currency, or why it has no value; null elsewhere."""
+    texts, is_missing = audience.currencies[name], audience.values[name].isna()
+    return {CURRENCY[0]: texts.mask(is_missing), CURRENCY[1]: texts.where(is_missing)}
 
 
 def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:

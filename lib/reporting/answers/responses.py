@@ -91,6 +91,8 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
     # The data fields of each row, which all have the same in the same order.
     if not count or len(cells) % count:
         raise _Unlike
+    if not {field.name for field in cells.type}.isdisjoint(as_json.CURRENCY):
+        raise _Unlike
     names = cells.field("name").dictionary_encode()
     places = names.indices.to_numpy().reshape(count, -1)
     fields: list[str] = names.dictionary.to_pylist()

@@ -32,7 +32,7 @@ from lib.wire.problems import public
 
 SECONDS_BETWEEN_CHECKS = 0.25
 OK = 200
-OPTIONAL = (*EXTRAS, "descriptions")
+OPTIONAL = (*EXTRAS, "descriptions", "currencies")
 Result = TypeVar("Result")
 Work = Callable[[AuthorizedRequest, Deadline], Result]
 log = logging.getLogger(__name__)

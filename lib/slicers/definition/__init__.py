@@ -31,6 +31,7 @@ from lib.slicers.definition.reading import (
 from lib.slicers.formulas import expand, parse
 from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS
 from lib.slicers.models import EXTENSIONS, DataField, KeyField, Slicer, Whole
+from lib.wire.currencies import CODES, EXAMPLE
 from lib.wire.errors import BadRequest
 
 __all__ = [
@@ -94,7 +95,7 @@ class Definition(DefinitionPart):
         if self.names and self.header:
             raise ValueError("names are for files without a header; add header: false")
         problems = _name_problems(self) or _formula_problems(self) or _role_problems(self)
-        problems = problems or _record_problems(self)
+        problems = problems or _record_problems(self) or _currency_problems(self)
         if problems:
             raise ValidationError.from_exception_data("Definition", problems)
         return self
@@ -195,6 +196,20 @@ def _role_problems(definition: Definition) -> list[InitErrorDetails]:
         names, kind = (keys, "key field") if role in get_args(KeyRole) else (data, "data field")
         if name not in names:
             problems.append(_problem(("roles", role), f"there is no {kind} '{name}'", name))
+    return problems
+
+
+def _currency_problems(definition: Definition) -> list[InitErrorDetails]:
+    """Currencies that are neither codes nor key fields with one value a record."""
+    keys = {field.name: field for field in definition.key_fields}
+    problems = []
+    for position, field in enumerate(definition.data_fields):
+        name, where = field.currency or "", ("data_fields", position, "currency")
+        if name in keys and keys[name].segmented:
+            problems.append(_problem(where, f"'{name}' has several values in a record", name))
+        elif name and name not in keys and name not in CODES:
+            reason = f"there is no key field '{name}'; name one with the currencies, or {EXAMPLE}"
+            problems.append(_problem(where, reason, name))
     return problems
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from lib.slicers.granularities import GRANULARITIES
 from lib.slicers.models import AudienceSource, DataField, KeyField, Polarity, Whole
 from lib.wire import time_zones
+from lib.wire.currencies import MINOR_UNITS
 
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
@@ -28,6 +29,8 @@ MISSING = (
 )  # fmt: skip
 GUESS = "A guess: "
 """How the annotation of what was guessed begins."""
+Scale = Literal[1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
+"""Powers of ten: decimal numbers stay decimal ones (digits.py)."""
 Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
 ALL_SHEETS: Literal["all"] = "all"
@@ -245,13 +248,19 @@ class KeyFieldDefinition(NumberColumn):
 
 
 class DataFieldDefinition(NumberColumn):
-    """A data field: an aggregate of a column, or a formula over other data fields."""
+    """A data field: an aggregate of a column, or a formula over other data fields.
+
+    `currency` is that of money: a code of ISO 4217, or the key field that tells it. `scale` divides the
+    column's numbers: with 1000000, 227000000 micros are 227.
+    """
 
     name: Name
     column: str | None = None
     description: str | None = None
     annotation: str = ""
     aggregate: Aggregate = "sum"
+    currency: Name | None = None
+    scale: Scale = 1
     formula: str | None = None
     formula_description: str | None = None
     display_type: Literal["int", "float"] | None = None
@@ -266,6 +275,8 @@ class DataFieldDefinition(NumberColumn):
     def _is_one_or_the_other(self) -> Self:
         if self.formula is not None and (self.column is not None or self.aggregate != "sum"):
             raise ValueError("a formula has neither column nor aggregate; it is computed from data fields")
+        if (self.currency is not None or self.scale != 1) and not self.is_amount:
+            raise ValueError("currency and scale are those of a column's numbers: a formula has its fields'")
         return self
 
     @property
@@ -276,16 +287,21 @@ class DataFieldDefinition(NumberColumn):
         return self.column or self.name
 
     @property
+    def is_amount(self) -> bool:
+        """Whether its values are of the size of its column's."""
+        return self.formula is None and self.aggregate not in ("count", "distinct")
+
+    @property
     def is_additive(self) -> bool:
         """Whether values of disjoint groups add up: sums and counts of records, nothing else."""
         return self.formula is None and self.aggregate in ("sum", "count")
 
     @property
     def is_float(self) -> bool:
-        """Shown with decimals: as told, else formulas and means."""
+        """Shown with decimals: as told, else formulas, means and what is scaled."""
         if self.display_type is not None:
             return self.display_type == "float"
-        return self.formula is not None or self.aggregate == "mean"
+        return self.formula is not None or self.aggregate == "mean" or self.scale != 1
 
     @property
     def usual_polarity(self) -> Polarity:
@@ -295,13 +311,14 @@ class DataFieldDefinition(NumberColumn):
         """
         words = {*re.split(r"[._ ]", self.name.lower())}
         has_unit = bool((self.display_pattern or "#").replace("#", "").strip())
-        if not self.is_additive or has_unit or words & MONEY:
+        if not self.is_additive or has_unit or self.currency is not None or words & MONEY:
             return "none"
         return "down" if words & BAD else "up"
 
     def descriptor(self) -> DataField:
         """The field as info describes it."""
-        precision = (2 if self.is_float else 0) if self.display_precision is None else self.display_precision
+        usual = MINOR_UNITS.get(self.currency or "", 2) if self.is_float else 0
+        precision = usual if self.display_precision is None else self.display_precision
         return DataField(
             name=self.name,
             description=self.description or self.name,
@@ -309,6 +326,7 @@ class DataFieldDefinition(NumberColumn):
             display_type="float" if self.is_float else "int",
             display_precision=precision,
             display_pattern=self.display_pattern,
+            currency=self.currency,
             formula=self.formula,
             formula_description=self.formula_description,
             is_optional=int(self.is_optional),

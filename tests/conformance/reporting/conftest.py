@@ -35,6 +35,7 @@ SLICERS = {
     "long": (others.LONG, {}, others.long),
     "many": (others.MANY, {}, others.many),
     "mixed": (others.MIXED, {}, others.mixed),
+    "money": (others.MONEY, {}, others.money),
     "bare": (others.BARE, {}, others.bare),
     "growing": (others.DAILY, {}, others.daily),
     "secret": (others.DAILY, {}, others.daily),

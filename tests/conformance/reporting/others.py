@@ -73,6 +73,20 @@ MIXED = Definition.model_validate(
         "audience_sources": [{"name": "users"}],
     }
 )
+MONEY = Definition.model_validate(
+    {
+        "time": {"column": "day"},
+        "key_fields": [{"name": "country"}, {"name": "currency_code"}],
+        "data_fields": [
+            {"name": "imps"},
+            {"name": "spend", "currency": "currency_code", "display_type": "float"},
+            {"name": "price", "currency": "currency_code", "aggregate": "mean"},
+            {"name": "most", "currency": "currency_code", "aggregate": "max"},
+            {"name": "fee", "currency": "EUR", "display_type": "float"},
+            {"name": "ecpm", "formula": "1000 * spend / imps"},
+        ],
+    }
+)
 BARE = Definition.model_validate({"time": {"column": "time"}, "key_fields": [{"name": "site"}]})
 
 
@@ -165,3 +179,32 @@ def bare() -> pa.Table:
 
 def _midnights(days: list[dt.date]) -> list[dt.datetime]:
     return [dt.datetime.combine(day, dt.time(), dt.UTC) for day in days]
+
+
+def money_frame() -> pd.DataFrame:
+    """Spend of Germany in euros, of Japan in yen, of Switzerland in either; a site's is in micros too."""
+    rows = [
+        ("2026-05-01", "DE", "EUR", 1000, 120.50, 0.1), ("2026-05-01", "JP", "JPY", 1000, 15400.0, 0.2),
+        ("2026-05-01", "CH", "EUR", 500, 10.10, 0.3), ("2026-05-01", "CH", "JPY", 100, 900.0, 0.7),
+        ("2026-05-02", "DE", "EUR", 1010, 120.87, 0.000001), ("2026-05-02", "JP", "JPY", 1010, 15400.37, 0.4),
+        ("2026-05-02", "AT", "EUR", 10, 0.0, 0.2), ("2026-05-03", "CH", "EUR", 400, 7.20, 0.1),
+        ("2026-05-03", "US", "", 30, 3.0, 0.1), ("2026-05-04", "US", "USD", 40, 4.0, 0.1),
+        ("2026-05-04", "US", "", 50, 5.0, 0.1),
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["day", "country", "currency_code", "imps", "spend", "fee"])
+
+
+def money() -> pa.Table:
+    """The rows of the frame; missing codes are missing."""
+    frame = money_frame()
+    columns = {
+        "time": _midnights([dt.date.fromisoformat(day) for day in frame["day"]]),
+        "country": frame["country"],
+        "currency_code": [code or None for code in frame["currency_code"]],
+        "imps": frame["imps"].astype(float),
+        "spend": frame["spend"],
+        "price": frame["spend"],
+        "most": frame["spend"],
+        "fee": frame["fee"],
+    }
+    return pa.table(columns, schema=MONEY.schema())

@@ -18,7 +18,7 @@ EXTENSIONS = [
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
-    "engine", "as_of", "polarity", "role",
+    "engine", "as_of", "polarity", "role", "currency",
     "precision", "restrictions", "any_of", "records", "time_zones", "xlsx",
     "arrow",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Currencies of deals (ISO 4217): each deal has one, its own or the usual one of the settings.
+"""Currencies (ISO 4217): of deals, and of the money in reports.
 
 Money of several currencies is never compared or added up: there are no rates here.
 """
@@ -17,6 +17,10 @@ _CODES = (
     "ZWG"
 )
 CODES = tuple(_CODES.split())
+_WHOLE = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
+_THOUSANDTHS = "BHD IQD JOD KWD LYD OMR TND"
+MINOR_UNITS = dict.fromkeys(_WHOLE.split(), 0) | dict.fromkeys(_THOUSANDTHS.split(), 3)
+"""How many decimals amounts have where they haven't two (ISO 4217, list one)."""
 EXAMPLE = "write a code of ISO 4217 in capitals, such as EUR"
 
 
