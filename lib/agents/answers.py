@@ -28,7 +28,9 @@ def number(value: float | None) -> float | int | None:
 
 def figure(estimate: Estimate) -> Json:
     """A figure with its range. `exact` is false for an estimate; its range is null where it is not known."""
-    facts = {"value": number(estimate.value), "exact": estimate.is_exact}
+    facts: Json = {"value": number(estimate.value), "exact": estimate.is_exact}
+    if estimate.currency:
+        facts["currency" if facts["value"] is not None else "withheld"] = estimate.currency
     return (
         facts if estimate.is_exact else facts | {"low": number(estimate.low), "high": number(estimate.high)}
     )
@@ -38,6 +40,8 @@ def row_figure(answer: Answer, field: str, index: int) -> Any:
     """A row's figure: the number alone where the answer is exact, else with its range."""
     audience = answer.audience
     value = number(float(audience.values[field].iloc[index]))
+    if audience.currencies is not None and field in audience.currencies:
+        return figure(audience.rows_of(field)[index])
     if answer.is_exact:
         return value
     low, high = audience.low, audience.high

@@ -8,6 +8,7 @@ from typing import Literal
 
 from lib.reporting.answers import half_up
 from lib.slicers.models import DURATION, DataField
+from lib.wire.currencies import CODES, MINOR_UNITS
 
 NOTHING, NOT_SET = "–", "(not set)"
 MINUS, THIN = "\u2212", "\u202f"
@@ -22,6 +23,29 @@ STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 LONGEST = 1_000_000
 FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""
+
+
+class Money(float):
+    """An amount and its currency, in a column whose rows may have several."""
+
+    currency = ""
+
+    @classmethod
+    def of(cls, value: float, currency: str) -> float:
+        """The amount with its currency; a plain number without one."""
+        money = cls(value)
+        money.currency = currency
+        return money if currency else value
+
+
+def in_currency(field: DataField, code: str) -> DataField:
+    """The field as amounts in a currency are written: with its minor units, and its code as the unit."""
+    if code not in CODES:
+        return field
+    is_sum = field.formula is None and field.show_percents > 0
+    places = MINOR_UNITS.get(code, field.display_precision) if is_sum else field.display_precision
+    pattern = field.display_pattern or f"# {code}"
+    return field.model_copy(update={"display_precision": places, "display_pattern": pattern})
 
 
 @dataclass(frozen=True)
@@ -51,7 +75,13 @@ class Numbers:
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
     def plain(self, value: float | None, field: DataField) -> str:
-        """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03."""
+        """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03.
+
+        Money of a row has its currency.
+        """
+        if isinstance(value, Money):
+            own = in_currency(field, value.currency)
+            return _format_pattern(self.number(value, own.display_precision), own)
         if field.display_pattern == DURATION and value is not None and math.isfinite(value):
             minutes, seconds = divmod(int(half_up(abs(value), 0)), 60)
             sign = MINUS if value < 0 else ""
@@ -66,6 +96,8 @@ class Numbers:
 
     def full(self, value: float | None, field: DataField) -> str:
         """A value with its unit: `$3,874.00`."""
+        if isinstance(value, Money):
+            return self.plain(value, field)
         return _format_pattern(self.plain(value, field), field)
 
     def short(self, value: float | None, field: DataField) -> str:

@@ -247,16 +247,19 @@ def sides(answers: Sequence[Audience], around: EvidenceDays) -> list[Sequence[Au
 
 
 def _totals(side: Sequence[Audience], name: str) -> tuple[float | None, float | None]:
-    before, after = (answer.total.values.get(name) for answer in side[:2])
-    return before, after
+    before, after = (answer.total_of(name) for answer in side[:2])
+    return before.value, after.value if before.currency == after.currency else None
 
 
 def daily(answers: Iterable[Audience], name: str) -> Daily:
     """A data field's figures by day from answers split by day, as far as they have any."""
+    answers = list(answers)
+    if len({answer.total.currencies.get(name, "") for answer in answers if len(answer)}) > 1:
+        return {}
     return {
         date.fromisoformat(str(day)[:10]): float(value)
         for answer in answers
-        for day, value in zip(answer.names[DAY], answer.values[name], strict=True)
+        for day, value in zip(answer.names[DAY], answer.comparable(name), strict=True)
         if math.isfinite(value)
     }
 

@@ -70,6 +70,8 @@ class FunnelDays:
             names = answer.names[by].astype(object).where(answer.names[by].notna(), "").tolist()
         places = [(date.fromisoformat(str(day)[:10]) - first).days for day in answer.names[DAY]]
         for step, field in fields.items():
+            if answer.total.withheld(field):
+                continue
             for name, place, value in zip(names, places, answer.values[field], strict=True):
                 figures = series.setdefault(str(name), {}).setdefault(step, without_rows.copy())
                 figures[place] = value if value == value else 0.0

@@ -37,7 +37,7 @@ class WinFields:
 
     def read(self, answer: Audience) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """The win CPM and the wins of each row, and which rows have both."""
-        cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (self.cpm, self.wins))
+        cpm, wins = (answer.comparable(name) for name in (self.cpm, self.wins))
         wins = np.nan_to_num(wins)
         return cpm, wins, np.isfinite(cpm) & (wins > 0)
 

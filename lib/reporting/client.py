@@ -366,7 +366,7 @@ def _rank(texts: pd.Series) -> Keys:
 
 
 def _rows(audience: Audience, places: Places) -> Audience:
-    columns = {
+    columns: dict[str, Any] = {
         name: part.iloc[places].reset_index(drop=True)
         for name, part in vars(audience).items()
         if isinstance(part, pd.DataFrame | pd.Series)

@@ -233,7 +233,7 @@ def _total(
             if measure.additive_atom in sums.missing and not sums.groups.empty
             if not (measure.currencies and np.isnan(totals[measure.name][0]))
         },
-        currencies={} if currencies is None else {n: t for n, t in currencies.iloc[0].items() if t},
+        currencies={} if currencies is None else {str(n): t for n, t in currencies.iloc[0].items() if t},
         low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
         high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
         n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},

@@ -59,13 +59,17 @@ class FigureHistory:
         figure = self.figures[index]
         value, side = figure.value, figure.side
         if value is None:
-            raise FigureUnavailable("The figure has no value on these days.")
+            raise FigureUnavailable(_without_value(figure))
         if math.isinf(side):
             raise FigureUnavailable("The figure is based on too few records.")
         if rule == "changed":
             earlier = self.figures[max(0, index - MOST * self.season) : index]
             bounds = usual(
-                [math.nan if figure.value is None else figure.value for figure in earlier], self.season
+                [
+                    math.nan if past.value is None or past.currency != figure.currency else past.value
+                    for past in earlier
+                ],
+                self.season,
             )
             if bounds is None:
                 raise FigureUnavailable(
@@ -98,7 +102,7 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     days = complete_days(query, slicer)
     now = ask(total_query(query, field, days)).total_of(field)
     if now.value is None:
-        raise FigureUnavailable("The figure has no value on these days.")
+        raise FigureUnavailable(_without_value(now))
     if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
         first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
         span = [first + number * ONE for number in range((days[0] - first).days)]
@@ -107,6 +111,11 @@ def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int
     periods = earlier(days, slicer, weeks)
     figures = [ask(total_query(query, field, period)).total_of(field) for period in periods]
     return FigureHistory([*periods, days], [*figures, now])
+
+
+def _without_value(figure: Estimate) -> str:
+    reason = f": {figure.currency}" if figure.currency else ""
+    return f"The figure has no value on these days{reason}."
 
 
 def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:

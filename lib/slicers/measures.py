@@ -24,6 +24,7 @@ from lib.slicers.models import DataField, OwnField
 from lib.wire.errors import BadRequest
 
 RECORDS = "records"
+SEVERAL = " currencies: split or filter by "
 CURRENCY_BYTES = 6
 """So many bytes of the text of a currency are in the number of its atom; codes have three."""
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -88,7 +89,7 @@ def currency_number(text: str) -> float:
 
 def _currency_text(number: float, name: str) -> str:
     if number < 0:
-        return f"{-number:.0f} currencies: split or filter by {name}"
+        return f"{-number:.0f}{SEVERAL}{name}"
     if not number > 1:
         return ""
     return int(number).to_bytes(CURRENCY_BYTES).lstrip(b"\0").decode(errors="ignore")

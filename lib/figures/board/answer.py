@@ -19,6 +19,7 @@ from lib.figures.query.compared_answers import ComparedAnswers
 from lib.figures.query.focus import Focus
 from lib.figures.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery
 from lib.slicers import zones
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField
@@ -38,22 +39,22 @@ def head(focus: Focus, params: Params) -> Json:
     now = ask.estimate(focus.context, query)
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
-        return _about(focus) | _nothing(focus, params)
+        return _about(focus) | _nothing(focus, params, *headline.no_data(focus))
+    if (way_on := headline.several_currencies(focus, now)) is not None:
+        return _about(focus) | _nothing(focus, params, *way_on)
     values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
     notes, _ = over_time.notes_of(focus)
-    lines = {name: over_time.lines(_showing(focus, name), now, comparisons) for name in focus.headline}
+    shown = {name: _showing(focus, name, now) for name in focus.headline}
+    lines = {name: over_time.lines(side, now, comparisons) for name, side in shown.items()}
     front = lines[focus.field.name]
     return _about(focus) | {
         "metrics": list(focus.metrics),
         "figures": [
-            headline.figure(_showing(focus, name), now, comparisons, [line.series for line in lines[name]])
-            for name in focus.headline
+            headline.figure(side, now, comparisons, [line.series for line in lines[name]])
+            for name, side in shown.items()
         ],
         "nothing": None,
-        "fields": {
-            name: _field(_showing(focus, name), lines[name], now, comparisons, values)
-            for name in focus.headline
-        },
+        "fields": {name: _field(side, lines[name], now, comparisons, values) for name, side in shown.items()},
         "other_precision": headline.other_precision(focus, now),
         **_buckets(front),
         "values": [
@@ -85,9 +86,10 @@ def split(focus: Focus) -> list[Json]:
     return [] if table is None else [rows.as_json(table)]
 
 
-def _showing(focus: Focus, name: str) -> Focus:
-    """The same with this data field in front."""
-    return replace(focus, field=focus.slicer.data_field(name))
+def _showing(focus: Focus, name: str, now: Audience) -> Focus:
+    """The same with this data field in front, in the currency of the answer where it has one."""
+    field, currency = focus.slicer.data_field(name), now.total.currencies.get(name, "")
+    return replace(focus, field=numbers.in_currency(field, currency))
 
 
 def _second(focus: Focus, now: Audience) -> Json | None:
@@ -130,9 +132,8 @@ def _days(days: Days, year: int | None = None) -> Json:
     return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days, year)}
 
 
-def _nothing(focus: Focus, params: Params) -> Json:
+def _nothing(focus: Focus, params: Params, sentence: str, label: str, query: AudienceQuery | None) -> Json:
     """A head without figures, and the question that leads on."""
-    sentence, label, query = headline.no_data(focus)
     view = {name: text for name, text in params.items() if name in state.VIEW_PARAMS}
     way_on = {
         "sentence": straight(sentence),
@@ -195,7 +196,7 @@ def _sides(lines: Sequence[Json]) -> Json:
 
 
 def _trend_notes(focus: Focus, now: Audience) -> list[str]:
-    if focus.view.trend == EACH or over_time.has_trend(focus, now):
+    if focus.view.trend == EACH or over_time.has_trend(focus, now) or now.total.withheld(focus.field.name):
         return []
     return [f"{numbers.title(focus.field)} does not add up: its value per bucket is drawn."]
 

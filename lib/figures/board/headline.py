@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from lib.figures import numbers, series
+from lib.figures.numbers import NOT_SET
 from lib.figures.query import ask, compared_answers, filters, periods, precision, values
 from lib.figures.query.compared_answers import Change, ComparedAnswers
 from lib.figures.query.focus import Focus
@@ -13,7 +14,8 @@ from lib.figures.series import Series
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
 from lib.slicers import dates
-from lib.slicers.models import DataField
+from lib.slicers.measures import SEVERAL
+from lib.slicers.models import DataField, Order
 from lib.wire.filters import Filter
 from lib.wire.text import straight
 
@@ -37,7 +39,8 @@ def figure(
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     style = compared_answers.style(field, change, is_noise)
     # The full figure, the field's description, and notes on the change.
-    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
+    text = now.total.withheld(field.name) or focus.numbers.full(value, field)
+    parts = [text, field.annotation or "", field.formula_description or ""]
     if not change.is_certain:
         parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
     elif is_noise and change.ratio is not None:
@@ -56,7 +59,7 @@ def figure(
         "delta": compared_answers.delta(focus, field, change),
         "color": style.color,
         "arrow": style.arrow,
-        "range": compared_answers.range_text(focus, field, now),
+        "range": now.total.withheld(field.name) or compared_answers.range_text(focus, field, now),
         "is_noise": is_noise or not change.is_certain,
         "help": straight(" · ".join(about)),
         "spark": straight(spark),
@@ -100,6 +103,29 @@ def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
         return f"{text} Remove filters, or choose other days.", "", None
     words = _words(focus, obstacle)
     return f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest
+
+
+def several_currencies(focus: Focus, now: Audience) -> tuple[str, str, AudienceQuery | None] | None:
+    """The same where all figures of the headline are money in several currencies: the largest as a filter.
+
+    That is the one with the most volume, or records, as amounts can't be compared.
+    """
+    reasons = [now.total.withheld(name) for name in focus.headline]
+    if not all(reasons):
+        return None
+    sentence = f"{numbers.title(focus.field)}: {now.total.withheld(focus.field.name)}."
+    key, names = reasons[0].partition(SEVERAL)[2], {field.name for field in focus.slicer.key_fields}
+    counts = [field.name for field in focus.slicer.data_fields if not (field.currency or field.formula)]
+    if key not in names:
+        return sentence, "", None
+    by = counts[0] if counts else focus.field.name
+    changes = {"split_by": (key,), "data_fields": (by,), "order_by": (Order(name=by),), "limit": 1}
+    answer = ask.audience(focus.context, focus.query.model_copy(update=changes))
+    if not len(answer):
+        return sentence, "", None
+    only = Filter(name=key, value=(str(answer.names[key].iloc[0]),), match="equals")
+    query = focus.query.model_copy(update={"filters": (*focus.query.filters, only)})
+    return sentence, f"Show {only.value[0] or NOT_SET} only", query
 
 
 def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
@@ -149,6 +175,9 @@ def _words(focus: Focus, clause: Clause) -> str:
 def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> Iterator[str]:
     """Notes on days without data, the comparison, and fields that are not computed."""
     days, with_data = periods.length(focus.period), len(now.total.dates)
+    for field in fields_in_sight(focus):
+        if reason := now.total.withheld(field.name):
+            yield f"{numbers.title(field)}: {reason}."
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
     for side, answers in zip(focus.comparisons, comparisons, strict=True):

@@ -302,7 +302,7 @@ class Leaderboard:
         focus, split, name = self.focus, self.split, self.card.name
         include, exclude = (filters.values(focus.query, name, kind) for kind in ("equals", "not equals"))
         changes, colors = map(split_rows.changes, self._compared_rows), line_colors(focus.value_lines)
-        figures = [split.answer.values[field.name].tolist() for field in (focus.field, *focus.columns)]
+        figures = [split_rows.amounts(split.answer, field.name) for field in (focus.field, *focus.columns)]
         columns = (
             split.answer.names[name].tolist(),
             split_rows.row_labels(split),
@@ -373,7 +373,8 @@ class Leaderboard:
         text = precision.sentence(answer, self.focus.field.name, writing)
         count = precision.count(answer, writing, self.count)
         parts = [f"top {writing.number(FAR_LIMIT)} of {count}" if self.is_cut else count]
-        return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
+        withheld = answer.total.withheld(self.focus.field.name)
+        return " · ".join([*parts, *([] if text == precision.EXACT else [text]), *filter(None, [withheld])])
 
     def _message(self) -> str:
         """Why there are no rows, where there are none."""

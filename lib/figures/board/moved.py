@@ -27,6 +27,8 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
         return ""
     now, before = (numbers.days(*days) for days in focus.comparison)
     title = numbers.title(focus.field)
+    if movers.withheld:
+        return f"{title} is not compared: {movers.withheld}."
     relative = focus.numbers.change(movers.difference / abs(movers.before) if movers.before else None)
     total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
     if movers.moves or movers.alike:

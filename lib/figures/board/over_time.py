@@ -141,7 +141,8 @@ def second(focus: Focus) -> Focus | None:
 
 def has_trend(focus: Focus, now: Audience) -> bool:
     """Whether the lines are not those of single buckets."""
-    return focus.view.trend != EACH and focus.field.name in now.percents
+    name = focus.field.name
+    return focus.view.trend != EACH and name in now.percents and not now.total.withheld(name)
 
 
 def _totals(focus: Focus) -> list[ChartLine]:

@@ -136,7 +136,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     codes = top.names[key].astype(str).tolist()
     labels = dict(zip(codes, split_rows.labels(split)[key].tolist(), strict=True))
     figures: dict[Path, dict[str, float]] = defaultdict(dict)
-    figures[()] = dict(zip(codes, top.values[focus.field.name].tolist(), strict=True))
+    figures[()] = dict(zip(codes, split_rows.amounts(top, focus.field.name), strict=True))
     pairs = [_pair(focus, _columns_query(focus, key), top, {key: codes})]
     for level in levels:
         keys = tuple(level.split.keys)
@@ -151,7 +151,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
         query = focus.rows().model_copy(update=changes)
         answer = ask.estimate(focus.context, query)
         pairs.append(_pair(focus, query, answer, {}))
-        values = answer.values[focus.field.name].tolist()
+        values = split_rows.amounts(answer, focus.field.name)
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value
     is_cut = top.total.records_found > len(codes)

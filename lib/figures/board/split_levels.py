@@ -23,7 +23,9 @@ from lib.slicers.models import Order
 from lib.wire.filters import Filter
 
 ACROSS, DOWN = 14, 20
-FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")
+FRAMES = (
+    "names", "values", "percents", "descriptions", "low", "high", "n_eff", "currencies", "confidence_range",
+)  # fmt: skip
 MOST_FIRST, MOST_BELOW = 100, 5000
 MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 

@@ -112,7 +112,7 @@ class Pivot:
         if column is None:
             return None
         value = column.rows[self.rows[path][1]] if path else column.total
-        return None if value is None or pd.isna(value) else float(value)
+        return None if value is None or pd.isna(value) else value
 
 
 def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:

@@ -290,10 +290,18 @@ def _figures(
 ) -> SplitColumn:
     return SplitColumn(
         title=numbers.title(data_field, with_unit=True),
-        total=split.answer.total.values.get(data_field.name),
-        rows=split.answer.values[data_field.name].tolist(),
+        total=split_rows.total_amount(split.answer, data_field.name),
+        rows=split_rows.amounts(split.answer, data_field.name),
         rest=rest,
         write=lambda value: figures.plain(value, data_field),
-        about=" · ".join(text for text in (data_field.annotation, data_field.formula_description) if text),
+        about=" · ".join(
+            text
+            for text in (
+                split.answer.total.withheld(data_field.name),
+                data_field.annotation,
+                data_field.formula_description,
+            )
+            if text
+        ),
         order=data_field.name,
     )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.figures import series
+from lib.figures import numbers, series
 from lib.figures.numbers import NOT_SET, Numbers, title
 from lib.figures.query import ask
 from lib.figures.query.compared_answers import Change, ComparedAnswers
@@ -97,7 +97,7 @@ def bars(split: SplitRows, whole: float | None) -> list[Bar | None]:
     A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
     """
     name, answer = split.field.name, split.answer
-    values = answer.values[name].to_numpy(dtype=float)
+    values = answer.comparable(name)
     if not split.is_additive or not np.nanmax(values, initial=0) > 0 or np.nanmin(values, initial=0) < 0:
         return [None] * len(values)
     low = high = values
@@ -146,6 +146,20 @@ def _part(split: SplitRows, key: str, code: str) -> str:
 def row_labels(split: SplitRows) -> list[str]:
     """One label per row: its values in words, joined."""
     return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
+
+
+def amounts(answer: Audience, name: str) -> list[float]:
+    """The rows' values of a data field; those of money with their currencies."""
+    values: list[float] = answer.values[name].tolist()
+    if answer.currencies is None or name not in answer.currencies:
+        return values
+    return [numbers.Money.of(*pair) for pair in zip(values, answer.currencies[name], strict=True)]
+
+
+def total_amount(answer: Audience, name: str) -> float | None:
+    """The same of the total."""
+    value = answer.total.values.get(name)
+    return value if value is None else numbers.Money.of(value, answer.total.currencies.get(name, ""))
 
 
 def half_ranges(split: SplitRows) -> npt.NDArray[np.float64]:
@@ -227,9 +241,10 @@ def others(split: SplitRows) -> float | None:
 
 
 def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
-    """Limits of the sample: rows based on few records, and volume in rows that the sample missed."""
-    sentences = []
+    """Why money has no total, and limits of the sample: rows based on few records, volume that it missed."""
     name, answer = split.field.name, split.answer
+    withheld = answer.total.withheld(name)
+    sentences = [f"{title(split.field)}: {withheld}."] if withheld else []
     if answer.n_eff is not None and name in answer.n_eff:
         unsure = ~(half_ranges(split) < LEAST_RANGE) & answer.values[name].notna().to_numpy()
         few = int((answer.n_eff[name][unsure] < FEW).sum())

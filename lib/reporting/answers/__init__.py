@@ -101,7 +101,8 @@ class Estimate:
     def times(self, factor: float) -> "Estimate":
         """The same as a multiple of itself."""
         sides = (self.value, self.low, self.high)
-        return Estimate(*(None if side is None else side * factor for side in sides), self.currency)
+        value, low, high = (None if side is None else side * factor for side in sides)
+        return Estimate(value, low, high, self.currency)
 
 
 @dataclass(frozen=True)
@@ -183,10 +184,20 @@ class Audience:
             low = high = None
         return Estimate(float(value), low, high, currency)
 
+    def comparable(self, field: str) -> Numbers:
+        """The rows' values of a data field, to be added up or compared with one another.
+
+        NaN where the whole is in several currencies.
+        """
+        values = self.values[field].to_numpy(dtype=np.float64)
+        return np.full_like(values, np.nan) if self.total.withheld(field) else values
+
     def by_day(self, field: str, days: tuple[date, date]) -> tuple[DayFigure, ...]:
         """A data field on every one of the days (first and last), from an answer that is split by day."""
         figures = dict(zip(map(str, self.names["granularity_day"]), self.rows_of(field), strict=True))
         nothing = dict.fromkeys(self.total.dates, Estimate(0.0))
+        if self.total.withheld(field):
+            figures = nothing = {}
         every = map(date.fromordinal, range(days[0].toordinal(), days[1].toordinal() + 1))
         return tuple(
             DayFigure(day, (nothing | figures).get(day.isoformat(), Estimate(None))) for day in every

@@ -357,8 +357,9 @@ def _cells(audience: Audience) -> Iterator[Cells]:
             if name in columns:
                 yield b',"%b":' % key.encode(), values[:, columns[name]]
         if audience.currencies is not None and name in audience.currencies:
-            for key, texts in currency_columns(audience, name).items():
-                yield b',"%b":' % key.encode(), _texts(texts)
+            texts, is_missing = audience.currencies[name], audience.values[name].isna()
+            for key, column in zip(CURRENCY, (texts.mask(is_missing), texts.where(is_missing)), strict=True):
+                yield b',"%b":' % key.encode(), _texts(column)
         yield b"}", None
     yield b"]", None
     yield from _list(b',"name":[', audience.names)
@@ -366,12 +367,6 @@ def _cells(audience: Audience) -> Iterator[Cells]:
         yield from _list(b',"description":[', audience.descriptions)
     if audience.confidence_range is not None:
         yield b',"confidence_range":', _texts(audience.confidence_range)
-
-
-def currency_columns(audience: Audience, name: str) -> dict[str, pd.Series]:
-    """The columns of a data field of money that say its currency, or why it has no value; null elsewhere."""
-    texts, is_missing = audience.currencies[name], audience.values[name].isna()
-    return {CURRENCY[0]: texts.mask(is_missing), CURRENCY[1]: texts.where(is_missing)}
 
 
 def _list(opens: bytes, columns: pd.DataFrame) -> Iterator[Cells]:

@@ -20,7 +20,9 @@ from lib.reporting.models import ExportQuery, Selection
 from lib.slicers import zones
 from lib.slicers.digits import LARGEST_WHOLE
 from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.measures import SEVERAL
 from lib.slicers.models import DataField, Slicer
+from lib.wire.currencies import MINOR_UNITS
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
@@ -207,7 +209,7 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
         columns.append(FileColumn(field.name, field.description, values, kind=kind, role="key"))
         if audience.descriptions is not None and field.mapping:
             columns.append(FileColumn.of_mapping(columns[-1], audience.descriptions[name]))
-    columns += [_data(slicer.data_field(name), audience.values[name]) for name in map(str, audience.values)]
+    columns += [_data(slicer.data_field(name), audience) for name in map(str, audience.values)]
     total = None
     if query.include_total and query.split_by:
         total = tuple(audience.total.values[name] for name in map(str, audience.values))
@@ -225,8 +227,13 @@ def time_title(title: str, query: Selection, slicer: Slicer) -> str:
     return f"{title} ({', '.join([query.timezone, *marks])})"
 
 
-def _data(field: DataField, values: pd.Series) -> FileColumn:
+def _data(field: DataField, audience: Audience) -> FileColumn:
+    """A column of figures; that of money has all digits of its currencies, and says why cells are empty."""
     kind: Kind = "int" if field.display_type == "int" else "float"
-    return FileColumn(
-        field.name, field.description, values, kind=kind, precision=field.display_precision, role="data"
-    )
+    values, title, places = audience.values[field.name], field.description, field.display_precision
+    texts = {*([] if audience.currencies is None else audience.currencies.get(field.name, ()))}
+    texts |= {audience.total.currencies.get(field.name, "")}
+    places = max(places, *(MINOR_UNITS.get(text, 0) for text in texts))
+    if reason := next((text for text in texts if SEVERAL in text), ""):
+        title = f"{title} (empty where there are several{reason[reason.index(SEVERAL) :]})"
+    return FileColumn(field.name, title, values, kind=kind, precision=places, role="data")

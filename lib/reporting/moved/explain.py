@@ -7,6 +7,7 @@ logarithm runs linearly with that of the volume, and its weight follows from how
 more with heavy tails. Tests of many values are held to a false discovery rate (Benjamini and Hochberg 1995).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ class Moved:
 
     Key fields of which all values changed alike are in `alike`, for they explain nothing. `weeks` is how
     many earlier differences a movement was held against, `value_count` how many values there were.
+    `withheld` says why figures of money can't be compared; there is nothing else then.
     """
 
     kind: Quantity
@@ -47,6 +49,7 @@ class Moved:
     weeks: int
     value_count: int
     alike: tuple[Moves, ...] = ()
+    withheld: str = ""
 
     @property
     def top(self) -> tuple[Moves, ...]:
@@ -80,7 +83,9 @@ def explain(
     """
     fields = [name for name in names if name not in TIME_KEY_FIELDS][:MOST_FIELDS]
     segmented = {name for name in fields if slicer.key_field(name).is_segmented}
-    about, quantity, whole = _figure(ask, query, slicer, field, days, fields)
+    about, quantity, whole, withheld = _figure(ask, query, slicer, field, days, fields)
+    if withheld:
+        return Moved(quantity, math.nan, math.nan, (), 0, 0, withheld=withheld)
     first = [
         movers.candidate(quantity, field_sides, whole, field_sides.name in segmented)
         for field_sides in sides.ask_sides(ask, about, fields)
@@ -117,8 +122,9 @@ def _figure(
     field: DataField,
     days: tuple[Days, Days],
     fields: Sequence[str],
-) -> tuple[About, Quantity, Pair]:
-    """The kind of the figure, by the data fields that add up, and its sums before and now."""
+) -> tuple[About, Quantity, Pair, str]:
+    """The kind of the figure, by the data fields that add up, its sums before and now, and why these can't be
+    compared."""
     about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
     old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
@@ -128,7 +134,11 @@ def _figure(
     first = sorted(kind.below.fields()) if isinstance(kind, Ratio) else []
     about = About(query, tuple(dict.fromkeys((*first, *sorted(kind.expression.fields())))), days, weight)
     before, now = sides.whole(old, about, weight), sides.whole(new, about)
-    return about, kind, Pair(before, now, before, now)
+    texts = {answer.total.currencies.get(name, "") for answer in (old, new) for name in about.leaves}
+    reasons = [answer.total.withheld(name) for answer in (old, new) for name in about.leaves]
+    codes = sorted(texts - {""})
+    reason = next(filter(None, reasons), f"in {' and '.join(codes)}" if len(codes) > 1 else "")
+    return about, kind, Pair(before, now, before, now), reason
 
 
 def _days(answer: Audience, days: Days) -> int:

@@ -52,7 +52,7 @@ def bars(focus: Focus, split: SplitRows) -> None:
     sampled = answer.low is not None and answer.high is not None and name in answer.low
     bars = Bars(
         split_rows.row_labels(split),
-        answer.values[name].tolist(),
+        answer.comparable(name).tolist(),
         answer.low[name].tolist() if sampled and answer.low is not None else None,
         answer.high[name].tolist() if sampled and answer.high is not None else None,
     )
@@ -92,7 +92,7 @@ def cells(split: SplitRows) -> pd.DataFrame:
     Codes are in the order of their volume, those of time key fields as time runs.
     """
     down, across = split.keys
-    grid = split.answer.names.assign(value=split.answer.values[split.field.name]).pivot(
+    grid = split.answer.names.assign(value=split.answer.comparable(split.field.name)).pivot(
         index=down, columns=across, values="value"
     )
     return grid.loc[_order(split, down), _order(split, across)]
@@ -109,7 +109,7 @@ def _order(split: SplitRows, key: str) -> list[str]:
     codes = split.answer.names[key]
     if key in TIME_KEY_FIELDS:
         return sorted(codes.unique())
-    volume = split.answer.values[focus.volume(split.slicer, split.field)]
+    volume = pd.Series(split.answer.comparable(focus.volume(split.slicer, split.field)))
     return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
