@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.ingest import cells, column_names
+from lib.ingest import cells, column_names, money
+from lib.ingest.attributes import find_attributes
 from lib.ingest.column_guess import ColumnGuess, find_rates, guess_column, numbers_rows, present_texts
 from lib.ingest.files import Reader
 from lib.ingest.layout import are_days
@@ -129,7 +130,8 @@ def infer(
         for guess in guesses
         if not guess.is_key and guess.column not in late
     }
-    guesses = find_rates(guesses, figures)
+    guesses = find_rates(money.scale(guesses, figures), figures)
+    guesses = money.with_currencies(find_attributes(guesses, fields, figures), fields)
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
@@ -299,6 +301,8 @@ def _definition(time: TimeGuess, columns: list[ColumnGuess], settings: Mapping[s
     for field in fields:
         if "formula" in field:
             field["formula"] = field["formula"].formula(name_of)
+        if field.get("currency") in name_of:
+            field["currency"] = name_of[field["currency"]]
     records = {"name": _free_name(RECORDS, names), "description": "Records", "aggregate": "count"}
     return Definition.model_validate(
         {

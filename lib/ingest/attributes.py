@@ -1,0 +1,68 @@
+"""Numbers that describe what a row is about, such as the goal of its line item: they are no amounts.
+
+Such a number is the same in all rows of each value of another column. Where its name says so too, the largest
+is taken, which is the number itself wherever that column tells rows apart.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.ingest import cells, column_names
+from lib.ingest.column_guess import ColumnGuess
+
+Floats = npt.NDArray[np.float64]
+_NAMES = {
+    "bid", "booked", "budget", "budgets", "cap", "caps", "contracted", "goal", "goals", "planned", "quota",
+    "target", "targets",
+}  # fmt: skip
+_FEWEST_ROWS, _FEWEST_VALUES = 3, 2
+
+
+def find_attributes(
+    guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array], figures: Mapping[str, Floats]
+) -> list[ColumnGuess]:
+    """The guesses, with sums that repeat by another column as maxima; as doubtful where no name says so."""
+    codes = {
+        guess.column: codes
+        for guess in guesses
+        if guess.is_key and (codes := _codes(columns[guess.column])) is not None
+    }
+    return [_as_attribute(guess, codes, figures) for guess in guesses]
+
+
+def _codes(column: pa.Array) -> npt.NDArray[np.int64] | None:
+    """The value of each row by number; None where values have too few rows each, or there is one alone."""
+    if pa.types.is_nested(column.type):
+        return None
+    places = pc.fill_null(cells.text(column), "").dictionary_encode().indices.to_numpy().astype(np.int64)
+    counts = np.bincount(places) if len(places) else np.zeros(1, np.int64)
+    return places if len(counts) >= _FEWEST_VALUES and counts.min() >= _FEWEST_ROWS else None
+
+
+def _as_attribute(
+    guess: ColumnGuess, codes: Mapping[str, npt.NDArray[np.int64]], figures: Mapping[str, Floats]
+) -> ColumnGuess:
+    values = figures.get(guess.column)
+    is_sum = not guess.is_key and not {"aggregate", "formula"} & guess.options.keys()
+    if not is_sum or values is None or len(np.unique(values[np.isfinite(values)])) < _FEWEST_VALUES:
+        return guess
+    owner = next((name for name, places in codes.items() if _repeats(values, places)), None)
+    if owner is None:
+        return guess
+    if not _NAMES.isdisjoint(column_names.split_words(guess.column)):
+        doubt = f"the same in all rows of each {owner}, so the largest is shown and nothing is added up"
+        return guess._replace(options={"aggregate": "max"} | guess.options, doubt=doubt)
+    doubt = (
+        f"added up, though the same in all rows of each {owner}; if it describes that, write aggregate: max"
+    )
+    return guess._replace(doubt=doubt)
+
+
+def _repeats(values: Floats, places: npt.NDArray[np.int64]) -> bool:
+    """Whether all rows of each value have one number, the same or none."""
+    first = np.unique(places, return_index=True)[1]
+    return bool(np.array_equal(values[first][places], values, equal_nan=True))

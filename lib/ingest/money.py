@@ -1,0 +1,113 @@
+"""What a column of money is in: which currency, and whether in millionths, thousandths or cents.
+
+Both are told by names. A column of currencies has codes of ISO 4217 beside such a name, and scaled numbers
+are whole ones.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.ingest import cells, column_names
+from lib.ingest.column_guess import ColumnGuess
+from lib.ingest.numbers import PERCENT
+from lib.slicers.definition.reading import MONEY
+from lib.wire.currencies import CODES
+
+Floats = npt.NDArray[np.float64]
+_MONEY = MONEY | {
+    "budget", "budgets", "commission", "cpa", "cpc", "cpl", "cpm", "cpv", "earnings", "ecpm", "ecpc", "gmv",
+    "income", "kosten", "preis", "prices", "profit", "revenues", "rpm", "sales", "spent", "umsatz", "vcpm",
+}  # fmt: skip
+_ENDS = {"bid", "value"}  # money only as the last of several words
+_NO_MONEY = {"share", "rate", "ratio", "percent", "pct", "roas", "roi", "count", "number", "id", "type"}
+_CURRENCY = {"currency", "currencies", "ccy", "devise", "moneda", "monnaie", "valuta", "wahrung", "waehrung"}
+_SCALES = {
+    "micros": 10**6, "micro": 10**6, "e6": 10**6, "millionths": 10**6, "nanos": 10**9, "thousandths": 1000,
+    "millis": 1000, "e3": 1000, "cents": 100, "centimes": 100, "pence": 100,
+}  # fmt: skip
+_SUFFIX = re.compile(rf"(?:[_\s.(-]+(?:(?i:in)[_\s]+)?|(?<=[a-z])(?=[A-Z]))((?i:{'|'.join(_SCALES)}))\)?$")
+_CODE = re.compile(r"(?P<mark>[_\s.(\[-])(?P<end>[A-Za-z]{3})[)\]]?$|^(?P<start>[A-Za-z]{3})[_\s]")
+_WORDS_TOO = {"ALL", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SSP", "TOP", "TRY"}
+"""Codes of currencies that are words of the trade: of a name they have to be in brackets."""
+_DUMP, _DUMPED = re.compile(r"Dimension\.|Column\."), "Column."
+
+
+def is_money(name: str) -> bool:
+    """Whether numbers under this name are amounts or prices: `metrics.cost_micros`, `Revenue (USD)`."""
+    suffix = _SUFFIX.search(name)
+    words = column_names.split_words(name[: suffix.start()] if suffix else name)
+    is_named = not _MONEY.isdisjoint(words) or (words[-1:] != words and words[-1] in _ENDS)
+    return is_named and _NO_MONEY.isdisjoint(words)
+
+
+def scale(guesses: Sequence[ColumnGuess], figures: dict[str, Floats]) -> list[ColumnGuess]:
+    """The guesses, with the scale of columns in parts of a currency; their `figures` are divided.
+
+    Those of an ad server's dump (`Dimension.DATE`, `Column.…REVENUE`) are in millionths.
+    """
+    is_dump = bool(guesses) and any(_DUMP.match(guess.column) for guess in guesses)
+    return [_scaled(guess, figures, is_dump) for guess in guesses]
+
+
+def _scaled(guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool) -> ColumnGuess:
+    name, values = guess.column, figures.get(guess.column)
+    suffix = _SUFFIX.search(name)
+    is_dumped = is_dump and name.startswith(_DUMPED)
+    if guess.is_key or values is None or not (suffix or is_dumped) or not is_money(name):
+        return guess
+    present = values[np.isfinite(values)]
+    if guess.options.get("unit") or (present % 1 != 0).any():
+        return guess
+    divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
+    figures[name] = values / divisor
+    options = guess.options | {"scale": divisor}
+    if suffix:
+        options["description"] = column_names.description(name[: suffix.start()])
+    note = f"divided by {divisor:,}"
+    if not suffix:
+        doubt = "in millionths, as an ad server dumps money; if it is not, leave out the scale"
+        return guess._replace(options=options, doubt=doubt).with_note(note)
+    return guess._replace(options=options).with_note(note)
+
+
+def with_currencies(guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array]) -> list[ColumnGuess]:
+    """The guesses, money with its currency: a code in its name, or the column that tells it.
+
+    Of several such columns it is the one that shares most words with the name, else the first.
+    """
+    keys = [guess.column for guess in guesses if guess.is_key and _has_codes(guess, columns)]
+    return [_in_currency(guess, keys) for guess in guesses]
+
+
+def _has_codes(guess: ColumnGuess, columns: Mapping[str, pa.Array]) -> bool:
+    """Whether a column is named like one of currencies, and has nothing but their codes."""
+    if set(column_names.split_words(guess.column)).isdisjoint(_CURRENCY) or "segmented" in guess.options:
+        return False
+    texts = set(cells.trim(cells.text(columns[guess.column])).drop_null().unique().to_pylist()) - {""}
+    return bool(texts) and texts <= set(CODES)
+
+
+def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:
+    is_amount = guess.options.get("aggregate") not in ("count", "distinct") and "formula" not in guess.options
+    if guess.is_key or not is_amount or guess.options.get("unit") == PERCENT or not is_money(guess.column):
+        return guess
+    if (code := _code_in(guess.column)) is not None:
+        return guess._replace(options=guess.options | {"currency": code}).with_note(f"in {code}")
+    if not keys:
+        return guess
+    words = set(column_names.split_words(guess.column))
+    key = max(keys, key=lambda name: len(words & set(column_names.split_words(name))))
+    return guess._replace(options=guess.options | {"currency": key}).with_note(f"in the currency of {key}")
+
+
+def _code_in(name: str) -> str | None:
+    """The code of a currency at the end of a name: `Revenue (USD)`, `spend_eur`."""
+    suffix = _SUFFIX.search(name)
+    match = _CODE.search(name[: suffix.start()] if suffix else name)
+    code = (match["end"] or match["start"]).upper() if match else ""
+    is_sure = code not in _WORDS_TOO or (match is not None and match["mark"] in ("(", "["))
+    return code if code in CODES and is_sure else None
