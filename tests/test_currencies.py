@@ -79,7 +79,11 @@ Place = Callable[[Settings, dict[str, str]], Any]
 def page(params: dict[str, str]) -> dict[str, str]:
     """The parameters of a page with these: a key field's name stands for a filter on it."""
     keys = {field.name for field in DEFINITION.key_fields}
-    return QUERY | {"cards": "country"} | {f"is.{name}" if name in keys else name: text for name, text in params.items()}
+    return (
+        QUERY
+        | {"cards": "country"}
+        | {f"is.{name}" if name in keys else name: text for name, text in params.items()}
+    )
 
 
 def part(settings: Settings, params: dict[str, str], name: str) -> Any:

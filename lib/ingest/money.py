@@ -50,10 +50,10 @@ def scale(guesses: Sequence[ColumnGuess], figures: dict[str, Floats]) -> list[Co
     Those of an ad server's dump (`Dimension.DATE`, `Column.…REVENUE`) are in millionths.
     """
     is_dump = bool(guesses) and any(_DUMP.match(guess.column) for guess in guesses)
-    return [_scaled(guess, figures, is_dump) for guess in guesses]
+    return [_with_scale(guess, figures, is_dump) for guess in guesses]
 
 
-def _scaled(guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool) -> ColumnGuess:
+def _with_scale(guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool) -> ColumnGuess:
     name, values = guess.column, figures.get(guess.column)
     suffix = _SUFFIX.search(name)
     is_dumped = is_dump and name.startswith(_DUMPED)

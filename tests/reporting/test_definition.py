@@ -56,7 +56,7 @@ def test_every_field_of_the_descriptors_has_its_place() -> None:
     key_fields: [{name: site, annotation: a, link: domain}]
     data_fields:
       - {name: d, annotation: b, display_type: float, display_precision: 3, display_pattern: "#", formula_description: f,
-         is_optional: true, access: shared, show_percents: 2, polarity: down}
+         is_optional: true, access: shared, show_percents: 2, polarity: down, currency: EUR}
     """
     info = parse_definition(text).slicer(None, None)
     assert (info.key_fields[0].annotation, info.key_fields[0].link) == ("a", "domain")
@@ -65,6 +65,7 @@ def test_every_field_of_the_descriptors_has_its_place() -> None:
         "name": "d", "description": "d", "annotation": "b", "display_type": "float", "display_precision": 3,
         "display_pattern": "#", "formula": None, "formula_description": "f", "is_optional": 1,
         "access": "shared", "show_percents": 2, "polarity": "down", "role": None,
+        "currency": "EUR",
     }  # fmt: skip
 
 

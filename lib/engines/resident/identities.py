@@ -66,9 +66,9 @@ def only_value(
     The same of all records together.
     """
     pairs, everything = _pairs(chunks, codes, len(numbers), groups, deadline)
-    found = pairs.found()
-    counts, only = np.bincount(found // len(numbers), minlength=groups), np.zeros(groups)
-    only[found // len(numbers)] = numbers[found % len(numbers)]
+    places, members = np.divmod(pairs.keys(), max(1, len(numbers)))
+    counts, only = np.bincount(places, minlength=groups), np.zeros(groups)
+    only[places] = numbers[members]
     whole = numbers[everything]
     total = float(whole[0]) if len(whole) == 1 else -float(len(whole))
     return np.where(counts > 1, -counts, only), total
@@ -87,7 +87,7 @@ class _Bitmap:
     def counts(self) -> Floats:
         return np.asarray(self.flags.reshape(self.shape).sum(axis=1), dtype=np.float64)
 
-    def found(self) -> Ints:
+    def keys(self) -> Ints:
         return np.flatnonzero(self.flags)
 
 
@@ -104,9 +104,9 @@ class _PairSet:
             self._compact()
 
     def counts(self) -> Floats:
-        return np.bincount(self.found() // self.values, minlength=self.groups).astype(np.float64)
+        return np.bincount(self.keys() // self.values, minlength=self.groups).astype(np.float64)
 
-    def found(self) -> Ints:
+    def keys(self) -> Ints:
         self._compact()
         return self.parts[0]
 

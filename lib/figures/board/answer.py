@@ -44,17 +44,17 @@ def head(focus: Focus, params: Params) -> Json:
         return _about(focus) | _nothing(focus, params, *way_on)
     values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
     notes, _ = over_time.notes_of(focus)
-    shown = {name: _showing(focus, name, now) for name in focus.headline}
-    lines = {name: over_time.lines(side, now, comparisons) for name, side in shown.items()}
+    sides = {name: _showing(focus, name, now) for name in focus.headline}
+    lines = {name: over_time.lines(side, now, comparisons) for name, side in sides.items()}
     front = lines[focus.field.name]
     return _about(focus) | {
         "metrics": list(focus.metrics),
         "figures": [
             headline.figure(side, now, comparisons, [line.series for line in lines[name]])
-            for name, side in shown.items()
+            for name, side in sides.items()
         ],
         "nothing": None,
-        "fields": {name: _field(side, lines[name], now, comparisons, values) for name, side in shown.items()},
+        "fields": {name: _field(side, lines[name], now, comparisons, values) for name, side in sides.items()},
         "other_precision": headline.other_precision(focus, now),
         **_buckets(front),
         "values": [
