@@ -107,3 +107,22 @@ def test_types_that_are_no_texts_of_their_own(tmp_path: Path, postgres: str) -> 
     assert by_country(slicer) == {"": 2.0, "phone": 1.0}
     one_of = Filter(name="country", match="equals", value=("phone", "watch"))
     assert by_country(slicer, one_of) == {"phone": 1.0}
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.decimal128(21, 2)])
+def test_micros_are_divided_once(tmp_path: Path, kind: pa.DataType) -> None:
+    """Sums, means and maxima of millionths are those of the decimals, of any type of number."""
+    micros = [100_001] * 99_999 + [7_250_000]
+    table = pa.table({"at": [DAY] * len(micros), "country": ["US"] * len(micros), "bids": micros})
+    table = table.set_column(2, "bids", table["bids"].cast(kind))
+    pq.write_table(table, tmp_path / "sales.parquet")
+    fields = [{"name": "bids", "scale": 10**6}]
+    slicer = Slicer(tmp_path, f"parquet://{tmp_path}", data_fields=fields)
+    atoms = frozenset({"sum:bids", "min:bids", "max:bids", "present:bids"})
+    for sums in (slicer.ask(atoms=atoms), slicer.ask(atoms=atoms, split_by=("country",))):
+        for part in (sums.total, sums.rows):
+            found = {name: part.estimate[name].tolist() for name in sorted(atoms)}
+            assert found == {
+                "max:bids": [7.25], "min:bids": [0.100001], "present:bids": [100_000.0],
+                "sum:bids": [10_007.249999],
+            }  # fmt: skip

@@ -1,0 +1,158 @@
+"""What a column of money is in: its currency, millionths and cents; and numbers that describe a row.
+
+Names that say something else are among them: nothing is divided, withheld or no longer added up for those.
+"""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from ingesting import Place, imported
+
+from lib.ingest.importing import readers
+from lib.ingest.inference import Hints, infer
+from lib.slicers.definition import DataFieldDefinition, Definition
+from lib.slicers.digits import decimal_sum
+
+ROWS = 24
+CODES = ["EUR", "USD", "JPY"] * (ROWS // 3)
+WHOLE = [1_000_000 + 250_000 * number for number in range(ROWS)]
+AMOUNTS = [1.25 + 0.5 * number for number in range(ROWS)]
+SAMPLES = Path(os.environ.get("TRANCHE_TEST_DATA", "/nonexistent")) / "odd"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A folder for files, with a warehouse."""
+    return Place(tmp_path)
+
+
+def frame(**columns: object) -> pd.DataFrame:
+    """Rows of eight days and three accounts, with these columns."""
+    days = [f"2026-11-{2 + number // 3:02}" for number in range(ROWS)]
+    return pd.DataFrame({"day": days, "account": ["a", "b", "c"] * (ROWS // 3), **columns})
+
+
+def guessed(table: pd.DataFrame, place: Place) -> Definition:
+    """The definition that is inferred from a file of the table."""
+    path = place.folder / "report.csv"
+    table.to_csv(path, index=False)
+    return infer(readers(path)[0]).definition
+
+
+def field(definition: Definition, name: str) -> DataFieldDefinition:
+    """The data field of a column."""
+    return next(part for part in definition.data_fields if (part.column or part.name) == name)
+
+
+@pytest.mark.parametrize(
+    ("column", "codes", "currency"),
+    [
+        ("spend", {"currency_code": CODES}, "currency_code"),
+        ("Media Cost", {"Currency": CODES}, "Currency"),
+        ("Umsatz", {"Währung": CODES}, "Währung"),
+        ("Revenue (USD)", {"Advertiser Currency": CODES}, "USD"),
+        ("spend_eur", {"currency": CODES}, "EUR"),
+        ("EUR Spend", {}, "EUR"),
+        ("Revenue (Partner)", {"Advertiser Currency": CODES, "Partner Currency": CODES}, "Partner Currency"),
+        ("eCPM", {"currency": CODES}, "currency"),
+        ("revenue_ssp", {"currency": CODES}, "currency"),
+        ("cost_all", {}, None),
+        ("spend", {"currency": ["Euro", "Dollar", "Yen"] * (ROWS // 3)}, None),
+        ("spend", {"market": CODES}, None),
+        ("impressions", {"currency": CODES}, None),
+        ("bid_requests", {"currency": CODES}, None),
+        ("value", {"currency": CODES}, None),
+        ("revenue_share", {"currency": CODES}, None),
+    ],
+)  # fmt: skip
+def test_money_knows_its_currency(
+    place: Place, column: str, codes: dict[str, list[str]], currency: str | None
+) -> None:
+    """By a code in its name, else by a column that has codes and is named like one; nothing else has any."""
+    definition = guessed(frame(**codes, **{column: AMOUNTS}), place)
+    assert field(definition, column).currency == currency
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "scale"),
+    [
+        ("metrics.cost_micros", WHOLE, 10**6),
+        ("costMicros", WHOLE, 10**6),
+        ("Average CPC (micros)", WHOLE, 10**6),
+        ("spend_e6", WHOLE, 10**6),
+        ("spend_eur_micros", WHOLE, 10**6),
+        ("price_cents", WHOLE, 100),
+        ("revenue_in_thousandths", WHOLE, 1000),
+        ("cost_micros", AMOUNTS, 1),  # fractions: divided already
+        ("cost_source3", WHOLE, 1),
+        ("duration_micros", WHOLE, 1),
+        ("impressions_e6", WHOLE, 1),
+        ("incident_cost", WHOLE, 1),
+    ],
+)
+def test_a_name_says_which_part_of_a_currency(
+    place: Place, column: str, values: list[float], scale: int
+) -> None:
+    """Whole numbers of money in millionths, thousandths or cents are divided, and no others."""
+    found = field(guessed(frame(**{column: values}), place), column)
+    assert found.scale == scale
+    assert scale == 1 or "icros" not in (found.description or "")
+
+
+def test_micros_stay_exact(place: Place) -> None:
+    """The sum of a million rows of 100,001 micros is that of the decimals, to the last digit."""
+    count = 1_000_000
+    table = pd.DataFrame({"day": ["2026-11-02"] * count, "cost_micros": [100_001] * count})
+    _, definition, rows = imported(place, "micros.csv", table.to_csv(index=False), Hints())
+    assert field(definition, "cost_micros").scale == 10**6
+    assert set(rows["cost_micros"]) == {0.100001}
+    assert decimal_sum(rows["cost_micros"].to_numpy()) == 100_001.0
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "aggregate", "is_marked"),
+    [
+        ("goal_quantity", [100_000, 40_000, 70_000], "max", True),
+        ("Daily budget", [50.5, 30.25, 20.0], "max", True),
+        ("impression_cap", [3, 5, 7], "max", True),
+        ("impressions", [100_000, 40_000, 70_000], "sum", True),
+        ("Booked impressions", [9, 9, 9], "sum", False),  # one value says nothing
+    ],
+)
+def test_what_repeats_by_another_column_is_no_amount(
+    place: Place, column: str, values: list[float], aggregate: str, is_marked: bool
+) -> None:
+    """A goal that is the same in all rows of an account isn't added up; without such a name it is a doubt."""
+    definition = field(guessed(frame(**{column: values * (ROWS // 3)}), place), column)
+    assert definition.aggregate == aggregate
+    assert ("the same in all rows of each account" in definition.annotation) == is_marked
+
+
+def test_a_goal_that_varies_is_added_up(place: Place) -> None:
+    """A target that differs from row to row is an amount, whatever its name."""
+    found = field(
+        guessed(frame(target_impressions=[100 + number for number in range(ROWS)]), place),
+        "target_impressions",
+    )
+    assert (found.aggregate, found.annotation) == ("sum", "")
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="NOT RUN: needs TRANCHE_TEST_DATA")
+@pytest.mark.parametrize(
+    ("sample", "column", "expected"),
+    [
+        ("mixed-currencies", "spend", {"currency": "currency_code"}),
+        ("repeated-attributes", "goal_quantity", {"aggregate": "max"}),
+        ("repeated-attributes", "daily_budget", {"aggregate": "max"}),
+        ("repeated-attributes", "impressions", {"aggregate": "sum"}),
+        ("micros", "Column.TOTAL_LINE_ITEM_LEVEL_CPM_AND_CPC_REVENUE", {"scale": 10**6, "aggregate": "sum"}),
+        ("micros", "Column.AD_SERVER_AVERAGE_ECPM", {"scale": 10**6}),
+        ("micros", "Column.TOTAL_LINE_ITEM_LEVEL_IMPRESSIONS", {"scale": 1}),
+    ],
+)
+def test_samples_are_recognized(sample: str, column: str, expected: dict[str, object]) -> None:
+    """Reports of three kinds have their currency, their scale, and their attributes."""
+    found = field(infer(readers(SAMPLES / f"{sample}.csv")[0]).definition, column).model_dump()
+    assert {name: found[name] for name in expected} == expected
