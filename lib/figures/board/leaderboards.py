@@ -374,7 +374,8 @@ class Leaderboard:
         count = precision.count(answer, writing, self.count)
         parts = [f"top {writing.number(FAR_LIMIT)} of {count}" if self.is_cut else count]
         withheld = answer.total.withheld(self.focus.field.name)
-        return " · ".join([*parts, *([] if text == precision.EXACT else [text]), *filter(None, [withheld])])
+        parts += [text] if text != precision.EXACT else []
+        return " · ".join(parts if withheld.endswith(self.card.name) or not withheld else [*parts, withheld])
 
     def _message(self) -> str:
         """Why there are no rows, where there are none."""

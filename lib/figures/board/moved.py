@@ -50,6 +50,8 @@ def alike(focus: Focus, movers: Moved) -> list[str]:
 
 def notes(focus: Focus, movers: Moved) -> str:
     """Notes on the computation that a reader needs."""
+    if movers.withheld:
+        return ""
     sentences = [_held_against(movers)]
     if isinstance(movers.kind, Ratio):
         sentences.append("Mix: the value's share changed; rate: its own figure did; they add up.")

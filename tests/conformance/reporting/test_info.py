@@ -21,7 +21,7 @@ def test_each_field_of_ours_is_named() -> None:
     tables = {Slicer: FIELDS, KeyField: OF_A_KEY_FIELD, DataField: OF_A_DATA_FIELD}
     sent = {name for model in tables for name, field in model.model_fields.items() if not field.exclude}
     own = sent - set.union(*tables.values()) - {"extensions"}
-    assert own == {"engine", "as_of", "role", "polarity", "restrictions"}
+    assert own == {"engine", "as_of", "role", "polarity", "currency", "restrictions"}
     assert own <= {*EXTENSIONS}
 
 
