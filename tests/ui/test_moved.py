@@ -91,7 +91,7 @@ def test_its_figures_are_those_of_the_rows(
     The file has the same figures whole, and the difference of all last.
     """
     offered = downloads.kept(monkeypatch)
-    desk = visit(demo)(**story(field="win_rate", moved="1"))
+    desk = visit(demo)(**story(field="win_rate", lower="moved"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
     assert titles == ["Value", "Key field", "Contribution", "Share", "Before", "Now"]
     desk.toggle(key=moved_tab.PARTS).set_value(True).run()
@@ -137,7 +137,7 @@ def test_its_figures_are_those_of_the_rows(
 
 def test_a_ratio_is_ranked(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """Of a ratio: the largest contribution is first, whatever its key field."""
-    assert_ranked(visit(demo)(**story(field="win_rate", moved="1")))
+    assert_ranked(visit(demo)(**story(field="win_rate", lower="moved")))
 
 
 def test_a_sum_is_ranked(own_home: Path, visit: Callable[[Path], Visit]) -> None:
@@ -148,7 +148,7 @@ def test_a_sum_is_ranked(own_home: Path, visit: Callable[[Path], Visit]) -> None
     rows.loc[is_now & (rows["geo.country"] == "DE"), "imps"] *= 1.4
     rows.loc[is_now & rows["campaign_id"].isin(["3", "5", "7"]), "imps"] *= 0.5
     store(own_home, rows)
-    assert_ranked(visit(own_home)(moved="1", field="imps"))
+    assert_ranked(visit(own_home)(lower="moved", field="imps"))
 
 
 def assert_ranked(desk: AppTest) -> None:
@@ -172,7 +172,7 @@ def contribution(text: str) -> float:
 
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """A click on the value becomes a filter, and the tab stays in sight."""
-    desk = visit(demo)(**story(field="win_rate", moved="1"))
+    desk = visit(demo)(**story(field="win_rate", lower="moved"))
     desk = boards.click(desk, page_clicks.MOVERS, ["include", [[PUBLISHER, stories.PUBLISHER]]])
     assert "".join(desk.query_params[f"is.{PUBLISHER}"]) == stories.PUBLISHER
     assert "".join(desk.query_params["lower"]) == "moved"
@@ -180,7 +180,7 @@ def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]
 
 def test_nothing_stands_out(home: Path, visit: Callable[[Path], Visit]) -> None:
     """Where nothing happened the tab says so, and shows no rows."""
-    desk = visit(home)(moved="1", field="imps")
+    desk = visit(home)(lower="moved", field="imps")
     assert any("Nothing stands out" in line for line in lines(desk))
     assert not tables(desk)
 
@@ -206,7 +206,7 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
     rows = same_weeks()
     rows.loc[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7), "imps"] *= 0.6
     store(own_home, rows)
-    desk = visit(own_home)(moved="1", field="imps")
+    desk = visit(own_home)(lower="moved", field="imps")
     assert "all fell alike (\u221240.0 %)" in " ".join(lines(desk))
     assert not tables(desk)
     assert not any(code in line for line in lines(desk) for code in ("US", "DE", "FR"))
@@ -214,7 +214,7 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
 
 def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """Of unique users the tab shows each value's own change, and says that it is no part of the whole."""
-    desk = visit(demo)(**story(field="unique_users", moved="1"))
+    desk = visit(demo)(**story(field="unique_users", lower="moved"))
     assert not desk.exception
     assert any("do not add up" in caption.value for caption in desk.caption)
     titles = {column["title"] for table in tables(desk) for column in table["columns"]}
@@ -223,6 +223,6 @@ def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) 
 
 def test_without_a_comparison_nothing_is_asked(home: Path, visit: Callable[[Path], Visit]) -> None:
     """Where no days are compared the tab says what to do."""
-    desk = visit(home)(compare="none", moved="1")
+    desk = visit(home)(compare="none", lower="moved")
     assert any("Pick a comparison period" in caption.value for caption in desk.caption)
     assert not tables(desk)
