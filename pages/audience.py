@@ -18,7 +18,7 @@ bar.draw(
     more=board_controls.menu_parts(context) | from_audience.menu_parts(context),
     send=sharing.draw,
 )
-with st.container(key=board.place(context)):
+with st.container(key=board.container_key(context)):
     board_controls.draw(context)
     board.draw(context)
 with st.container(key="lower"):

@@ -87,6 +87,6 @@ def move_state(url: str) -> None:
 
     settings = Settings.load()
     connect.installation(settings)
-    result = move(settings, url)
-    rows = sum(result.rows.values())
-    click.echo(f"{rows:,} rows of {len(result.rows)} tables copied. Now set database_url to the new database")
+    rows = move(settings, url)
+    count = sum(rows.values())
+    click.echo(f"{count:,} rows of {len(rows)} tables copied. Now set database_url to the new database")

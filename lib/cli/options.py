@@ -101,20 +101,20 @@ with_mappings = click.option(
 
 
 class LazyChoice(click.ParamType[str]):
-    """A choice between words whose module is imported only when one is given, or help is asked for."""
+    """A choice between names whose module is imported only when one is given, or help is asked for."""
 
     name = "choice"
 
-    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
-        """`words` imports and returns them."""
-        self._words = words
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        """`names` imports and returns them."""
+        self._names = names
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return click.Choice(self._words()).get_metavar(param, ctx)
+        return click.Choice(self._names()).get_metavar(param, ctx)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word; another one is a usage error."""
-        return click.Choice(self._words()).convert(value, param, ctx)
+        return click.Choice(self._names()).convert(value, param, ctx)
 
 
 def caller() -> str:

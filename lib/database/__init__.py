@@ -71,15 +71,15 @@ def background(
             try:
                 with process_lock(engine(), work) as is_alone:
                     if is_alone():
-                        with start() as look:
-                            run(look, lambda: is_alone() and not ending.is_set())
+                        with start() as run_once:
+                            run(run_once, lambda: is_alone() and not ending.is_set())
             except TrancheError as error:
                 log.warning("%s: %s", failure, error.reason)
 
-    def run(look: Look, is_alone: IsAlone) -> None:
+    def run(run_once: Look, is_alone: IsAlone) -> None:
         while is_alone():
             try:
-                look(datetime.now(UTC), is_alone)
+                run_once(datetime.now(UTC), is_alone)
             except TrancheError as error:
                 log.warning("%s: %s", failure, error.reason)
             except Exception:

@@ -5,29 +5,15 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
-from lib.demo import stories
+from lib.demo import facts, stories
 from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage, auctions
-from lib.demo.facts import (
-    MEDIA,
-    Flags,
-    Floats,
-    Ints,
-    MediaType,
-    cents,
-    countries,
-    mapping,
-    pick_by,
-    regions,
-    thin,
-    zipf,
-)
 from lib.demo.population import PLATFORMS
 from lib.demo.scene import PLATFORM_COUNT, Scene, lists, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import site_weights, sites
 
 Columns = dict[str, pa.Array]
 TYPICAL_REQUESTS = 60.0
-SIZES: dict[MediaType, tuple[str, ...]] = {
+SIZES: dict[facts.MediaType, tuple[str, ...]] = {
     "banner": ("300x250", "728x90", "320x50", "300x600", "970x250"),
     "video": ("1920x1080", "1280x720", "640x360"),
     "native": ("",),
@@ -50,17 +36,19 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows in order of time. A package's rows have its countries and kinds of device."""
     scene = set_scene(rng, today, rows)
     # The share of each deal in each market (country × platform); shape (markets, deals).
-    busy = rng.permutation(zipf(len(DEALS), 0.5))
+    busy = rng.permutation(facts.zipf(len(DEALS), 0.5))
     most = busy.max()
     busy[_places(stories.DEAL)] = most
     busy[_places(stories.CHEAP_DEAL)] = most * stories.CHEAP_SHARE
-    markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]
-    weights: Floats = (
+    markets = [
+        (country.code, platform) for country in facts.countries() for platform in range(PLATFORM_COUNT)
+    ]
+    weights: facts.Floats = (
         np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
     )
     losses = rng.spawn(1)[0]
-    deal = _narrow(losses, scene, weights, pick_by(rng, weights, scene.market))
-    site = pick_by(rng, site_weights(), scene.market)
+    deal = _narrow(losses, scene, weights, facts.pick_by(rng, weights, scene.market))
+    site = facts.pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
     columns |= _deal_columns(rng, deal) | {
@@ -72,16 +60,16 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     # What the bids of each row would have cost; no bid reaches twice the price of the cast.
     bids = results["bids"]
     price = np.array([demo_deal.price for demo_deal in DEALS])[deal] / 1000
-    results["bid_amount"] = cents(price * losses.uniform(1.05, 1.6, len(deal)) * bids)
+    results["bid_amount"] = facts.cents(price * losses.uniform(1.05, 1.6, len(deal)) * bids)
     columns |= _loss_columns(losses, deal, scene.hour, results)
     return pa.table(columns | {name: numbers(values) for name, values in results.items()})
 
 
 def curation_mappings() -> dict[str, dict[str, str]]:
     """Name → code → text of every mapping that curation.yaml refers to."""
-    common = {name: mapping(name) for name in ("country", "dma", "category")}
+    common = {name: facts.mapping(name) for name in ("country", "dma", "category")}
     return common | {
-        "region": regions(),
+        "region": facts.regions(),
         "supply_package": {str(package.id): package.name for package in PACKAGES},
         "deal": {str(deal.id): deal.name for deal in DEALS},
         "seat": {str(seat.id): seat.name for seat in SEATS},
@@ -89,22 +77,27 @@ def curation_mappings() -> dict[str, dict[str, str]]:
     }
 
 
-def _narrow(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
+def _narrow(rng: np.random.Generator, scene: Scene, weights: facts.Floats, deal: facts.Ints) -> facts.Ints:
     """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
     is_narrowed = np.array([demo_deal.package.id == stories.NARROWED_PACKAGE for demo_deal in DEALS])
-    others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
-    is_targeted = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
+    others = facts.pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
+    is_targeted = np.array([country.code in stories.NARROWED_TO for country in facts.countries()])[
+        scene.country
+    ]
     late = stories.since(scene.hour, stories.NARROWED_DAYS)
     return np.where(is_narrowed[deal] & late & ~is_targeted, others, deal)
 
 
 def _loss_columns(
-    rng: np.random.Generator, deal: Ints, hour: Ints, results: dict[str, Ints | Floats]
+    rng: np.random.Generator,
+    deal: facts.Ints,
+    hour: facts.Ints,
+    results: dict[str, facts.Ints | facts.Floats],
 ) -> Columns:
     """Per row the reason for what was lost, and the creative. What a broken deal lost more has its reason."""
     names = (*stories.USUAL_REASONS, stories.CREATIVE, stories.BLOCKED, stories.BUDGET)
     ids = np.array([demo_deal.id for demo_deal in DEALS])[deal]
-    reason = pick_by(rng, np.array([[*stories.USUAL_REASONS.values()]]), np.zeros_like(deal))
+    reason = facts.pick_by(rng, np.array([[*stories.USUAL_REASONS.values()]]), np.zeros_like(deal))
     for broken in stories.BROKEN:
         rows = stories.since(hour, broken.days) & (ids == broken.deal)
         losses, bids = results["lost_bids"][rows].sum(), results["bids"][rows].sum()
@@ -120,10 +113,10 @@ def _loss_columns(
 def _fits(package: DemoPackage, country: str, platform: int) -> float:
     kinds = {PLATFORMS[kind] for kind in package.device_types or PLATFORMS}
     fits = (not package.countries or country in package.countries) and platform in kinds
-    return MEDIA[package.media_type].platforms[platform] if fits else 0.0
+    return facts.MEDIA[package.media_type].platforms[platform] if fits else 0.0
 
 
-def _deal_columns(rng: np.random.Generator, deal: Ints) -> Columns:
+def _deal_columns(rng: np.random.Generator, deal: facts.Ints) -> Columns:
     labels: dict[str, list[str]] = {
         "supply_package": [str(d.package.id) for d in DEALS],
         "deal": [str(d.id) for d in DEALS],
@@ -133,19 +126,21 @@ def _deal_columns(rng: np.random.Generator, deal: Ints) -> Columns:
     }
     most = max(map(len, SIZES.values()))
     sizes = [size for d in DEALS for size in (SIZES[d.package.media_type] * most)[:most]]
-    which = pick_by(rng, zipf(most)[None, :], np.zeros_like(deal))
+    which = facts.pick_by(rng, facts.zipf(most)[None, :], np.zeros_like(deal))
     columns = {name: text(deal, names) for name, names in labels.items()}
     return columns | {"size": text(deal * most + which, sizes)}
 
 
-def _places(deal: int) -> Flags:
+def _places(deal: int) -> facts.Flags:
     """Which of the deals has this id."""
     return np.array([demo_deal.id == deal for demo_deal in DEALS])
 
 
-def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
+def _results(
+    rng: np.random.Generator, deal: facts.Ints, hour: facts.Ints
+) -> dict[str, facts.Ints | facts.Floats]:
     """All data fields as numbers per row."""
-    media = [MEDIA[d.package.media_type] for d in DEALS]
+    media = [facts.MEDIA[d.package.media_type] for d in DEALS]
     click, viewable = (
         np.array([getattr(medium, name) for medium in media]) for name in ("click", "viewability")
     )
@@ -155,9 +150,9 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
     bid_rate[cheap], win_rate[cheap] = stories.CHEAP_BID_RATE, stories.CHEAP_WIN_RATE
     ids = np.array([d.id for d in DEALS])[deal]
     requests = auctions(rng, np.full(len(deal), TYPICAL_REQUESTS))
-    offers = thin(rng, requests, bid_rate[deal])
+    offers = facts.thin(rng, requests, bid_rate[deal])
     bids = np.where(stories.is_broke(hour, ids), 0, offers)
-    imps = thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
+    imps = facts.thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
     floor = np.array([d.price for d in DEALS])[deal] / 1000
     price = floor * rng.uniform(1.0, 1.3, len(deal)) * stories.price_factor(hour, ids)
     return {
@@ -165,7 +160,7 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
         "bids": bids,
         "lost_bids": offers - imps,
         "imps": imps,
-        "clicks": thin(rng, imps, click[deal]),
-        "viewable_imps": thin(rng, imps, viewable[deal]),
-        "spend": cents(price * imps),
+        "clicks": facts.thin(rng, imps, click[deal]),
+        "viewable_imps": facts.thin(rng, imps, viewable[deal]),
+        "spend": facts.cents(price * imps),
     }

@@ -11,20 +11,8 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
+from lib.deals import models
 from lib.deals.client import Deals
-from lib.deals.models import (
-    AppList,
-    DemandDeal,
-    DomainList,
-    Dsp,
-    GeoTarget,
-    ListTarget,
-    Resource,
-    Seat,
-    SizeTarget,
-    SupplyPackage,
-    ValueTarget,
-)
 from lib.deals.store.tables import changes, demand_deals, supply_packages
 from lib.demo import cast, stories
 from lib.demo.curation import SIZES
@@ -66,11 +54,11 @@ def seed(deals: Deals, today: dt.date) -> int:
                 raise _refusal(resource)
             count += 1
     for deal in PAUSED_DEALS:
-        deals.change(DemandDeal, deal, {"is_active": False})
+        deals.change(models.DemandDeal, deal, {"is_active": False})
     for deal in stories.PRICE_CHANGES:
-        deals.change(DemandDeal, deal, {"price": changed_price(deal)})
-    targets = tuple(GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
-    deals.change(SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": targets})
+        deals.change(models.DemandDeal, deal, {"price": changed_price(deal)})
+    targets = tuple(models.GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
+    deals.change(models.SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": targets})
     return count
 
 
@@ -102,34 +90,40 @@ def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
             connection.execute(table.update().where(is_fresh).values(updated_at=at))
 
 
-def _everything(today: dt.date) -> Iterator[Resource]:
+def _everything(today: dt.date) -> Iterator[models.Resource]:
     """All entities of the demo, each with its id."""
     for dsp in cast.DSPS:
-        yield Dsp(id=dsp.id, name=dsp.name, supports_deal_sync=dsp.supports_deal_sync)
+        yield models.Dsp(id=dsp.id, name=dsp.name, supports_deal_sync=dsp.supports_deal_sync)
     for seat in cast.SEATS:
-        yield Seat(id=seat.id, name=seat.name, external_id=seat.external_id, dsp=Dsp(id=seat.dsp.id))
+        yield models.Seat(
+            id=seat.id, name=seat.name, external_id=seat.external_id, dsp=models.Dsp(id=seat.dsp.id)
+        )
     news = sorted({site.domain for site in sites() if site.domain and "IAB12" in site.publisher.categories})
-    yield DomainList(id=PARKED_LIST, name="Parked domains", domains=("parked.example", "typo-page.example"))
-    yield DomainList(id=NEWS_LIST, name="News sites", domains=tuple(news))
-    yield AppList(id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle})))
+    yield models.DomainList(
+        id=PARKED_LIST, name="Parked domains", domains=("parked.example", "typo-page.example")
+    )
+    yield models.DomainList(id=NEWS_LIST, name="News sites", domains=tuple(news))
+    yield models.AppList(
+        id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle}))
+    )
     for package in cast.PACKAGES:
         yield _package(package, today)
     # A pending package without deals.
     name, countries, days = PREVIEW
-    yield SupplyPackage(
+    yield models.SupplyPackage(
         id=len(cast.PACKAGES) + 1,
         name=name,
         media_type="banner",
         start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
-        geo_targetings=tuple(GeoTarget(type="country", value=code) for code in countries),
-        browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
-        domain_list_targetings=(ListTarget(id=NEWS_LIST),),
+        geo_targetings=tuple(models.GeoTarget(type="country", value=code) for code in countries),
+        browser_targetings=(models.ValueTarget(value="Safari", is_excluded=True),),
+        domain_list_targetings=(models.ListTarget(id=NEWS_LIST),),
     )
     for deal in cast.DEALS:
         yield _deal(deal)
 
 
-def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
+def _package(package: cast.DemoPackage, today: dt.date) -> models.SupplyPackage:
     zone = dt.timezone(dt.timedelta(hours=HOURS_EAST.get(package.id, 0)))
     fields: dict[str, Any] = {
         "id": package.id,
@@ -139,8 +133,8 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
         "is_active": package.id != PAUSED_PACKAGE,
         "is_dynamic_bidding": package.id % 3 == 0,
         "is_true_price_opt_enable": package.id % 4 == 0,
-        "geo_targetings": tuple(GeoTarget(type="country", value=code) for code in package.countries),
-        "device_targetings": tuple(ValueTarget(value=device) for device in package.device_types),
+        "geo_targetings": tuple(models.GeoTarget(type="country", value=code) for code in package.countries),
+        "device_targetings": tuple(models.ValueTarget(value=device) for device in package.device_types),
     }
     if package.id == PAST_PACKAGE or package.id in ENDS_IN:
         fields["end_date"] = _midnight(today + dt.timedelta(days=ENDS_IN.get(package.id, 0)), zone)
@@ -148,16 +142,16 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
         sizes = (*SIZES[package.media_type], *filter(None, [UNSOLD.get(package.id)]))
         fields["size_targetings"] = tuple(map(_size, sizes))
     if package.id in BLOCKLIST_PACKAGES:
-        fields["domain_list_targetings"] = (ListTarget(id=PARKED_LIST, is_excluded=True),)
-    return SupplyPackage(**fields)
+        fields["domain_list_targetings"] = (models.ListTarget(id=PARKED_LIST, is_excluded=True),)
+    return models.SupplyPackage(**fields)
 
 
-def _deal(deal: cast.DemoDeal) -> DemandDeal:
+def _deal(deal: cast.DemoDeal) -> models.DemandDeal:
     fields: dict[str, Any] = {
         "id": deal.id,
         "name": deal.name,
-        "seat": Seat(id=deal.seat.id),
-        "supply_deals": (SupplyPackage(id=deal.package.id),),
+        "seat": models.Seat(id=deal.seat.id),
+        "supply_deals": (models.SupplyPackage(id=deal.package.id),),
         "price": Decimal(str(deal.price)),
         **TERMS.get(deal.id, {}),
         "deal_sync": deal.seat.dsp.supports_deal_sync,
@@ -166,10 +160,10 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
     fee = {0: (1, Decimal("8")), 1: (3, Decimal("0.25"))}.get(deal.seat.id % 3)
     if fee is not None:
         fields["agency_curation_fee_type"], fields["agency_curation_fee"] = fee
-    return DemandDeal(**fields)
+    return models.DemandDeal(**fields)
 
 
-def _was_there(deals: Deals, resource: Resource) -> bool:
+def _was_there(deals: Deals, resource: models.Resource) -> bool:
     """Whether it was ever created, even if it was deleted since."""
     try:
         first = deals.history(type(resource), resource.id or 0)[-1]
@@ -180,16 +174,16 @@ def _was_there(deals: Deals, resource: Resource) -> bool:
     return True
 
 
-def _refusal(resource: Resource) -> ImportRefused:
+def _refusal(resource: models.Resource) -> ImportRefused:
     return ImportRefused(
         f"The database holds {resource.entity.replace('_', ' ')} of its own, under the numbers of the "
         "demo's: the demo needs a database of its own; set TRANCHE_HOME to another folder"
     )
 
 
-def _size(text: str) -> SizeTarget:
+def _size(text: str) -> models.SizeTarget:
     width, _, height = text.partition("x")
-    return SizeTarget(width=int(width), height=int(height))
+    return models.SizeTarget(width=int(width), height=int(height))
 
 
 def _midnight(day: dt.date, zone: dt.tzinfo) -> dt.datetime:

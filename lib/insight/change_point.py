@@ -28,10 +28,10 @@ against."""
 
 @dataclass(frozen=True)
 class Fall:
-    """A rate that fell: the place of the first day after, the rates before and after, and how often noise
+    """A rate that fell: the index of the first day after, the rates before and after, and how often noise
     alone falls as far in one of the deal's series (`chance`, 0 to 1)."""
 
-    place: int
+    start: int
     before: float
     after: float
     chance: float
@@ -47,7 +47,7 @@ class _Maxima:
     """Of each series: its largest statistic, where, and the persistence of what is left around the change."""
 
     statistic: Numbers
-    place: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
     persistence: Numbers
 
 
@@ -63,13 +63,13 @@ def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
     best = _search(series)
     claims: list[Fall | None] = []
     for row in range(len(series)):
-        place = int(best.place[row])
-        rates = _rates(counts[row], bases[row], place) if np.isfinite(best.statistic[row]) else None
-        if rates is None or _is_drift(series[row], place):
+        start = int(best.start[row])
+        rates = _rates(counts[row], bases[row], start) if np.isfinite(best.statistic[row]) else None
+        if rates is None or _is_drift(series[row], start):
             claims.append(None)
             continue
         chance = tests * _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
-        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS else None)
+        claims.append(Fall(start, *rates, chance) if chance <= FALSE_CLAIMS else None)
     return claims
 
 
@@ -95,12 +95,12 @@ def _without_outages(series: Numbers) -> Numbers:
 def fell_near(counts: Numbers, bases: Numbers, fall: Fall) -> bool:
     """Whether another series of counts per day fell with a deal: about as much, by more than noise, and on a
     day near."""
-    before, after = around(counts, bases, fall.place)
+    before, after = around(counts, bases, fall.start)
     most_left = min(LARGEST_REST, max(fall.rest, 0.05) ** ALIKE)
     if not before > 0 or not after <= before * most_left:
         return False
     [other] = falls(counts[None, :], bases[None, :])
-    return other is not None and abs(other.place - fall.place) <= NEAR_DAYS
+    return other is not None and abs(other.start - fall.start) <= NEAR_DAYS
 
 
 def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
@@ -110,36 +110,36 @@ def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
     return np.where(has_value, np.log(above / below), np.nan)
 
 
-def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
+def around(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float]:
     """The rate in the four weeks before a day, and from it on, of the sums; NaN without a base."""
     has_value = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
-    spans = weeks_before(place), slice(place, None)
+    spans = weeks_before(start), slice(start, None)
     sums = [(counts[span][has_value[span]].sum(), bases[span][has_value[span]].sum()) for span in spans]
     before, after = (above / below if below else np.nan for above, below in sums)
     return float(before), float(after)
 
 
-def weeks_before(place: int) -> slice:
+def weeks_before(start: int) -> slice:
     """The four weeks before a day, as places."""
-    return slice(max(0, place - BASELINE), place)
+    return slice(max(0, start - BASELINE), start)
 
 
-def _rates(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float] | None:
+def _rates(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float] | None:
     """The rates before and after; None where the fall is small, over by now, or of a handful."""
-    before, after = around(counts, bases, place)
-    last_rate = around(counts, bases, max(place, len(counts) - WEEK))[1]
-    total = float(np.nansum(counts[weeks_before(place)]))
-    expected = before * float(np.nansum(bases[place:]))
+    before, after = around(counts, bases, start)
+    last_rate = around(counts, bases, max(start, len(counts) - WEEK))[1]
+    total = float(np.nansum(counts[weeks_before(start)]))
+    expected = before * float(np.nansum(bases[start:]))
     is_enough = total >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
     return (before, after) if is_enough and max(after, last_rate) <= LARGEST_REST * before else None
 
 
-def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:
-    """The means of the days first to place by weekday, one per day of the series; shape (series, days)."""
+def _weekday_means(series: Numbers, first: int, start: int) -> Numbers:
+    """The means of the days first to start by weekday, one per day of the series; shape (series, days)."""
     means = np.empty_like(series)
-    whole = _mean(series[:, first:place])
+    whole = _mean(series[:, first:start])
     for weekday in range(WEEK):
-        days = np.arange(first, place)[(np.arange(first, place) % WEEK) == weekday]
+        days = np.arange(first, start)[(np.arange(first, start) % WEEK) == weekday]
         mean = _mean(series[:, days]) if len(days) else whole
         means[:, weekday::WEEK] = np.where(np.isfinite(mean), mean, whole)[:, None]
     return means
@@ -156,14 +156,14 @@ def _search(series: Numbers) -> _Maxima:
     """The largest fall of each series over its standard error."""
     rows, days = series.shape
     best = _Maxima(np.full(rows, -np.inf), np.zeros(rows, np.int64), np.zeros(rows))
-    for place in range(FEWEST_BEFORE, days - FEWEST_AFTER + 1):
-        first = max(0, place - BASELINE)
-        rest = series[:, first:] - _weekday_means(series, first, place)[:, first:]
-        after = _mean(rest[:, place - first :])
-        rest[:, place - first :] -= after[:, None]
+    for start in range(FEWEST_BEFORE, days - FEWEST_AFTER + 1):
+        first = max(0, start - BASELINE)
+        rest = series[:, first:] - _weekday_means(series, first, start)[:, first:]
+        after = _mean(rest[:, start - first :])
+        rest[:, start - first :] -= after[:, None]
         has_value = np.isfinite(rest)
         before_count, after_count = (
-            has_value[:, part].sum(axis=1) for part in (slice(place - first), slice(place - first, None))
+            has_value[:, part].sum(axis=1) for part in (slice(start - first), slice(start - first, None))
         )
         squares = np.where(has_value, rest, 0.0)
         variance = (squares**2).sum(axis=1) / np.maximum(before_count + after_count - WEEK - 1, 1)
@@ -172,7 +172,7 @@ def _search(series: Numbers) -> _Maxima:
             error = np.sqrt(variance * (1 / before_count + 1 / after_count))
             statistic = np.where(is_usable, -after / error, -np.inf)
         is_better = statistic > best.statistic
-        best.statistic[is_better], best.place[is_better] = statistic[is_better], place
+        best.statistic[is_better], best.start[is_better] = statistic[is_better], start
         best.persistence[is_better] = _persistence(squares[is_better])
     return best
 
@@ -185,14 +185,14 @@ def _persistence(rest: Numbers) -> Numbers:
     return estimate
 
 
-def _is_drift(series: Numbers, place: int) -> bool:
+def _is_drift(series: Numbers, start: int) -> bool:
     """Whether a straight line says more of the series than a step on that day."""
-    first = max(0, place - BASELINE)
-    rest = (series - _weekday_means(series[None, :], first, place)[0])[first:]
+    first = max(0, start - BASELINE)
+    rest = (series - _weekday_means(series[None, :], first, start)[0])[first:]
     has_value = np.isfinite(rest)
     at, values = np.flatnonzero(has_value), rest[has_value]
     line = values - np.polyval(np.polyfit(at, values, 1), at)
-    is_after = at >= place - first
+    is_after = at >= start - first
     step = values - np.where(is_after, values[is_after].mean(), values[~is_after].mean())
     return bool((line**2).sum() <= (step**2).sum())
 

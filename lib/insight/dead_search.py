@@ -108,10 +108,10 @@ class DeadSearch:
         scope, packages = self._scope, dict(self._packages())
         is_whole = len(packages) <= MOST
         packages = dict([*packages.items()][:MOST])
-        checks = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
-        queries = dead_targets.questions(scope.period, checks.targets)
+        targets, gaps = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
+        queries = dead_targets.questions(scope.period, targets)
         bids = dead_targets.read_bids(queries, self._answers(queries), scope.field)
-        missing = dead_targets.without_bids(checks.targets, bids)
+        missing = dead_targets.without_bids(targets, bids)
         dead, unproven = (missing, []) if bids.is_exact else ([], missing)
         titles = (scope.slicer.key_field(name).description or name for name in sorted(bids.empty))
         empty = [f"{title}: the report has no values for it in these days." for title in titles]
@@ -121,7 +121,7 @@ class DeadSearch:
             bids,
             tuple(self._with_last_days(dead)),
             tuple(unproven),
-            (*checks.gaps, *(empty if bids.has_data else ())),
+            (*gaps, *(empty if bids.has_data else ())),
             None if scope.before is None else date.fromisoformat(scope.before.start_date),
         )
 

@@ -20,6 +20,8 @@ from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
 VALUES, DAY = 500, time_key_field("day")
+Checks = tuple[tuple["IncludedTarget", ...], tuple[str, ...]]
+"""What the report can tell of, and a sentence for each part of the targetings that it can't."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,6 @@ class IncludedTarget:
     field: str
     values: tuple[str, ...]
     packages: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class TargetChecks:
-    """What the report can tell of, and a sentence for each part of the targetings that it can't."""
-
-    targets: tuple[IncludedTarget, ...]
-    gaps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class DeadTarget:
     is_exact: bool
 
 
-def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> TargetChecks:
+def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> Checks:
     """The included targets of these packages; `lists` are the entries as for `report_filters`."""
     packages_of: dict[tuple[str, str], tuple[TargetingKind, Target, list[int]]] = {}
     unread = 0
@@ -96,7 +90,7 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> T
     if unread:
         noun = "package" if unread == 1 else "packages"
         gaps[f"Targeting that Tranche can't read, of {unread} {noun}."] = None
-    return TargetChecks(tuple(targets), tuple(gaps))
+    return tuple(targets), tuple(gaps)
 
 
 def questions(period: AudienceQuery, targets: Iterable[IncludedTarget]) -> list[AudienceQuery]:

@@ -74,8 +74,8 @@ def _measures(answer: Audience, fields: Mapping[str, str]) -> dict[str, Measures
         pairs = zip(columns["wins"], columns["cpm"], strict=True)
         columns["spend"] = [wins * cpm / 1000 for wins, cpm in pairs]
     return {
-        str(deal): {role: values[place] for role, values in columns.items() if values[place] == values[place]}
-        for place, deal in enumerate(answer.names[DEAL])
+        str(deal): {role: values[row] for role, values in columns.items() if values[row] == values[row]}
+        for row, deal in enumerate(answer.names[DEAL])
     }
 
 

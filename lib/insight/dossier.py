@@ -81,7 +81,7 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     """Both sides of a deal. Raises why the report can't be read."""
     fields = step_fields(report.slicer)
     first = report.period(DAYS)[0]
-    days = tuple(first + timedelta(days=place) for place in range(DAYS))
+    days = tuple(first + timedelta(days=offset) for offset in range(DAYS))
     ours, theirs = _ours(report, deal, fields), _theirs(days, buyer_counts)
     figures = (*ours.values(), *theirs.values())
     has_count = np.any([np.zeros(DAYS, bool), *(counts > 0 for counts in figures)], axis=0)

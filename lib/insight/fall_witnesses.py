@@ -58,7 +58,7 @@ class FallWitnesses:
         if change.field == "price":
             is_comparable = self._report.has_currency_of(self.deal)
             return self._share_by_price(change) if is_comparable else None
-        before = change_point.weeks_before(self.its_break.fall.place)
+        before = change_point.weeks_before(self.its_break.fall.start)
         taken_rows = np.zeros(HISTORY)
         for removal in change.removals():
             if removal.is_everything:
@@ -134,7 +134,7 @@ class FallWitnesses:
             outside = self.days.whole[self._step] - counts
         per_day = np.where(np.isfinite(counts), 1.0, np.nan)
         bases = steps[self._base] if self._base else outside if np.nansum(outside) > 0 else per_day
-        before, after = change_point.around(counts, bases, self.its_break.fall.place)
+        before, after = change_point.around(counts, bases, self.its_break.fall.start)
         if not before > 0 or np.nansum(counts) < change_point.FEWEST_COUNTS:
             return OtherDeals(np.nan, False)
         return OtherDeals(
@@ -173,12 +173,12 @@ class FallWitnesses:
 
     def _expected(self, sites: Series) -> tuple[Numbers, Numbers]:
         """Of each site, what the step would have been since the break by the rate before, and what it was."""
-        place, rest = self.its_break.fall.place, self.days.whole[self._step] - self.own[self._step]
+        start, rest = self.its_break.fall.start, self.days.whole[self._step] - self.own[self._step]
         rows = []
         for steps in sites.values():
             counts, bases = steps[self._step], steps[self._base] if self._base else rest
-            before, _ = change_point.around(counts, bases, place)
+            before, _ = change_point.around(counts, bases, start)
             rate = before if np.isfinite(before) else 0.0
-            rows.append((rate * np.nansum(bases[place:]), np.nansum(counts[place:])))
+            rows.append((rate * np.nansum(bases[start:]), np.nansum(counts[start:])))
         expected, counts = np.array(rows).reshape(-1, 2).T
         return expected, counts

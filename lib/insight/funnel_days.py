@@ -72,9 +72,9 @@ class FunnelDays:
         for step, field in fields.items():
             if answer.total.withheld(field):
                 continue
-            for name, place, value in zip(names, places, answer.values[field], strict=True):
+            for name, index, value in zip(names, places, answer.values[field], strict=True):
                 figures = series.setdefault(str(name), {}).setdefault(step, without_rows.copy())
-                figures[place] = value if value == value else 0.0
+                figures[index] = value if value == value else 0.0
         return series
 
     def ask(

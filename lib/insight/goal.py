@@ -134,12 +134,12 @@ def of_days(
 ) -> GoalDelivery:
     """The same from figures by day from a first day on, in the zone of the booking's start."""
     (start, end), (first, values) = booking, daily
-    whole = [first + place * ONE for place in range(len(values))]
+    whole = [first + index * ONE for index in range(len(values))]
     days = [day for day in whole if start.date() <= day <= (end - timedelta(microseconds=1)).date()]
     ends = [min(datetime.combine(day + ONE, time(), start.tzinfo), end) for day in days]
     parts = np.array([max((until - start) / (end - start), 0.0) for until in ends])
-    place = whole.index(days[0])
+    index = whole.index(days[0])
     return GoalDelivery(
-        field, goal, tuple(days), np.cumsum(values[place : place + len(days)]), goal * parts,
+        field, goal, tuple(days), np.cumsum(values[index : index + len(days)]), goal * parts,
         max((end - ends[-1]) / ONE, 0.0), is_exact,
     )  # fmt: skip

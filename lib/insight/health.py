@@ -40,9 +40,9 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
         str(deal): tuple(
             FunnelStep(step, float(value))
             for step, field in fields.items()
-            if (value := answer.values[field].iloc[place]) == value
+            if (value := answer.values[field].iloc[index]) == value
         )
-        for place, deal in enumerate(answer.names[DEAL])
+        for index, deal in enumerate(answer.names[DEAL])
     }
     has_data = bool(answer.total.dates) or bool(rows)
     return Funnels(rows, tuple(fields), last, has_data, not answer.is_sampled)
@@ -141,7 +141,7 @@ def _judge_delivery(deal: DemandDeal, context: DealContext, funnels: Funnels) ->
         return DealHealth("unknown", NEWER, steps)
     if not steps:
         steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
-    broken = next((place for place, step in enumerate(steps) if step.value == 0), None)
+    broken = next((index for index, step in enumerate(steps) if step.value == 0), None)
     if broken is None:
         return DealHealth("healthy", "Delivers", steps)
     if not funnels.is_exact:

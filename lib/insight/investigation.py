@@ -126,10 +126,10 @@ class Investigation:
             claims = change_point.falls(own, bases, len(self._steps))
             for deal, counts, fall in zip(deals, own, claims, strict=True):
                 earlier = breaks.get(deal.id or 0)
-                if fall is None or not _has_less(counts, fall.place):
+                if fall is None or not _has_less(counts, fall.start):
                     continue
                 if earlier is None or fall.rest < earlier.fall.rest:
-                    day = self.days.first_day + timedelta(days=fall.place)
+                    day = self.days.first_day + timedelta(days=fall.start)
                     breaks[deal.id or 0] = Break(step, base, day, fall)
         return breaks
 
@@ -149,8 +149,8 @@ class Investigation:
             strict=True,
         )
         for deal, why, day, value in rows:
-            place = (date.fromisoformat(str(day)[:10]) - self.days.first_day).days
-            losses.setdefault(deal, {}).setdefault(why, np.zeros(HISTORY))[place] = value
+            index = (date.fromisoformat(str(day)[:10]) - self.days.first_day).days
+            losses.setdefault(deal, {}).setdefault(why, np.zeros(HISTORY))[index] = value
         return losses
 
 
@@ -205,15 +205,15 @@ class _Case:
 
     def _is_undone(self, change: FieldChange, repair: FieldChange) -> bool:
         """Whether a repair left nothing of the change that was the cause."""
-        left = replace(change, after=repair.after)
+        remaining = replace(change, after=repair.after)
         is_same = (repair.entity, repair.field) == (change.entity, change.field)
-        return is_same and not left.can_lower(self._step, not self._base, self._is_fixed)
+        return is_same and not remaining.can_lower(self._step, not self._base, self._is_fixed)
 
     def _witnesses(self) -> Witnesses:
         """What is known without asking for prices."""
-        place = self._break.fall.place if self._break else 0
+        start = self._break.fall.start if self._break else 0
         losses = tuple(
-            Losses(reason, *_parts(counts, self._own[self._base], place))
+            Losses(reason, *_parts(counts, self._own[self._base], start))
             for reason, counts in self._losses.items()
             if reason and self._base
         )
@@ -274,9 +274,9 @@ class _Case:
 
     def _rest_since(self, repair: FieldChange, its_break: Break) -> float:
         """What is left of the rate on the complete days since a repair."""
-        place = (repair.day - self._days.first_day).days + 1
+        start = (repair.day - self._days.first_day).days + 1
         counts, bases = self._own[self._step], self._investigation.base(self._deal, self._base, self._step)
-        _, after = change_point.around(counts, bases, place)
+        _, after = change_point.around(counts, bases, start)
         return after / its_break.fall.before
 
     def _after_repair(self, repair: FieldChange) -> str:
@@ -320,14 +320,14 @@ class _Case:
         )
 
 
-def _has_less(counts: Numbers, place: int) -> bool:
+def _has_less(counts: Numbers, start: int) -> bool:
     """Whether there is less of it per day than before: a rate can fall because more is offered."""
-    before, after = counts[change_point.weeks_before(place)], counts[place:]
+    before, after = counts[change_point.weeks_before(start)], counts[start:]
     means = [np.nansum(part) / max(int(np.isfinite(part).sum()), 1) for part in (before, after)]
     return bool(means[1] <= STEADY * means[0])
 
 
-def _parts(losses: Numbers, base: Numbers, place: int) -> tuple[float, float]:
+def _parts(losses: Numbers, base: Numbers, start: int) -> tuple[float, float]:
     """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
-    before, after = change_point.around(losses, base, place)
+    before, after = change_point.around(losses, base, start)
     return (before if before == before else 0.0), (after if after == after else 0.0)

@@ -88,7 +88,7 @@ def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInve
     """
     conflicts = []
     for pair in pairs:
-        sides = [_prices(deals[place]) for place in (pair.first, pair.second)]
+        sides = [_prices(deals[index]) for index in (pair.first, pair.second)]
         for seat, currency in sides[0].keys() & sides[1].keys():
             names, prices = zip(*(sides[0][seat, currency] + sides[1][seat, currency]), strict=True)
             if len(set(prices)) > 1 and pair.may_be_any:

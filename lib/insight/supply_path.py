@@ -144,6 +144,6 @@ def unauthorized_shares(
 def _bids(answer: Audience, fields: Mapping[bool, str], field: str) -> Iterator[tuple[Entry, float]]:
     """The bids of each site or app."""
     columns = {is_app: [*map(str, answer.names[name])] for is_app, name in fields.items()}
-    for place, bids in enumerate(answer.values[field]):
-        is_app = True in columns and bool(columns[True][place] or False not in columns)
-        yield (columns[is_app][place], is_app), float(bids) if bids == bids else 0.0
+    for row, bids in enumerate(answer.values[field]):
+        is_app = True in columns and bool(columns[True][row] or False not in columns)
+        yield (columns[is_app][row], is_app), float(bids) if bids == bids else 0.0

@@ -153,7 +153,7 @@ class ShareLinks:
             if connection.execute(mine).scalar_one() >= MOST:
                 raise BadRequest(f"You have {MOST} share links: revoke one first")
             link = _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
-        self.note("share link made", _words(link))
+        self.note("share link made", _describe(link))
         return link, f"{link.id}.{secret}"
 
     def _grants(self, project: str, slicer: str, board: BoardCopy | None) -> list[Grant]:
@@ -187,7 +187,7 @@ class ShareLinks:
             if row is None or not self._may_revoke(row):
                 raise BadRequest(NO_LINK)
             connection.execute(delete(share_links).where(share_links.c.id == number))
-        self.note("share link revoked", _words(_link(row)))
+        self.note("share link revoked", _describe(_link(row)))
 
     def reopen(self, number: int) -> None:
         """Let a link that wrong codes closed work again. BadRequest as of `revoke`."""
@@ -197,7 +197,7 @@ class ShareLinks:
             if row is None or not self._may_revoke(row):
                 raise BadRequest(NO_LINK)
             connection.execute(update(share_links).where(mine).values(wrong_codes=0))
-        self.note("share link reopened", _words(_link(row)))
+        self.note("share link reopened", _describe(_link(row)))
 
     def _may_revoke(self, row: Row[Any]) -> bool:
         is_ours = row.service == self.scope.service
@@ -256,7 +256,7 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _words(link: ShareLink) -> str:
+def _describe(link: ShareLink) -> str:
     origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
     about = f"{link.id}, '{link.name}', {link.about}, by {link.owner}"
     only = f", for {link.recipient} alone" if link.recipient else ""

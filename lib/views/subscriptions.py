@@ -201,7 +201,7 @@ class Subscriptions:
             number = connection.execute(addition).scalar_one()
             row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one()
         subscription = self._seen_by_me(row)
-        self.note(ADDITION, words(subscription))
+        self.note(ADDITION, describe(subscription))
         return subscription
 
     def _check(self, view_id: int | None, board_id: int | None, schedule: Schedule, recipient: str) -> None:
@@ -227,7 +227,7 @@ class Subscriptions:
             if not is_admin and not self._is_mine(row):
                 raise AccessError
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == number))
-        self.note(REMOVAL, words(self._seen_by_me(row)))
+        self.note(REMOVAL, describe(self._seen_by_me(row)))
 
     def _is_mine(self, row: Row[Any]) -> bool:
         return self.scope.owns(row.owner, row.created)
@@ -248,7 +248,7 @@ def subscription_of(row: Row[Any], is_seen: bool = True) -> Subscription:
     return from_row(Subscription, row, **about, **names)
 
 
-def words(subscription: Subscription) -> str:
+def describe(subscription: Subscription) -> str:
     """What a subscription is, for the audit log: the name of a view is its owner's, and not in it."""
     what = "alerts" if subscription.is_of_alerts else f"view {subscription.view_id}"
     what = what if subscription.board_id is None else f"board {subscription.board_id}"

@@ -14,19 +14,9 @@ from typing import Any, Protocol, TypeVar
 
 import httpx
 
-from lib.wire import request_ids, sockets
+from lib.wire import errors, request_ids, sockets
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline, track
-from lib.wire.errors import (
-    Abandoned,
-    AccessError,
-    CircuitOpen,
-    MalformedResponse,
-    ResponseTimeout,
-    TooLarge,
-    Unauthorized,
-    Unreachable,
-)
 
 Answer = TypeVar("Answer")
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
@@ -77,7 +67,7 @@ def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answ
         token = credential.token()
         try:
             return ask(token)
-        except (AccessError, Unauthorized):
+        except (errors.AccessError, errors.Unauthorized):
             another = credential.renew(token)
             if another is None:
                 raise
@@ -154,7 +144,7 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
         wait = max(retry_after(response), _pause(attempt))
         remaining = request.deadline.remaining()
         if wait > WAITED_FOR or (remaining is not None and wait >= remaining):
-            if isinstance(answer, Unreachable):
+            if isinstance(answer, errors.Unreachable):
                 raise answer
             return answer
         pause(wait)
@@ -176,13 +166,13 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
             response.close()
 
 
-def _try(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
+def _try(http: httpx.Client, request: Call) -> httpx.Response | errors.Unreachable:
     """The answer, or why the service could not be reached."""
     try:
         return _once(http, request)
-    except CircuitOpen:
+    except errors.CircuitOpen:
         raise
-    except Unreachable as error:
+    except errors.Unreachable as error:
         return error
 
 
@@ -214,12 +204,12 @@ def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     # within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ENCODINGS:
-        raise MalformedResponse("The answer is encoded in a way that was not asked for")
+        raise errors.MalformedResponse("The answer is encoded in a way that was not asked for")
     size = renewal_size = 0
     for piece in response.iter_bytes():
         size += len(piece)
         if size > request.max_bytes:
-            raise TooLarge(f"The response is larger than the {request.max_bytes:,} bytes allowed")
+            raise errors.TooLarge(f"The response is larger than the {request.max_bytes:,} bytes allowed")
         if request.is_download and size - renewal_size >= DOWNLOAD_STEP:
             renewal_size = size
             request.deadline.renew()
@@ -236,23 +226,23 @@ def _family(deadline: Deadline) -> Iterator[None]:
     except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
         raise _timeout_error(deadline) from error
     except httpx.ConnectTimeout as error:
-        raise Unreachable("The service could not be reached in time") from error
+        raise errors.Unreachable("The service could not be reached in time") from error
     except httpx.ConnectError as error:
         why = _NAMES.sub("its name", str(error))
-        raise Unreachable(f"The service could not be reached: {why}") from error
+        raise errors.Unreachable(f"The service could not be reached: {why}") from error
     except httpx.DecodingError as error:
-        raise MalformedResponse("The answer is not encoded as its headers say") from error
+        raise errors.MalformedResponse("The answer is not encoded as its headers say") from error
     except httpx.ProxyError as error:
-        raise Unreachable("The proxy before the service refused the connection") from error
+        raise errors.Unreachable("The proxy before the service refused the connection") from error
     except httpx.TransportError as error:
-        raise Unreachable("The connection to the service was lost") from error
+        raise errors.Unreachable("The connection to the service was lost") from error
 
 
-def _timeout_error(deadline: Deadline) -> Abandoned | ResponseTimeout:
+def _timeout_error(deadline: Deadline) -> errors.Abandoned | errors.ResponseTimeout:
     if deadline.is_abandoned:
-        return Abandoned("The caller is gone")
+        return errors.Abandoned("The caller is gone")
     within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
-    return ResponseTimeout(f"The service did not answer {within}")
+    return errors.ResponseTimeout(f"The service did not answer {within}")
 
 
 def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:

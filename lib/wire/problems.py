@@ -15,17 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
-from lib.wire import request_ids
-from lib.wire.errors import (
-    UNAVAILABLE,
-    BadRequest,
-    DeadlineExceeded,
-    DealsError,
-    InternalError,
-    Misconfigured,
-    TrancheError,
-    requirement,
-)
+from lib.wire import errors, request_ids
 
 log = logging.getLogger(__name__)
 
@@ -56,29 +46,31 @@ def _plain(status: str, reason: str) -> Body:
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
 
 
-def public(path: str, error: TrancheError) -> TrancheError:
+def public(path: str, error: errors.TrancheError) -> errors.TrancheError:
     """What the caller of a path, or of a verb of this process, may know of an error.
 
     The log has failures that are not for callers, and what is wrong with this installation (a setting, a
     file), which callers are told too: they can pass it on.
     """
-    if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
+    if error.http >= errors.InternalError.http and not isinstance(
+        error, errors.InternalError | errors.DeadlineExceeded
+    ):
         log.error("%r: %s", path, error.reason, exc_info=error)
-        error = error if type(error) is Misconfigured else InternalError()
-    if type(error) is InternalError and (request_id := request_ids.current()):
-        return InternalError(f"{error.reason} (request ID {request_id})")
+        error = error if type(error) is errors.Misconfigured else errors.InternalError()
+    if type(error) is errors.InternalError and (request_id := request_ids.current()):
+        return errors.InternalError(f"{error.reason} (request ID {request_id})")
     return error
 
 
-def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
+def problem(path: str, error: errors.TrancheError, http: int | None = None) -> JSONResponse:
     """The answer to a failed request for `path`; the HTTP code is the error's own unless given."""
     error = public(path, error)
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
-    if isinstance(error, DealsError):
+    if isinstance(error, errors.DealsError):
         body = shape(error.status, error.reason) if shape else error.body
         return JSONResponse(body, error.http, error.headers)
     status, headers = error.status, dict(NO_STORE) if shape is _oauth else {}
-    if error.http == UNAVAILABLE and not isinstance(error, Misconfigured):
+    if error.http == errors.UNAVAILABLE and not isinstance(error, errors.Misconfigured):
         headers["Retry-After"] = str(AWAY_SECONDS)
         status = "timeout" if shape is _oauth else status
     return JSONResponse((shape or _plain)(status, error.reason), http or error.http, headers)
@@ -87,7 +79,7 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
 def answer_problems(app: FastAPI) -> None:
     """Let `app` answer every failure in the words of this module."""
     handlers: dict[type[Exception], Any] = {
-        TrancheError: _own,
+        errors.TrancheError: _own,
         HTTPException: _framework,
         RequestValidationError: _invalid,
         ClientDisconnect: _client_disconnect,
@@ -97,7 +89,7 @@ def answer_problems(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-def _own(request: Request, error: TrancheError) -> Response:
+def _own(request: Request, error: errors.TrancheError) -> Response:
     return problem(request.url.path, error)
 
 
@@ -107,7 +99,7 @@ def _framework(request: Request, error: HTTPException) -> Response:
         404: f"There is no {path}; see /docs",
         405: f"{path} does not answer {request.method}; see /docs for the methods that it has",
     }
-    kind = BadRequest if error.status_code < 500 else InternalError
+    kind = errors.BadRequest if error.status_code < 500 else errors.InternalError
     code = (
         TOO_LARGE.get(error.status_code, error.status_code) if path.startswith(DEALS) else error.status_code
     )
@@ -129,17 +121,17 @@ def _has_route(request: Request, method: str) -> bool:
 def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:
     """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
     log.info("%s %r: the request broke off", request.method, request.url.path)
-    return problem(request.url.path, BadRequest("The request ended early"))
+    return problem(request.url.path, errors.BadRequest("The request ended early"))
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
     lines = [
-        f"{'.'.join(str(part) for part in detail['loc'])} {requirement(detail['type'], detail.get('ctx'))}"
+        f"{'.'.join(map(str, detail['loc']))} {errors.requirement(detail['type'], detail.get('ctx'))}"
         for detail in error.errors()
     ]
-    return problem(request.url.path, BadRequest("; ".join(lines)))
+    return problem(request.url.path, errors.BadRequest("; ".join(lines)))
 
 
 def _unforeseen(request: Request, error: Exception) -> Response:
     """The response to an unexpected error, without internal details; the server logs the traceback."""
-    return problem(request.url.path, InternalError())
+    return problem(request.url.path, errors.InternalError())

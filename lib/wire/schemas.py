@@ -4,22 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from lib.wire.errors import (
-    AccessError,
-    BadRequest,
-    Conflict,
-    DeadlineExceeded,
-    Forbidden,
-    InternalError,
-    InUse,
-    Invalid,
-    NotFound,
-    StoreAway,
-    StoreUnwritable,
-    Throttled,
-    TrancheError,
-    Unauthorized,
-)
+from lib.wire import errors
 
 Schema = dict[str, Any]
 Examples = dict[str, tuple[str, Any]]
@@ -28,28 +13,32 @@ TEXT: Schema = {"type": "string"}
 FLAG: Schema = {"type": "boolean"}
 RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": TEXT}}
 CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": TEXT}}
-HEADERS: dict[type[TrancheError], Schema] = {Unauthorized: CHALLENGE, Throttled: RETRY, StoreAway: RETRY}
-MEANINGS: dict[type[TrancheError], tuple[str, str]] = {
-    BadRequest: ("The request is wrong; `reason` says how", "start_date is required"),
-    AccessError: ("Wrong token, or no access", AccessError().reason),
-    Invalid: ("What is wrong with the request, all at once", ""),
-    Unauthorized: ("No token, or none that is valid for this service", "A token is required"),
-    Forbidden: ("Who asks may not do this", "'viewer' can see deals, but not change them"),
-    NotFound: ("There is no such {noun}", "There is no {noun} 12"),
-    InUse: ("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …"),
-    Conflict: (
+HEADERS: dict[type[errors.TrancheError], Schema] = {
+    errors.Unauthorized: CHALLENGE,
+    errors.Throttled: RETRY,
+    errors.StoreAway: RETRY,
+}
+MEANINGS: dict[type[errors.TrancheError], tuple[str, str]] = {
+    errors.BadRequest: ("The request is wrong; `reason` says how", "start_date is required"),
+    errors.AccessError: ("Wrong token, or no access", errors.AccessError().reason),
+    errors.Invalid: ("What is wrong with the request, all at once", ""),
+    errors.Unauthorized: ("No token, or none that is valid for this service", "A token is required"),
+    errors.Forbidden: ("Who asks may not do this", "'viewer' can see deals, but not change them"),
+    errors.NotFound: ("There is no such {noun}", "There is no {noun} 12"),
+    errors.InUse: ("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …"),
+    errors.Conflict: (
         "A duplicate, a lost race, or an edit of something that changed meanwhile",
         "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …",
     ),
-    Throttled: (
+    errors.Throttled: (
         "Too many requests with this token", "More than 60 requests a minute; try again in 12 seconds",
     ),
-    InternalError: ("A failure of the service", "The service had an internal error"),
-    StoreAway: (
+    errors.InternalError: ("A failure of the service", "The service had an internal error"),
+    errors.StoreAway: (
         "The database is away", "The database can't be reached right now; nothing was changed",
     ),
-    StoreUnwritable: ("The disk is full or read-only", StoreUnwritable.REASON),
-    DeadlineExceeded: (
+    errors.StoreUnwritable: ("The disk is full or read-only", errors.StoreUnwritable.REASON),
+    errors.DeadlineExceeded: (
         "The request is too large, or took too long", "The database did not answer in time",
     ),
 }  # fmt: skip
@@ -76,7 +65,9 @@ def body(kind: Any, examples: Examples, media_type: str = JSON) -> Schema:
     return {"requestBody": {"required": True, "content": {media_type: content}}}
 
 
-def failure(kind: type[TrancheError], model: type[BaseModel], example: object, noun: str = "") -> Schema:
+def failure(
+    kind: type[errors.TrancheError], model: type[BaseModel], example: object, noun: str = ""
+) -> Schema:
     """The documentation of an error, whose body is this model; `noun`: of what it is about."""
     meaning = MEANINGS[kind][0].format(noun=noun)
     content = {JSON: {"example": example}}

@@ -166,9 +166,9 @@ def test_what_can_not_be_checked(own_home: Path) -> None:
             "key_fields": (*info.key_fields, info.key_fields[0].model_copy(update={"name": "site_domain"}))
         }
     )
-    found = checks([sold], with_domains, {("domain_list", 1): ("a.example", "b.example")})
-    assert [one.values for one in found.targets] == [("a.example", "b.example")]
-    assert found.gaps == (
+    targets, gaps = checks([sold], with_domains, {("domain_list", 1): ("a.example", "b.example")})
+    assert [one.values for one in targets] == [("a.example", "b.example")]
+    assert gaps == (
         "Device: this slicer has no key field for it.",
         "Domain list: None is empty, or its entries are not known.",
     )

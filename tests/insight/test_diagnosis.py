@@ -60,7 +60,7 @@ def test_a_fall_has_its_day_and_rates() -> None:
     """A rate of 20 % that halves on the 45th day is 20 % before and 10 % since, on that day."""
     [found] = change_point.falls(*rates(44, 0.5))
     assert found is not None
-    assert found.place == 44
+    assert found.start == 44
     assert (found.before, found.after) == pytest.approx((0.2, 0.1), rel=0.02)
     assert found.chance < 0.001
 
@@ -84,7 +84,7 @@ def test_days_without_anything_hide_no_fall() -> None:
     counts, base = rates(44, 0.5)
     counts[0, [20, 21, 33]] = 0
     [found] = change_point.falls(counts, base)
-    assert found is not None and found.place == 44 and found.chance < 0.001
+    assert found is not None and found.start == 44 and found.chance < 0.001
     for days in ([20, 21, 33], [60, 61]):
         counts, base = rates(None, 1.0)
         counts[0, days] = 0
@@ -94,7 +94,7 @@ def test_days_without_anything_hide_no_fall() -> None:
 def test_the_last_days_without_anything_are_a_fall() -> None:
     """Nothing since the last four days is no outage that has ended."""
     [found] = change_point.falls(*rates(DAYS - 4, 0.0))
-    assert found is not None and found.place == DAYS - 4
+    assert found is not None and found.start == DAYS - 4
 
 
 def test_a_drift_is_no_fall() -> None:

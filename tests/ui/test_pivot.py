@@ -17,7 +17,7 @@ from conftest import COUNTRIES, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.figures.board import pivot_rows, split_levels, split_pivot
+from lib.figures.board import split_levels, split_pivot, split_tables
 from lib.figures.board.split_levels import Level
 from lib.figures.board.split_pivot import Pivot
 from lib.figures.numbers import Numbers
@@ -307,7 +307,7 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
 def test_the_rows_as_a_file(pivot: Pivot) -> None:
     """The file has the rows from top to bottom, subtotals marked, and the total of all."""
     slicer = pivot.levels[0].split.slicer
-    answer = pivot_rows.as_split(pivot).answer
+    answer = split_tables.as_split(pivot).answer
     lines = list(
         csv.reader(io.StringIO(export_menu.answer_csv_text(answer, [pivot.front], slicer, []), newline=""))
     )

@@ -101,8 +101,8 @@ def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
     obstacle, rest, most = _most_in_the_way(focus)
     if rest is None:
         return f"{text} Remove filters, or choose other days.", "", None
-    words = _words(focus, obstacle)
-    return f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest
+    clause = _clause_text(focus, obstacle)
+    return f"{text} Without “{clause}” there are {most}.", f"Remove “{clause}”", rest
 
 
 def several_currencies(focus: Focus, now: Audience) -> tuple[str, str, AudienceQuery | None] | None:
@@ -162,7 +162,7 @@ def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
     return ask.audience(focus.context, query.model_copy(update=changes)).total.values.get(by) or 0.0
 
 
-def _words(focus: Focus, clause: Clause) -> str:
+def _clause_text(focus: Focus, clause: Clause) -> str:
     descriptions = {
         filter_.name: values.descriptions(focus.context, focus.query, filter_.name, filter_.value)
         for filter_ in clause

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import pandas as pd
@@ -257,21 +257,17 @@ def _compared_rest(
     pivot: Pivot, above: Path, rest: Mapping[str, float | None]
 ) -> Iterator[tuple[str, float | None]]:
     """The columns of the days compared for the rows that are not shown, of each column that they have."""
-    codes = {} if pivot.cross is None else pivot.cross.codes
-    for field in (pivot.front, *pivot.more) if pivot.column_kinds else ():
-        if rest.get(field.name) is not None:
-            change = _other_change(pivot, above, field)
-            yield from (
-                (split_table.compared_name(field.name, name), getattr(change, name))
-                for name in pivot.column_kinds
-            )
-    for column, code in codes.items() if pivot.column_kinds else ():
-        if pivot.cross is not None and rest.get(column) is not None:
-            change = pivot.cross.rest_below(above, pivot.below.get(above, []), code)
-            yield from (
-                (split_table.compared_name(column, name), getattr(change, name))
-                for name in pivot.column_kinds
-            )
+    changes = {
+        field.name: partial(_other_change, pivot, above, field) for field in (pivot.front, *pivot.more)
+    }
+    if pivot.cross is not None:
+        rest_below = partial(pivot.cross.rest_below, above, pivot.below.get(above, []))
+        changes |= {column: partial(rest_below, code) for column, code in pivot.cross.codes.items()}
+    for column, change_of in changes.items() if pivot.column_kinds else ():
+        if rest.get(column) is not None:
+            change = change_of()
+            for name in pivot.column_kinds:
+                yield split_table.compared_name(column, name), getattr(change, name)
 
 
 def _other_change(pivot: Pivot, above: Path, field: DataField) -> Change:

@@ -13,24 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    CheckConstraint,
-    Column,
-    ColumnElement,
-    Engine,
-    Index,
-    Integer,
-    Row,
-    String,
-    Table,
-    Text,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from lib.database import DatabaseScope, Instant, from_row, metadata, optional, required
 from lib.people import DealsGrant, Grant, Person
@@ -47,25 +30,31 @@ SHOWN_CHARACTERS = 4
 USE_NOTED_EVERY = timedelta(minutes=1)
 EXPIRED_KEPT_FOR = timedelta(days=1)
 
-tokens = Table(
+tokens = sa.Table(
     "tokens",
     metadata,
-    Column("id", Integer, primary_key=True),
-    *required(prefix=String(40)),
-    Column("digest", String(64), nullable=False, unique=True),
-    Column("owner", String(64), nullable=False, index=True),
-    *required(name=String(LONGEST_NAME), service=String(100), kind=String(9), grants=JSON, created=Instant),
-    *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=Text),
-    CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
-    Index(None, "kind", "expires"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *required(prefix=sa.String(40)),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("owner", sa.String(64), nullable=False, index=True),
+    *required(
+        name=sa.String(LONGEST_NAME),
+        service=sa.String(100),
+        kind=sa.String(9),
+        grants=sa.JSON,
+        created=Instant,
+    ),
+    *optional(expires=Instant, last_used=Instant, revoked=Instant, deals=sa.Text),
+    sa.CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
+    sa.Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
 )
 WITH_OWNER = (
-    select(tokens, people.c.record)
+    sa.select(tokens, people.c.record)
     .outerjoin(people, people.c.username == tokens.c.owner)
-    .where(tokens.c.digest == bindparam("digest"))
+    .where(tokens.c.digest == sa.bindparam("digest"))
 )
-OWNER = select(people.c.record).where(people.c.username == bindparam("owner"))
+OWNER = sa.select(people.c.record).where(people.c.username == sa.bindparam("owner"))
 COLUMNS = [column for column in tokens.c if column.name != "digest"]
 
 
@@ -133,7 +122,7 @@ class Caller:
 class TokenStore:
     """The tokens of one database, whose tables `database.migrate` has made, and those that it lends."""
 
-    def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, engine: sa.Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """`now` gives the time, with its zone."""
         self.engine, self._scope = engine, DatabaseScope(engine)
         self._now = now
@@ -164,7 +153,9 @@ class TokenStore:
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}
         is_old = (tokens.c.kind == "temporary") & (tokens.c.expires < now - EXPIRED_KEPT_FOR)
-        self._scope.execute(delete(tokens).where(is_old), insert(tokens).values(row))  # scripts ask for many
+        self._scope.execute(
+            sa.delete(tokens).where(is_old), sa.insert(tokens).values(row)
+        )  # scripts ask for many
         return prefix + secret
 
     def lend(
@@ -226,14 +217,14 @@ class TokenStore:
 
     def everything(self, owner: str | None = None) -> list[Token]:
         """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
-        query = select(*COLUMNS).order_by(tokens.c.id)
+        query = sa.select(*COLUMNS).order_by(tokens.c.id)
         if owner is not None:
             query = query.where(tokens.c.owner == owner)
         return [_token(row) for row in self._scope.rows(query)]
 
     def get(self, token_id: int) -> Token:
         """The stored token of this number; BadRequest if there is none."""
-        row = self._scope.row(select(*COLUMNS).where(tokens.c.id == token_id))
+        row = self._scope.row(sa.select(*COLUMNS).where(tokens.c.id == token_id))
         if row is None:
             raise BadRequest(f"There is no token {token_id}")
         return _token(row)
@@ -247,9 +238,9 @@ class TokenStore:
         """Revoke all tokens of an owner; returns how many there were to revoke."""
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
 
-    def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
+    def _set(self, *which: sa.ColumnElement[bool], **values: datetime) -> int:
         with self._scope.write() as connection:
-            return connection.execute(update(tokens).where(*which).values(values)).rowcount
+            return connection.execute(sa.update(tokens).where(*which).values(values)).rowcount
 
 
 def _prefix(service: str) -> str:
@@ -261,6 +252,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _token(row: Row[Any]) -> Token:
+def _token(row: sa.Row[Any]) -> Token:
     deals = None if row.deals is None else DealsGrant.parse(row.deals)
     return from_row(Token, row, grants=tuple(Grant.parse(text) for text in row.grants), deals=deals)

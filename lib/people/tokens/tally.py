@@ -11,19 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import uuid4
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Double,
-    Engine,
-    Index,
-    Integer,
-    String,
-    delete,
-    func,
-    insert,
-    select,
-)
+import sqlalchemy as sa
 
 from lib.database import DatabaseScope, numbered_table, required
 from lib.wire.errors import TrancheError
@@ -35,9 +23,9 @@ Result = TypeVar("Result")
 
 admissions = numbered_table(
     "admissions",
-    Column("caller", String(100), nullable=False, index=True),
-    *required(process=String(32), at=Double, count=Integer),
-    Index(None, "at"),
+    sa.Column("caller", sa.String(100), nullable=False, index=True),
+    *required(process=sa.String(32), at=sa.Double, count=sa.Integer),
+    sa.Index(None, "at"),
 )
 
 
@@ -46,7 +34,7 @@ class Tally:
     """What this process shares with others under a name. Where the database does not answer, all give None:
     nothing was added."""
 
-    engine: Engine
+    engine: sa.Engine
     name: str
     clock: Callable[[], float] = time.time
     process: str = field(default_factory=lambda: uuid4().hex)
@@ -58,11 +46,11 @@ class Tally:
         """
         now, who = self.clock(), f"{self.name} {caller}"
 
-        def others(connection: Connection) -> OtherCounts:
+        def others(connection: sa.Connection) -> OtherCounts:
             if count:
-                connection.execute(insert(admissions).values(self._row(who, now, count)))
+                connection.execute(sa.insert(admissions).values(self._row(who, now, count)))
             mine = admissions.c.process == self.process
-            query = select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
+            query = sa.select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
             recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
             return tuple((max(0.0, now - at), times) for at, times in recent)
 
@@ -72,12 +60,12 @@ class Tally:
         """Use a caller's rate for some seconds; returns how long all uses of it last, one after another."""
         now, who = self.clock(), f"{self.name} {caller}"
 
-        def extend(connection: Connection) -> float:
+        def extend(connection: sa.Connection) -> float:
             same = admissions.c.caller == who
-            until = connection.execute(select(func.max(admissions.c.at)).where(same)).scalar() or now
+            until = connection.execute(sa.select(sa.func.max(admissions.c.at)).where(same)).scalar() or now
             end = max(until, now) + seconds
-            connection.execute(delete(admissions).where(same))
-            connection.execute(insert(admissions).values(self._row(who, end, 0)))
+            connection.execute(sa.delete(admissions).where(same))
+            connection.execute(sa.insert(admissions).values(self._row(who, end, 0)))
             return end - now
 
         return self._exchange(extend, now)
@@ -89,13 +77,13 @@ class Tally:
         """
         now, mine = self.clock(), admissions.c.process == self.process
 
-        def replace(connection: Connection) -> Counter[str]:
+        def replace(connection: sa.Connection) -> Counter[str]:
             of_name = admissions.c.caller.startswith(f"{self.name} ", autoescape=True)
-            connection.execute(delete(admissions).where(of_name, mine))
+            connection.execute(sa.delete(admissions).where(of_name, mine))
             if rows := [self._row(f"{self.name} {caller}", now, count) for caller, count in counts.items()]:
-                connection.execute(insert(admissions), rows)
+                connection.execute(sa.insert(admissions), rows)
             others = Counter[str]()
-            query = select(admissions.c.caller, admissions.c.count).where(of_name, ~mine)
+            query = sa.select(admissions.c.caller, admissions.c.count).where(of_name, ~mine)
             for caller, count in connection.execute(query):
                 others[caller.removeprefix(f"{self.name} ")] += count
             return others
@@ -106,14 +94,14 @@ class Tally:
         return {"caller": caller, "process": self.process, "at": at, "count": count}
 
     def _exchange(
-        self, work: Callable[[Connection], Result], now: float, *, writes: bool = True
+        self, work: Callable[[sa.Connection], Result], now: float, *, writes: bool = True
     ) -> Result | None:
         scope = DatabaseScope(self.engine)
         try:
             if not writes:
                 return scope.read(work, SECONDS)
             with scope.write(SECONDS) as connection:
-                connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
+                connection.execute(sa.delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
                 return work(connection)
         except TrancheError as error:
             log.warning("What is counted could not be shared with other processes: %s", error.reason)

@@ -2,7 +2,7 @@
 
 from lib.serving.backup.archive import Inventory
 from lib.serving.backup.make import Backup, back_up
-from lib.serving.backup.move import MovedState, move
+from lib.serving.backup.move import move
 from lib.serving.backup.restore import RestoreResult, restore
 
-__all__ = ["Backup", "Inventory", "MovedState", "RestoreResult", "back_up", "move", "restore"]
+__all__ = ["Backup", "Inventory", "RestoreResult", "back_up", "move", "restore"]

@@ -1,7 +1,5 @@
 """Moving an installation's state from its file of SQLite to a database of PostgreSQL, whole or not at all."""
 
-from dataclasses import dataclass
-
 from sqlalchemy import Connection, Table, func, insert, inspect, make_url, select, text
 
 from lib import database
@@ -14,15 +12,10 @@ ROWS_AT_ONCE = 1000
 NUMBERS = text("select name, seq from sqlite_sequence")
 
 
-@dataclass(frozen=True)
-class MovedState:
-    """How many rows of each table were copied."""
-
-    rows: dict[str, int]
-
-
-def move(settings: Settings, url: str) -> MovedState:
+def move(settings: Settings, url: str) -> dict[str, int]:
     """Copy every row of the settings' database, which must be of this version, into an empty one at `url`.
+
+    Returns how many rows each table has.
 
     All of it in one transaction, during which nobody else writes to the file; numbers go on where they were.
     BadRequest while a desk runs, or for databases of other kinds; Misconfigured where the new database is not
@@ -38,7 +31,7 @@ def move(settings: Settings, url: str) -> MovedState:
         file = database.engine(settings.database_url)
         try:
             with database.writing(file).begin() as source:
-                return MovedState(_copy_rows(source, target))
+                return _copy_rows(source, target)
         finally:
             file.dispose()
 

@@ -11,21 +11,12 @@ import httpx
 from lib.people.tokens.client import TemporaryToken
 from lib.serving.remote import Line
 from lib.settings import Settings
+from lib.wire import errors
 from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
-from lib.wire.errors import (
-    AccessError,
-    DeadlineExceeded,
-    Forbidden,
-    Misconfigured,
-    TrancheError,
-    Unauthorized,
-    Unreachable,
-    Unreadable,
-)
 
 State = Literal["ok", "note", "refused", "failed"]
-REFUSALS = (AccessError, Unauthorized, Forbidden)
+REFUSALS = (errors.AccessError, errors.Unauthorized, errors.Forbidden)
 CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name resolution", "getaddrinfo")
 Result = TypeVar("Result")
 SMALL = 1_048_576
@@ -58,21 +49,21 @@ class ServiceSetting:
     address: str
     refusal: str
 
-    def failure(self, what: str, error: TrancheError) -> Step:
+    def failure(self, what: str, error: errors.TrancheError) -> Step:
         """The failed step for this error, with the setting to check."""
         state: State = "refused" if isinstance(error, REFUSALS) else "failed"
         return Step(self.name, what, state, f"{error.reason.rstrip('.')}.", self._remedy(error))
 
-    def _remedy(self, error: TrancheError) -> str:
-        if isinstance(error, Misconfigured):
+    def _remedy(self, error: errors.TrancheError) -> str:
+        if isinstance(error, errors.Misconfigured):
             return "Fix this setting."
         if isinstance(error, REFUSALS):
             return f"{self.refusal}; ask whoever runs the service what this token may see."
-        if isinstance(error, DeadlineExceeded):
+        if isinstance(error, errors.DeadlineExceeded):
             return "Ask whoever runs the service whether it is slow, or raise answer_seconds."
-        if isinstance(error, Unreadable):
+        if isinstance(error, errors.Unreadable):
             return f"Something else may answer there: {self.address} must be given without the API's path."
-        if isinstance(error, Unreachable):
+        if isinstance(error, errors.Unreachable):
             return self._way(error.reason.lower())
         return "Ask whoever runs the service: its log has the details."
 
@@ -97,7 +88,7 @@ def check_reachable(service: ServiceSetting, line: Line, settings: Settings, ide
         with timer() as took:
             code = _answer(line.http, settings.remote.connect_seconds)
         yield Step(service.name, "Connection", "ok", f"{line.address} answers {took()} (HTTP {code}).")
-    except TrancheError as error:
+    except errors.TrancheError as error:
         yield service.failure("Connection", error)
         return False
     return (yield from _token(service, line, settings, identifier))
@@ -107,7 +98,7 @@ def _answer(http: httpx.Client, seconds: float) -> str:
     """The HTTP code of the response at the address itself."""
     try:
         return str(call(http, Call("GET", "/", deadline=Deadline(2 * seconds), max_bytes=SMALL)).status_code)
-    except Unreadable:
+    except errors.Unreadable:
         return "with more than a page"
 
 
@@ -120,7 +111,7 @@ def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: 
     try:
         with timer() as took:
             line.credential.token()
-    except TrancheError as error:
+    except errors.TrancheError as error:
         refusal = f"Check service_username and service_password, and the service identifier {identifier}"
         grant = ServiceSetting(service.name, "auth_url", refusal)
         yield grant.failure("Token", error)

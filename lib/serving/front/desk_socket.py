@@ -19,20 +19,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.serving.front import socket_messages
 from lib.serving.front import streamlit_parts as parts
 from lib.serving.front.hosts import refuse_socket
 from lib.serving.front.request_timeout import POLICY_VIOLATION, RESIZE
-from lib.serving.front.socket_messages import (
-    HEADER,
-    RERUN,
-    TOO_MANY_REQUESTS,
-    Messages,
-    OpenSocket,
-    OpenSockets,
-    PolicyViolation,
-    Protocol,
-    supersedes,
-)
 from lib.serving.front.socket_pace import (
     PERSON_MESSAGES,
     PERSON_MESSAGES_PER_ADDRESS,
@@ -56,7 +46,7 @@ SIGN_IN_THREADS = 4
 REPEAT_SECONDS, OLD_SECONDS = 20.0, 1.0  # of counts that desks exchange; each counts for a minute
 PROTOCOLS = "sec-websocket-protocol"
 FULL = {
-    TOO_MANY_REQUESTS: "Too many pages without a sign-in are open at this address; close some of them",
+    429: "Too many pages without a sign-in are open at this address; close some of them",
     503: "Too many pages without a sign-in are open; try again later",
 }
 Hold = Callable[[Counter[str]], Counter[str] | None]
@@ -109,7 +99,7 @@ class DeskSocket:
     def __init__(
         self,
         app: ASGIApp,
-        protocol: Protocol,
+        protocol: socket_messages.Protocol,
         has_session: Callable[[str], bool],
         visitors: int,
         is_known: Callable[[str], bool] = lambda session: True,
@@ -121,7 +111,7 @@ class DeskSocket:
         self._repeating: asyncio.TimerHandle | None = None
         self._last_exchange = float("-inf")
         self._threads = ThreadPoolExecutor(SIGN_IN_THREADS, "sign-in")
-        self._open, self.runs = OpenSockets(visitors), RunQueue()
+        self._open, self.runs = socket_messages.OpenSockets(visitors), RunQueue()
         self._visitor_limiter = Limiter(VISITOR_MESSAGES, VISITOR_MESSAGES_PER_ADDRESS)
         self._person_limiter = Limiter(PERSON_MESSAGES, PERSON_MESSAGES_PER_ADDRESS)
 
@@ -147,9 +137,9 @@ class DeskSocket:
             # The handshake with the socket's own header, and without a session to resume if nobody is
             # signed in. Streamlit resumes a session for anyone who sends its identifier.
             headers = MutableHeaders(
-                raw=[header for header in scope["headers"] if header[0] != HEADER.encode()]
+                raw=[header for header in scope["headers"] if header[0] != socket_messages.HEADER.encode()]
             )
-            headers.append(HEADER, connection.socket.id)
+            headers.append(socket_messages.HEADER, connection.socket.id)
             if not connection.socket.is_signed_in and PROTOCOLS in headers:
                 headers[PROTOCOLS] = ",".join(headers[PROTOCOLS].split(",")[:2])
             await connection.serve(self._app, {**scope, "headers": headers.raw})
@@ -159,7 +149,7 @@ class DeskSocket:
             if self._hold and self._open.is_due:
                 self._repeat(self._hold)
 
-    async def _add(self, socket: OpenSocket) -> int:
+    async def _add(self, socket: socket_messages.OpenSocket) -> int:
         """As `OpenSockets.add`, of what is open at all desks."""
         while self._hold and not socket.is_signed_in and self._open.is_due:
             await self._exchange(self._hold)
@@ -191,15 +181,15 @@ class DeskSocket:
     def _repeat(self, hold: Hold) -> None:
         self._exchanging = self._exchanging or asyncio.create_task(self._exchange_once(hold))
 
-    def messages(self) -> Messages:
-        return Messages(self._protocol)
+    def messages(self) -> socket_messages.Messages:
+        return socket_messages.Messages(self._protocol)
 
-    async def pace(self, socket: OpenSocket) -> None:
+    async def pace(self, socket: socket_messages.OpenSocket) -> None:
         """Wait until the next message of this socket may pass; PolicyViolation if that is too long."""
         limiter = self._person_limiter if socket.is_signed_in else self._visitor_limiter
         now = asyncio.get_running_loop().time()
         if limiter.wait(socket, now) > LONGEST_WAIT:
-            raise PolicyViolation("too many messages")
+            raise socket_messages.PolicyViolation("too many messages")
         if wait := limiter.take(socket, now):
             await asyncio.sleep(wait)
 
@@ -215,7 +205,7 @@ class _Connection:
         self._subprotocol = next(iter(scope["subprotocols"]), "") or None
         resize = (scope.get("extensions") or {}).get(RESIZE, lambda size: None)
         address = client_network(scope["client"][0] if scope["client"] else "")
-        self.socket = OpenSocket(
+        self.socket = socket_messages.OpenSocket(
             address, self._make_room, resize, self._note_sign_in, is_signed_in=is_signed_in
         )
         self._messages, self._waiting = desk.messages(), deque[Any]()
@@ -261,7 +251,7 @@ class _Connection:
     async def _next(self) -> Message:
         """The next message whose turn has come, or the end."""
         await self._arrived.wait()
-        if self._end is None and self._waiting[0].WhichOneof("type") == RERUN:
+        if self._end is None and self._waiting[0].WhichOneof("type") == socket_messages.RERUN:
             await self._desk.runs.begin(self.socket)
         if self._end is not None:
             return self._end
@@ -279,13 +269,13 @@ class _Connection:
                 passed_on = self._messages.read(data, is_signed_in=is_signed_in)
                 if passed_on is not None:
                     await self._enqueue(passed_on)
-        except PolicyViolation as refused:
+        except socket_messages.PolicyViolation as refused:
             await self.close(POLICY_VIOLATION, str(refused))
         finally:
             self._over({"type": "websocket.disconnect", "code": NO_CODE})
 
     async def _enqueue(self, message: Any) -> None:
-        if self._waiting and supersedes(self._waiting[-1], message):
+        if self._waiting and socket_messages.supersedes(self._waiting[-1], message):
             self._waiting[-1] = message
         else:
             while len(self._waiting) >= MOST_WAITING:

@@ -15,7 +15,7 @@ from lib.database import DatabaseScope
 from lib.people.secret import secret
 from lib.people.tokens.audit import Audit
 from lib.serving.front.shared_route import PATH
-from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, subscription_of, words
+from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, describe, subscription_of
 from lib.views.tables import mail_subscriptions
 
 
@@ -50,7 +50,7 @@ class Unsubscriber:
             if not hmac.compare_digest(self._proof(subscription).encode(), proof.encode()):
                 return False
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == subscription.id))
-        self.audit.note(REMOVAL, "the link in a mail", subscription.owner, words(subscription))
+        self.audit.note(REMOVAL, "the link in a mail", subscription.owner, describe(subscription))
         return True
 
     def _proof(self, subscription: Subscription) -> str:

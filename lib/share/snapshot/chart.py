@@ -60,7 +60,7 @@ def drawing(chart: Chart, name: str, size: tuple[int, int]) -> tuple[str, list[f
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text).replace("xlink:href", "href")
     for color, variable in VARIABLES.items():
         text = text.replace(color, f"var({variable})")
-    return text, [round(place, 1) for place in places]
+    return text, [round(x, 1) for x in places]
 
 
 def picture(chart: Chart, kind: Literal["png", "svg"] = "png") -> bytes:

@@ -66,10 +66,10 @@ class Chart:
     has_zero: bool = True
     marks: Mapping[int, str] = field(default_factory=dict)
 
-    def bucket(self, place: int) -> str:
+    def bucket(self, index: int) -> str:
         """A bucket in words: its name, how much there is of it, and what is odd about it."""
-        about = self.parts[place] or self.marks.get(place, "")
-        return f"{self.names[place]} ({about})" if about else self.names[place]
+        about = self.parts[index] or self.marks.get(index, "")
+        return f"{self.names[index]} ({about})" if about else self.names[index]
 
 
 @dataclass(frozen=True)

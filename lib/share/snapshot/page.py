@@ -113,7 +113,7 @@ def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
         {"label": line.label, "color": line.color, "texts": [*line.texts], "names": [*line.names]}
         for line in time_chart.lines
     ]
-    names = [time_chart.bucket(place) for place in range(len(time_chart.names))]
+    names = [time_chart.bucket(index) for index in range(len(time_chart.names))]
     points = {"names": names, "lines": lines, "places": {name: x for name, (_, x) in drawings.items()}}
     sizes = {name: Markup(svg) for name, (svg, _) in drawings.items()}  # noqa: S704
     text = json.dumps(points, ensure_ascii=False).replace("<", "\\u003c")  # can't end the element it is in

@@ -6,18 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from lib.people import (
-    ALL_DEALS,
-    NO_DEALS,
-    READERS,
-    ROLES,
-    DealsGrant,
-    Grant,
-    Person,
-    Role,
-    cap_grant,
-    passwords,
-)
+from lib import people
 from lib.people.tokens.access import Access
 from lib.ui.admin import new_person, row_filters
 from lib.ui.kit import notes, sign_in
@@ -27,7 +16,7 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import Forbidden, TrancheError
 
 PROBLEM = "person_problem"
-DOES: dict[Role, str] = {
+DOES: dict[people.Role, str] = {
     "viewer": "sees what is granted, and changes nothing",
     "manager": "sees what is granted, and can be granted changes of deals",
     "admin": "sees and changes everything, and manages people",
@@ -35,7 +24,7 @@ DOES: dict[Role, str] = {
 OnClose = Callable[[], None]
 
 
-def sees(person: Person) -> str:
+def sees(person: people.Person) -> str:
     """A person's permissions in words."""
     if person.role == "admin":
         return "everything"
@@ -43,7 +32,7 @@ def sees(person: Person) -> str:
     return ", ".join(labels) or "nothing yet"
 
 
-def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
+def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[people.Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
     projects = dict.fromkeys(project for project, _ in pairs)
@@ -64,7 +53,7 @@ def add(context: PageContext, access: Access, close: OnClose) -> None:
     drawer(_add)(context, access, end)
 
 
-def change(context: PageContext, access: Access, person: Person, close: OnClose) -> None:
+def change(context: PageContext, access: Access, person: people.Person, close: OnClose) -> None:
     """Open the drawer of a person; `close` is called when it is closed."""
     drawer = st.dialog(
         plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=close
@@ -78,7 +67,7 @@ def _add(context: PageContext, access: Access, close: OnClose) -> None:
     grants = _grants(context, "new", role, ())
     fault = new_person.grants_fault(grants)
     beside([fault] if fault else [])
-    deals = _deals(context, "new", role, NO_DEALS)
+    deals = _deals(context, "new", role, people.NO_DEALS)
     if role != "admin":
         row_filters.draw(context, "new", grants, (), deals)
     _shares("new", role, shares=False)
@@ -91,11 +80,11 @@ def _add(context: PageContext, access: Access, close: OnClose) -> None:
     _problem()
 
 
-def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: OnClose) -> None:
+def _add_person(context: PageContext, access: Access, deals: people.DealsGrant, close: OnClose) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.note_attempt()
     entry, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
-    role: Role = st.session_state["person_role_new"]
+    role: people.Role = st.session_state["person_role_new"]
     if new_person.faults(access, entry) or new_person.grants_fault(grants):
         return
     name, email = entry.name or entry.username, entry.email or None
@@ -103,8 +92,8 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
 
     def add() -> None:
         new_grants = tuple(row_filters.grants_with_filters("new", grants))
-        new = Person(
-            entry.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
+        new = people.Person(
+            entry.username, name, email, role, new_grants, deals=people.cap_grant(role, deals), shares=shares
         )
         access.add(new, entry.password, context.person.username)
 
@@ -120,7 +109,7 @@ class _PersonDrawer:
 
     context: PageContext
     access: Access
-    person: Person
+    person: people.Person
     close: OnClose
 
     @property
@@ -159,18 +148,18 @@ class _PersonDrawer:
         """Draw the form of a new password, which revokes others' tokens, and one's own only on request."""
         password = st.text_input(
             "New password", type="password", key="person_new_password", autocomplete="new-password",
-            placeholder=f"At least {passwords.SHORTEST_PASSWORD} characters", live=new_person.LIVE,
+            placeholder=f"At least {people.passwords.SHORTEST_PASSWORD} characters", live=new_person.LIVE,
         )  # fmt: skip
         revokes = not self.is_oneself or st.checkbox(
             "Revoke my tokens too", value=True, key="person_revoke_tokens"
         )
         if not self.is_oneself:
             st.caption(f"{plain(self.person.name)} is signed out everywhere, and their tokens stop working.")
-        fault = passwords.fault(password)
+        fault = people.passwords.fault(password)
         beside([fault] if password and fault else [])
 
         def set_password() -> None:
-            text, by = passwords.check(password), self.context.person.username
+            text, by = people.passwords.check(password), self.context.person.username
             self.access.set_password(self.person.username, text, by, revokes_tokens=revokes)
 
         if st.button("Set password", key="person_set_password"):
@@ -212,10 +201,10 @@ def _change(drawer: _PersonDrawer) -> None:
     _problem()
 
 
-def _role(whose: str, role: Role, disabled: bool) -> Role:
-    choice: Role = st.segmented_control(
+def _role(whose: str, role: people.Role, disabled: bool) -> people.Role:
+    choice: people.Role = st.segmented_control(
         "Role",
-        ROLES,
+        people.ROLES,
         default=role,
         format_func=str.capitalize,
         required=True,
@@ -226,7 +215,7 @@ def _role(whose: str, role: Role, disabled: bool) -> Role:
     return choice
 
 
-def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
+def _grants(context: PageContext, whose: str, role: people.Role, grants: Iterable[people.Grant]) -> list[str]:
     return st.multiselect(
         "May see",
         grant_options(context.clients.slicers, grants),
@@ -238,15 +227,20 @@ def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant
     )
 
 
-def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> DealsGrant:
+def _deals(
+    context: PageContext, whose: str, role: people.Role, grant: people.DealsGrant
+) -> people.DealsGrant:
     if role == "admin":
-        return ALL_DEALS
+        return people.ALL_DEALS
     return new_person.draw_deals_grant(
-        context, f"person_deals_{whose}", cap_grant(role, grant), READERS.get(role, ALL_DEALS)
+        context,
+        f"person_deals_{whose}",
+        people.cap_grant(role, grant),
+        people.READERS.get(role, people.ALL_DEALS),
     )
 
 
-def _shares(whose: str, role: Role, *, shares: bool) -> bool:
+def _shares(whose: str, role: people.Role, *, shares: bool) -> bool:
     """Draw the permission for share links; returns what is granted, which an administrator needs not."""
     return st.checkbox(
         "May make share links, which people without an account open",

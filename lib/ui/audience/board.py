@@ -106,6 +106,6 @@ def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[di
     return [state.from_params(step, *about).params for step in steps[-MOST_STEPS:]]
 
 
-def place(context: PageContext) -> str:
+def container_key(context: PageContext) -> str:
     """The key of the container around the board, whose height is that of a board with or without a chart."""
     return "board" if granularities(context.slicer) else "board_timeless"

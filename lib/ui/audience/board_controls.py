@@ -71,9 +71,14 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         change = partial(history.change_by, context, "across", key)
         st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
         key = dates_picker.followed_key(CHANGES, view.changes)
-        change, words = partial(history.change_by, context, "changes", key), WORDS.__getitem__
+        change = partial(history.change_by, context, "changes", key)
         st.segmented_control(
-            "Changes in", state.CHANGES, format_func=words, key=key, required=True, on_change=change
+            "Changes in",
+            state.CHANGES,
+            format_func=WORDS.__getitem__,
+            key=key,
+            required=True,
+            on_change=change,
         )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from lib.figures.board import pivot_cross, pivot_rows, split_levels, split_pivot, split_table, split_tables
+from lib.figures.board import pivot_cross, split_levels, split_pivot, split_table, split_tables
 from lib.figures.board.split_pivot import Pivot
 from lib.figures.board.split_table import FileColumn
 from lib.figures.numbers import Numbers
@@ -157,7 +157,7 @@ def _lines_shortfall(focus: Focus) -> str:
 
 def _ask_pivot(focus: Focus) -> ChartData:
     pivot = split_tables.fetch_pivot(focus)
-    split = pivot_rows.as_split(pivot)
+    split = split_tables.as_split(pivot)
     return ChartData(split, split.answer, pivot=pivot)
 
 

@@ -6,16 +6,7 @@ from functools import partial
 import streamlit as st
 
 from lib.figures import numbers, waits
-from lib.figures.board.moved import (
-    adds_up,
-    alike,
-    compute,
-    notes,
-    rank,
-    share_of_change,
-    table,
-    total_sentence,
-)
+from lib.figures.board import moved
 from lib.figures.caches import SessionCache
 from lib.figures.query import ask, filters
 from lib.figures.query.focus import Focus
@@ -41,7 +32,7 @@ def find_movers(focus: Focus) -> Moved:
     cache: SessionCache[Moved] = session_cache.of(MOVERS_KEY, partial(SessionCache, ask.SECONDS, MOST))
     key = (*focus.context.viewer, focus.query, focus.comparison, focus.field.name)
     audience: Ask = partial(focus.context.reporting.audience, slicer=focus.slicer)
-    return waits.cached(cache, key, partial(compute, focus, waits.track(audience)))
+    return waits.cached(cache, key, partial(moved.compute, focus, waits.track(audience)))
 
 
 def movers_csv(focus: Focus, movers: Moved) -> str:
@@ -49,17 +40,17 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     contribution = "Own change" if isinstance(movers.kind, Own) else "Contribution"
     unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
-    shares = ["Share of the change, %"] if adds_up(movers) else []
+    shares = ["Share of the change, %"] if moved.adds_up(movers) else []
     days = numbers.days(*focus.comparison.before) if focus.comparison else ""
     rows: list[Sequence[object]] = [
         [f"Question: {export_menu.question(focus, ())}, compared with {days}"],
-        [f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}"],
-        [f"Precision: {notes(focus, movers)}"],
+        [f"What moved: {' '.join([moved.total_sentence(focus, movers), *moved.alike(focus, movers)])}"],
+        [f"Precision: {moved.notes(focus, movers)}"],
         [*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares],
     ]
-    for name, mover in rank(movers):
+    for name, mover in moved.rank(movers):
         figures = [mover.contribution, mover.rate, mover.mix, mover.before, mover.now]
-        figures += [share_of_change(movers, mover)] if shares else []
+        figures += [moved.share_of_change(movers, mover)] if shares else []
         texts = export_menu.cells([float("nan") if figure is None else figure for figure in figures])
         rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
@@ -85,10 +76,13 @@ def draw(context: PageContext) -> None:
 
 
 def _draw(focus: Focus, movers: Moved) -> None:
-    values = rank(movers)
+    values = moved.rank(movers)
     can_part = any(mover.mix is not None for _, mover in values)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
-        st.markdown(plain(" ".join([total_sentence(focus, movers), *alike(focus, movers)])), width="stretch")
+        st.markdown(
+            plain(" ".join([moved.total_sentence(focus, movers), *moved.alike(focus, movers)])),
+            width="stretch",
+        )
         if can_part:
             st.toggle("Rate and mix", key=PARTS)
         if values:
@@ -100,11 +94,11 @@ def _draw(focus: Focus, movers: Moved) -> None:
                     board_controls.draw_chart_files(focus)
                     export_menu.way_on()
     if values:
-        mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
+        mover_table = moved.table(focus, movers, can_part and st.session_state.get(PARTS, False))
         rows_mount.draw(
             page_clicks.MOVERS,
             [mover_table],
             history.receipt(page_clicks.MOVERS),
             partial(page_clicks.catch_up, focus.context),
         )
-    st.caption(plain(notes(focus, movers)))
+    st.caption(plain(moved.notes(focus, movers)))

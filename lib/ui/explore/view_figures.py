@@ -49,11 +49,11 @@ def draw(context: PageContext) -> None:
 def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:
     """The four that come first: where an alert fires, the start page, the person's own, the latest."""
 
-    def place(view: SavedView) -> tuple[bool, bool, bool, float]:
+    def rank(view: SavedView) -> tuple[bool, bool, bool, float]:
         fires = view.id in alerts and alerts[view.id].state == "firing"
         return not fires, view.id != start, not view.is_mine, -view.changed.timestamp()
 
-    return sorted(views, key=place)[:MOST]
+    return sorted(views, key=rank)[:MOST]
 
 
 def question(focus: Focus) -> AudienceQuery:

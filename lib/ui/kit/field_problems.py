@@ -55,7 +55,7 @@ class FieldProblems:
     def with_names(self, *path: str | int) -> list[str]:
         """The messages inside of this place, each after the name of its field."""
         return [
-            f"{_words(where).capitalize()}: {text}" if where else text
+            f"{_field_label(where).capitalize()}: {text}" if where else text
             for where, sentences in self.inside(*path).messages.items()
             for text in sentences
         ]
@@ -64,7 +64,7 @@ class FieldProblems:
         """The messages that are at none of the places `visible`, each with its place."""
         visible_paths = list(visible)
         return [
-            f"{_words(where)}: {text}" if where else text
+            f"{_field_label(where)}: {text}" if where else text
             for where, sentences in self.messages.items()
             if not any(where[: len(path)] == path for path in visible_paths)
             for text in sentences
@@ -107,5 +107,5 @@ def _at(request: Any, path: Path) -> Any:
     return request
 
 
-def _words(path: Path) -> str:
+def _field_label(path: Path) -> str:
     return " ".join(str(step + 1) if isinstance(step, int) else step.replace("_", " ") for step in path)
