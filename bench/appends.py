@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from lib.engines.resident import ResidentEngine, prepare
-from lib.engines.sums import Question
+from lib.engines import Question, prepare
+from lib.engines.resident import ResidentEngine
 from lib.ingest import ImportJob, Rejects, import_files, readers
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import parse_definition

@@ -18,7 +18,8 @@ from unittest.mock import patch
 from limits import estimate, exact, written
 from splits.rows import Case
 
-from lib.engines.resident import ResidentEngine, prepare
+from lib.engines import prepare
+from lib.engines.resident import ResidentEngine
 from lib.engines.resident.checksums import StoredFile
 from lib.engines.resident.engine import OpenLayouts
 from lib.engines.resident.layout import Layout

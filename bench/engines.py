@@ -28,7 +28,7 @@ from connected import CONNECTION, connected, publish
 from databases import binaries, clickhouse, missing_for_clickhouse, server
 from spark_server import missing_for_spark, spark_server
 
-from lib.engines.connected_slicers import ConnectedSlicers
+from lib.engines import ConnectedSlicers
 from lib.engines.plain_pandas import PandasEngine
 from lib.slicers.warehouse import Warehouse
 from lib.wire.deadline import Deadline

@@ -32,8 +32,8 @@ sys.path += [str(Path(__file__).parent.parent / part) for part in ("tests", ".")
 from databases import binaries, server
 from spark_server import missing_for_spark, spark_server
 
+from lib.engines import ConnectedSlicers
 from lib.engines.connected.spark import FEW_PARTITIONS
-from lib.engines.connected_slicers import ConnectedSlicers
 from lib.people import Person
 from lib.people.tokens.access import Access
 from lib.reporting.service import ReportingService

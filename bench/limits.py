@@ -20,7 +20,8 @@ from desk_people import cookies, others
 from splits.rows import Case, make_rows
 from splits.tools import definition, question
 
-from lib.engines.resident import ResidentEngine, prepare
+from lib.engines import prepare
+from lib.engines.resident import ResidentEngine
 from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
 

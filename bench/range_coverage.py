@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.engines import Aggregate
 from lib.engines.resident import sampling
 from lib.engines.resident.accumulate import product
 from lib.engines.resident.build import build
 from lib.engines.resident.draw import Draw
 from lib.engines.resident.layout import Layout
-from lib.engines.sums import Aggregate
 from lib.figures.query.compared_answers import change
 from lib.reporting import intervals
 from lib.reporting.answers import Estimate

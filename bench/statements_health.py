@@ -25,9 +25,7 @@ from statements import NOISES, counts
 
 from lib.deals.deal_health import DealContext, DealHealth
 from lib.deals.models import DemandDeal, Dsp, EntityChange, GeoTarget, ListTarget, Seat, SupplyPackage
-from lib.insight import change_point, diagnosis
-from lib.insight.assessor import Assessor
-from lib.insight.deal_report import DealReport
+from lib.insight import Assessor, Insight, change_point, diagnosis
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.slicers.granularities import time_key_field
@@ -256,7 +254,7 @@ def judged(population: Made) -> dict[int, str]:
     One of a day that is off by more than one is "another day".
     """
     rows = pd.concat(population.frames, ignore_index=True).astype(dict.fromkeys((*KEYS, DAY), "category"))
-    report = DealReport("p", "s", SLICER, TODAY, lambda query: population.answer(query, rows), True)
+    report = Insight("p", "s", SLICER, TODAY, lambda query: population.answer(query, rows), True)
     context = DealContext(
         population.packages,
         {},

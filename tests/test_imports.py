@@ -109,6 +109,24 @@ def test_the_server_and_pages_go_through_the_doors() -> None:
     assert not broken, _shown(broken)
 
 
+def test_benches_go_through_the_doors() -> None:
+    """Benches import locked rooms by their doors, but for the very part that they measure."""
+    parts = {
+        "checksums": ("engines.resident",), "range_coverage": ("engines.resident",),
+        "appends": ("engines.resident",), "limits": ("engines.resident",), "tools": ("engines.resident",),
+        "engines": ("engines.plain_pandas",), "hand_written": ("engines.connected.spark",),
+        "statements": ("insight.evidence", "insight.forecast"),
+        "statements_health": ("insight.change_point", "insight.diagnosis"),
+    }  # fmt: skip
+    doors = ("ingest", "engines", "insight", "agents", "share")
+    for path in (ROOT / "bench").rglob("*.py"):
+        for module, name in re.findall(r"^from lib\.(\S+) import (.*)", path.read_text("utf-8"), re.M):
+            inside = [part for part in name.split(", ") if (ROOT / "lib" / module / f"{part}.py").exists()]
+            names = [f"{module}.{part}" for part in inside] or [module]
+            behind = [part for part in names if part.split(".")[0] in doors and "." in part]
+            assert all(part.startswith(parts.get(path.stem, "none")) for part in behind), (path.name, behind)
+
+
 def test_imports_start_at_lib() -> None:
     """No relative imports, and none that would find a second copy because lib stands first on sys.path."""
     copies = {path.stem for path in (ROOT / "lib").iterdir()} - {"__init__", "__pycache__"}

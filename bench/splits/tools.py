@@ -9,8 +9,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from lib.engines.resident import ResidentEngine, prepare
-from lib.engines.sums import Question
+from lib.engines import Question, prepare
+from lib.engines.resident import ResidentEngine
 from lib.slicers.definition import Definition
 from lib.slicers.measures import pairs
 from lib.slicers.warehouse import StoredSlicer, Warehouse
