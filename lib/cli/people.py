@@ -1,7 +1,6 @@
 """`tranche user …`: who may sign in, and what they may see."""
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -175,7 +174,17 @@ def grant(
     access = _access()
     access.people.require(name)
     if not (revoke or yes):
-        _confirm_new(own, settings)
+        # A grant of what does not exist may be a slip, or come later.
+        from lib.slicers.warehouse import Warehouse
+
+        pairs = map("/".join, Warehouse(settings.warehouse).slicers())
+        slicers = {*(settings.remote.slicers if settings.remote.base_url else pairs)}
+        names = slicers | {name.partition("/")[0] for name in slicers}
+        for new in own:
+            target = new.project if new.slicer is None else f"{new.project}/{new.slicer}"
+            if new.project != EVERYTHING and target not in names:
+                reason = UnknownName("project" if new.slicer is None else "slicer", target, names).reason
+                click.confirm(f"{reason.rstrip('.?')}. Grant it anyway?", abort=True, err=True)
     person = access.regrant(name, own, caller(), takes=revoke)
     click.echo(_describe(person), err=True)
     _offer_seats(person, settings)
@@ -207,20 +216,6 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return passwords.check(sys.stdin.readline().rstrip("\r\n"))
     return passwords.check(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
-
-
-def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
-    """Ask about each grant of what does not exist: it may be a slip, or come later."""
-    from lib.slicers.warehouse import Warehouse
-
-    pairs = map("/".join, Warehouse(settings.warehouse).slicers())
-    slicers = {*(settings.remote.slicers if settings.remote.base_url else pairs)}
-    names = slicers | {name.partition("/")[0] for name in slicers}
-    for grant in grants:
-        target = grant.project if grant.slicer is None else f"{grant.project}/{grant.slicer}"
-        if grant.project != EVERYTHING and target not in names:
-            reason = UnknownName("project" if grant.slicer is None else "slicer", target, names).reason
-            click.confirm(f"{reason.rstrip('.?')}. Grant it anyway?", abort=True, err=True)
 
 
 def _grants(person: Person) -> str:

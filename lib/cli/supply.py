@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lib.cli.options import caller, table
-from lib.deals.supply.store import ImportOutcome, SupplyFiles, folder_files
+from lib.deals.supply.store import SupplyFiles, folder_files
 from lib.people.tokens.audit import Audit, Event
 from lib.serving import connect
 from lib.settings import Settings
@@ -32,20 +32,6 @@ def supply(folder: Path) -> None:
     note = partial(_note, resources.access.audit)
     files = SupplyFiles(resources.access.store.engine, None, note, caller())
     outcomes = files.add(names)
-    _report(outcomes, others)
-    refusals = [outcome for outcome in outcomes if outcome.refusal]
-    if refusals:
-        sentences = "\n".join(outcome.refusal for outcome in refusals[:MOST_LINES])
-        more = f"\nand {len(refusals) - MOST_LINES:,} more" if len(refusals) > MOST_LINES else ""
-        raise ImportRefused(f"{len(refusals):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
-
-
-def _note(audit: Audit, event: Event, detail: str) -> None:
-    audit.note(event, caller(), "supply files", detail)
-
-
-def _report(outcomes: list[ImportOutcome], others: int) -> None:
-    """Print what was imported, and the lines that were not read."""
     read = [outcome for outcome in outcomes if not outcome.refusal]
     kinds = sorted({outcome.kind for outcome in read})
     rows = [
@@ -64,3 +50,12 @@ def _report(outcomes: list[ImportOutcome], others: int) -> None:
         click.echo(line, err=True)
     if others:
         click.echo(f"{others:,} other files were skipped", err=True)
+    refusals = [outcome for outcome in outcomes if outcome.refusal]
+    if refusals:
+        sentences = "\n".join(outcome.refusal for outcome in refusals[:MOST_LINES])
+        more = f"\nand {len(refusals) - MOST_LINES:,} more" if len(refusals) > MOST_LINES else ""
+        raise ImportRefused(f"{len(refusals):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
+
+
+def _note(audit: Audit, event: Event, detail: str) -> None:
+    audit.note(event, caller(), "supply files", detail)

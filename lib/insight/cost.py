@@ -78,7 +78,9 @@ def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str |
     each: list[Trial] = []
     omissions: list[Element] = []
     for element in elements(own):
-        rest = report_filters(_without(own, element), slicer, lists, media_type)
+        name = element.kind.field
+        targets = tuple(target for target in getattr(own, name) if target not in element.targets)
+        rest = report_filters(own.model_copy(update={name: targets}), slicer, lists, media_type)
         trial = _trial(element, whole, rest, slicer)
         if trial is None:
             omissions.append(element)
@@ -110,12 +112,6 @@ def costs(all_trials: Trials, answers: Sequence[Audience], field: str) -> list[T
         change, compare = answer.total_of(field), estimate.share if trial.restricts else estimate.part
         target_costs.append(TargetCost(trial.element, trial.restricts, change, compare(change, volume)))
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
-
-
-def _without(targeting: Targeting, element: Element) -> Targeting:
-    name = element.kind.field
-    targets = tuple(target for target in getattr(targeting, name) if target not in element.targets)
-    return targeting.model_copy(update={name: targets})
 
 
 def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slicer) -> Trial | None:

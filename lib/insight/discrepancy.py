@@ -101,7 +101,9 @@ def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float
             continue
         ratios[step] = float(buyers[step][has_both].sum() / ours[step][has_both].sum())
         weight_step = "wins" if step == "spend" and "wins" in buyers and "wins" in ours else step
-        noise = _noise(ours[weight_step][has_both], buyers[weight_step][has_both])
+        # How much noisier a day is than one of large counts; as usual where a side has none.
+        counts = np.nan_to_num(ours[weight_step][has_both]), np.nan_to_num(buyers[weight_step][has_both])
+        noise = np.sqrt(1 + sum(1 / (side + 0.5) for side in counts) / COUNT_NOISE**2)
         gap = _gap(
             step, np.array(days)[has_both], (ours[step][has_both], buyers[step][has_both]), noise, tolerance
         )
@@ -139,13 +141,6 @@ def _gap(
     their_sum, our_sum = theirs[begin:end].sum(), ours[begin:end].sum()
     ratio = float(their_sum / our_sum) if our_sum else np.inf
     return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio)
-
-
-def _noise(ours: Numbers, theirs: Numbers) -> Numbers:
-    """How much noisier a day is than one of large counts; as usual where a side has none."""
-    counts = np.nan_to_num(ours), np.nan_to_num(theirs)
-    noise: Numbers = np.sqrt(1 + sum(1 / (side + 0.5) for side in counts) / COUNT_NOISE**2)
-    return noise
 
 
 def _side(raw: Numbers, series: Numbers, noise: Numbers, spread: float, bounds: tuple[float, float]) -> int:

@@ -106,22 +106,18 @@ class LinkPages:
         code = fields.get("code", "")
         entry = self._codes.enter(link, code if isinstance(code, str) else "")
         if entry.closes_link:
-            self._report_closing(link, owner)
+            self._installation.access.audit.note(
+                "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
+            )
+            subject, text = f"{link.name}: the share link is closed", TELL_CLOSED.format(link.name)
+            try:
+                tell(self._engine, self._settings, owner, subject, text, link=("Open Access", "access"))
+            except TrancheError as error:
+                log.warning("That share link %d is closed could not be mailed: %s", link.id, error.reason)
             return self._closed_link
         if not entry.key:
             return self._ask_for_code(link, f"{WRONG_CODE}.", UNPROCESSABLE)
         return SharedPage("", page.policy(link.origins), SEE_OTHER, entry.key)
-
-    def _report_closing(self, link: ShareLink, owner: Person) -> None:
-        """Tell the owner of a link that wrong codes closed it; it is closed whether or not that works."""
-        self._installation.access.audit.note(
-            "share link closed", f"share link {link.id}", owner.username, f"'{link.name}', wrong codes"
-        )
-        subject, text = f"{link.name}: the share link is closed", TELL_CLOSED.format(link.name)
-        try:
-            tell(self._engine, self._settings, owner, subject, text, link=("Open Access", "access"))
-        except TrancheError as error:
-            log.warning("That share link %d is closed could not be mailed: %s", link.id, error.reason)
 
     def _mail_code(self, link: ShareLink, owner: Person) -> bool:
         """Mail a new code to the link's address; whether the desk has a mail server."""

@@ -8,7 +8,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -137,11 +137,18 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
     """
     # A repeat of what may have succeeded would do it twice: `retries` is 0 for what is not idempotent.
     for attempt in range(request.retries):
-        answer = _try(http, request)
+        answer: httpx.Response | errors.Unreachable
+        try:
+            answer = _once(http, request)
+        except errors.CircuitOpen:
+            raise
+        except errors.Unreachable as error:
+            answer = error
         response = answer if isinstance(answer, httpx.Response) else None
         if response is not None and response.status_code not in PASSING:
             return response
-        wait = max(retry_after(response), _pause(attempt))
+        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)  # doubling, with full jitter
+        wait = max(retry_after(response), random.uniform(0, longest))  # noqa: S311
         remaining = request.deadline.remaining()
         if wait > WAITED_FOR or (remaining is not None and wait >= remaining):
             if isinstance(answer, errors.Unreachable):
@@ -157,23 +164,22 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    with _watch(request.breaker) as responses, _family(request.deadline), sockets.until(request.deadline):
-        response = http.send(_request(http, request), stream=True)
-        responses(response)
+    breaker = request.breaker
+    watching: AbstractContextManager[Callable[[httpx.Response], None] | None]
+    watching = nullcontext() if breaker is None else breaker.watching()
+    with watching as responses, _family(request.deadline), sockets.until(request.deadline):
+        headers = {"Accept-Encoding": "gzip, deflate", **(request.headers or {})}
+        if request_id := request_ids.current():
+            headers[request_ids.HEADER] = request_id
+        timeout = _timeout(http, request)
+        parts = {"json": request.json, "content": request.content, "headers": headers, "timeout": timeout}
+        response = http.send(http.build_request(request.method, request.path, **parts), stream=True)
+        if responses is not None:
+            responses(response)
         try:
             yield response, _pieces(response, request)
         finally:
             response.close()
-
-
-def _try(http: httpx.Client, request: Call) -> httpx.Response | errors.Unreachable:
-    """The answer, or why the service could not be reached."""
-    try:
-        return _once(http, request)
-    except errors.CircuitOpen:
-        raise
-    except errors.Unreachable as error:
-        return error
 
 
 def _once(http: httpx.Client, request: Call) -> httpx.Response:
@@ -182,20 +188,6 @@ def _once(http: httpx.Client, request: Call) -> httpx.Response:
     # The body is decoded by now: with these headers httpx would decode it once more.
     headers = [pair for pair in response.headers.multi_items() if pair[0] not in _TRANSFER_HEADERS]
     return httpx.Response(response.status_code, headers=headers, content=body, request=response.request)
-
-
-def _request(http: httpx.Client, request: Call) -> httpx.Request:
-    headers = {"Accept-Encoding": "gzip, deflate", **(request.headers or {})}
-    if request_id := request_ids.current():
-        headers[request_ids.HEADER] = request_id
-    return http.build_request(
-        request.method,
-        request.path,
-        json=request.json,
-        content=request.content,
-        headers=headers,
-        timeout=_timeout(http, request),
-    )
 
 
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
@@ -255,18 +247,3 @@ def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
     limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
     connect, read, write, pool = (remaining if own is None else min(remaining, own) for own in limits)
     return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
-
-
-@contextmanager
-def _watch(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]]:
-    """Watch the call by the circuit breaker, if there is one."""
-    if breaker is None:
-        yield lambda response: None
-    else:
-        with breaker.watching() as responses:
-            yield responses
-
-
-def _pause(attempt: int) -> float:
-    """Seconds before the next attempt: doubling, with full jitter."""
-    return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311

@@ -49,22 +49,17 @@ def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
     numbers = {row.name: row.seq for row in source.execute(NUMBERS)}
     counts = {}
     for table in tables:
-        counts[table.name] = _copy(source, target, table)
+        mapping_result = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table)).mappings()
+        total = 0
+        for rows in mapping_result.partitions():
+            target.execute(insert(table), [dict(row) for row in rows])
+            total += len(rows)
+        new: int = target.execute(select(func.count()).select_from(table)).scalar_one()
+        if new != total:
+            raise Misconfigured(f"Of the table {table.name} {new} of {total} rows arrived; nothing was moved")
+        counts[table.name] = new
         _go_on(target, table, numbers.get(table.name))
     return counts
-
-
-def _copy(source: Connection, target: Connection, table: Table) -> int:
-    """Copy the rows of a table; returns how many arrived."""
-    mapping_result = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table)).mappings()
-    total = 0
-    for rows in mapping_result.partitions():
-        target.execute(insert(table), [dict(row) for row in rows])
-        total += len(rows)
-    new: int = target.execute(select(func.count()).select_from(table)).scalar_one()
-    if new != total:
-        raise Misconfigured(f"Of the table {table.name} {new} of {total} rows arrived; nothing was moved")
-    return new
 
 
 def _go_on(target: Connection, table: Table, number: int | None) -> None:

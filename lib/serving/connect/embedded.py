@@ -64,7 +64,16 @@ class EmbeddedReporting(Reporting):
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures; see Reporting. This service knows every extension: nothing is left to do here."""
         query = for_service(query, slicer or self.info(where(query)))
-        return _own(self._answer("audience", query, self._service.audience))
+        audience = self._answer("audience", query, self._service.audience)
+        # Frames of its own, which share their memory until one is changed (copy on write); as over HTTP, an
+        # optional one without columns is None.
+        parts = {name: getattr(audience, name) for name in audience.__dataclass_fields__}
+        frames: dict[str, Any] = {
+            name: part.copy(deep=False) if part.shape[-1] or name not in OPTIONAL else None
+            for name, part in parts.items()
+            if isinstance(part, pd.DataFrame | pd.Series)
+        }
+        return replace(audience, **frames)
 
     def records(self, query: RecordsQuery, slicer: Slicer) -> RecordTable:
         """The records behind a figure; see Reporting."""
@@ -129,17 +138,3 @@ def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
                 raise
             if deadline.is_abandoned and future.cancel():
                 deadline.check()
-
-
-def _own(audience: Audience) -> Audience:
-    """The answer with frames of its own, which share their memory until one is changed (copy on write).
-
-    An optional frame without columns is None, as over HTTP.
-    """
-    parts = {name: getattr(audience, name) for name in audience.__dataclass_fields__}
-    frames: dict[str, Any] = {
-        name: part.copy(deep=False) if part.shape[-1] or name not in OPTIONAL else None
-        for name, part in parts.items()
-        if isinstance(part, pd.DataFrame | pd.Series)
-    }
-    return replace(audience, **frames)

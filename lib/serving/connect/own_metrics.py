@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from lib.slicers import formulas
 from lib.slicers.models import OwnField, Slicer
@@ -37,17 +37,12 @@ def problem(formula: str, slicer: Slicer) -> str:
     try:
         expression = formulas.parse(formula, names)
     except UnknownName as error:
-        return _name_of_title(error.name, slicer, names) or _sentence(error)
+        name_of = {(slicer.data_field(name).description or name).casefold(): name for name in names}
+        match = name_of.get(error.name.casefold())
+        return _sentence(error) if match is None else f"'{error.name}' is written {formulas.Field(match)}."
     except BadRequest as error:
         return _sentence(error)
     return "" if expression.fields() else "Name at least one data field."
-
-
-def _name_of_title(title: str, slicer: Slicer, names: Collection[str]) -> str:
-    """Which name to write for the title of a data field; empty where none has this title."""
-    name_of = {(slicer.data_field(name).description or name).casefold(): name for name in names}
-    match = name_of.get(title.casefold())
-    return "" if match is None else f"'{title}' is written {formulas.Field(match)}."
 
 
 def _sentence(error: BadRequest) -> str:

@@ -198,24 +198,7 @@ class BoardRoute:
             answer = problem(PATH, BadRequest(reason), TOO_LARGE)
             answer.headers["Connection"] = "close"
             return answer
-        return await self._start(
-            request,
-            read(body, request.headers.get("accept-language", ""), request.cookies),
-            person,
-            deadline,
-        )
-
-    def _admit(self, cookie: str) -> Any:
-        """Whoever is signed in; raises Throttled beyond their clicks of a minute."""
-        person = self._person_of(cookie)
-        if person is not None:
-            self._clicks.admit(person.username)
-        return person
-
-    async def _start(
-        self, request: Request, board_request: BoardRequest, person: SignedIn, deadline: Deadline
-    ) -> "Response | _Stream":
-        """The answer with its first line ready. Raises why there is none."""
+        board_request = read(body, request.headers.get("accept-language", ""), request.cookies)
         if board_request.ahead and not await self._is_worth_it(board_request, person):
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
         work = _Work(self._answers.lines(board_request, person, deadline), deadline)
@@ -225,6 +208,13 @@ class BoardRoute:
         stream = _Stream(work, request)
         await stream.begin()
         return stream
+
+    def _admit(self, cookie: str) -> Any:
+        """Whoever is signed in; raises Throttled beyond their clicks of a minute."""
+        person = self._person_of(cookie)
+        if person is not None:
+            self._clicks.admit(person.username)
+        return person
 
     async def _is_worth_it(self, board_request: BoardRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""

@@ -268,21 +268,18 @@ class _Connection:
                 data, is_signed_in = message.get("bytes"), self.socket.is_signed_in
                 passed_on = self._messages.read(data, is_signed_in=is_signed_in)
                 if passed_on is not None:
-                    await self._enqueue(passed_on)
+                    if self._waiting and socket_messages.supersedes(self._waiting[-1], passed_on):
+                        self._waiting[-1] = passed_on
+                    else:
+                        while len(self._waiting) >= MOST_WAITING:
+                            self._has_room.clear()
+                            await self._has_room.wait()
+                        self._waiting.append(passed_on)
+                    self._arrived.set()
         except socket_messages.PolicyViolation as refused:
             await self.close(POLICY_VIOLATION, str(refused))
         finally:
             self._over({"type": "websocket.disconnect", "code": NO_CODE})
-
-    async def _enqueue(self, message: Any) -> None:
-        if self._waiting and socket_messages.supersedes(self._waiting[-1], message):
-            self._waiting[-1] = message
-        else:
-            while len(self._waiting) >= MOST_WAITING:
-                self._has_room.clear()
-                await self._has_room.wait()
-            self._waiting.append(message)
-        self._arrived.set()
 
     async def close(self, code: int, reason: str) -> None:
         """Close the socket, unless it is closed."""

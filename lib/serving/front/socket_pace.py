@@ -141,17 +141,13 @@ class RunQueue:
             if wait := max(min(waits.values()), self._shared_wait(now)):
                 self._timer = loop.call_later(wait, self._start)
                 return
-            self._begin(
-                min((socket for socket in waiting if not waits[socket]), key=lambda socket: socket.runs), now
-            )
-
-    def _begin(self, socket: OpenSocket, now: float) -> None:
-        if self._is_beside_people(now):
-            self._beside_people.take(now)
-        self._limiter.take(socket, now)
-        self._visitors[socket] = now
-        socket.runs += 1
-        self._waiting[socket].set_result(None)
+            socket = min((socket for socket in waiting if not waits[socket]), key=lambda socket: socket.runs)
+            if self._is_beside_people(now):
+                self._beside_people.take(now)
+            self._limiter.take(socket, now)
+            self._visitors[socket] = now
+            socket.runs += 1
+            self._waiting[socket].set_result(None)
 
     def _wait(self, socket: OpenSocket, now: float) -> float:
         """Seconds until this socket may have a run: by its rates, and when the one that it has is over."""

@@ -292,25 +292,8 @@ class RemoteDeals:
         return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
 
     def _whole(self, person: Person, memory: Memory) -> Deals:
-        if self._has_lists(memory):
-            return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
-        seats, abilities = seats_of(self._settings.remote.seats), self._abilities(PLAIN, person)
-        return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
-
-    def client(self, abilities: Abilities) -> Deals:
-        """A client without a journal, as if the service had lists."""
-        return Deals(*self._service, **self._options, abilities=abilities)
-
-    def _abilities(self, does: Abilities, person: Person) -> Abilities:
-        refuses = "" if self._settings.remote.deals_mapping_confirmed else NEEDS_CONFIRMATION
-        refuses = refuses if person.deals.writes else READ_ONLY
-        return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
-
-    def _has_lists(self, memory: Memory) -> bool:
-        """Whether the service has lists; if it had none, it is checked again after some minutes.
-
-        While it does not answer, what is remembered of it shows that it keeps none.
-        """
+        # A service without lists is checked again after some minutes. While it does not answer, what is
+        # remembered of it shows that it keeps none.
         with self._lock:
             lists, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
         if lists is None or (not lists and is_old):
@@ -323,4 +306,16 @@ class RemoteDeals:
                 lists = does_find = False
             with self._lock:
                 self._lists, self._finds, self._looked_at = lists, does_find, self._now()
-        return lists
+        if lists:
+            return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
+        seats, abilities = seats_of(self._settings.remote.seats), self._abilities(PLAIN, person)
+        return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
+
+    def client(self, abilities: Abilities) -> Deals:
+        """A client without a journal, as if the service had lists."""
+        return Deals(*self._service, **self._options, abilities=abilities)
+
+    def _abilities(self, does: Abilities, person: Person) -> Abilities:
+        refuses = "" if self._settings.remote.deals_mapping_confirmed else NEEDS_CONFIRMATION
+        refuses = refuses if person.deals.writes else READ_ONLY
+        return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)

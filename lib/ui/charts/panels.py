@@ -34,22 +34,33 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     labels = theme.shorten([panel.line.label for panel in panels], LABEL_LENGTH)
     for index, panel in enumerate(panels):
         _axes(chart, index, len(panels), panel, scale)
-        for trace in _traces(panel.line, field, numbers):
-            chart.add_trace(trace.update(xaxis=f"x{_number(index)}", yaxis=f"y{_number(index)}"))
-        _title(chart, index, labels[index], panel.figure)
+        line = panel.line
+        now = ChartLine(line.label, line.now)
+        traces = time_chart.band(line.now)
+        if line.before is not None:
+            earlier = ChartLine(f"{line.label}, before", line.before)
+            traces.append(time_chart.line(earlier, line.now, field, numbers, palette.GRAY, is_dotted=True))
+        if not line.now.is_whole.all():
+            traces += time_chart.partial(now, field, numbers, line.color)
+        traces.append(time_chart.line(now, line.now, field, numbers, line.color))
+        name = _number(index)
+        for trace in traces:
+            trace.update(marker={"size": 3}, hoverlabel={"namelength": -1})
+            chart.add_trace(trace.update(xaxis=f"x{name}", yaxis=f"y{name}"))
+        chart.add_annotation(
+            text=f"<b>{labels[index]}</b><br>{theme.plain_text(panel.figure)}",
+            xref=f"x{name} domain",
+            yref=f"y{name} domain",
+            x=0,
+            y=1,
+            yshift=4,
+            xanchor="left",
+            yanchor="bottom",
+            align="left",
+            showarrow=False,
+            font={"size": 12},
+        )
     return chart
-
-
-def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scatter]:
-    now = ChartLine(line.label, line.now)
-    traces = time_chart.band(line.now)
-    if line.before is not None:
-        earlier = ChartLine(f"{line.label}, before", line.before)
-        traces.append(time_chart.line(earlier, line.now, field, numbers, palette.GRAY, is_dotted=True))
-    if not line.now.is_whole.all():
-        traces += time_chart.partial(now, field, numbers, line.color)
-    traces.append(time_chart.line(now, line.now, field, numbers, line.color))
-    return [trace.update(marker={"size": 3}, hoverlabel={"namelength": -1}) for trace in traces]
 
 
 def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
@@ -104,24 +115,6 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, scale: list[fl
                 "showticklabels": column == 0,
             },
         }
-    )
-
-
-def _title(chart: go.Figure, index: int, label: str, text: str) -> None:
-    """The value's name and, below it, its figure."""
-    name = _number(index)
-    chart.add_annotation(
-        text=f"<b>{label}</b><br>{theme.plain_text(text)}",
-        xref=f"x{name} domain",
-        yref=f"y{name} domain",
-        x=0,
-        y=1,
-        yshift=4,
-        xanchor="left",
-        yanchor="bottom",
-        align="left",
-        showarrow=False,
-        font={"size": 12},
     )
 
 

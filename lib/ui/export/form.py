@@ -42,18 +42,14 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
         "escape_formulas": int(escapes),
         "full_digits": int(full_digits),
     }
-    export_query = _query(context, question).model_copy(update=choices)
-    return for_service(export_query, context.slicer)
-
-
-def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:
-    """The question without extensions that its service lacks, in Audience's order, and without paging."""
+    # Without extensions that the service lacks, in Audience's order, and without paging.
     unknown = {*EXTENSIONS} - {*context.slicer.extensions}
-    same: dict[str, Any] = query.model_dump(include=SAME - unknown)
-    if "order_by" not in unknown and query.split_by and context.slicer.data_fields:
+    same: dict[str, Any] = question.model_dump(include=SAME - unknown)
+    if "order_by" not in unknown and question.split_by and context.slicer.data_fields:
         same["order_by"] = current_focus.current(context).order
     having = history.current(context).view.data_filters
-    return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": having})
+    export_query = ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": having})
+    return for_service(export_query.model_copy(update=choices), context.slicer)
 
 
 def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:

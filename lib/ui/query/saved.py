@@ -150,34 +150,25 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send
     popover = st.popover(label, icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun")
     if popover.open:
         with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
-            _content(context, page, views, current, whole, partial(go, is_elsewhere), send)
-
-
-def _content(
-    context: PageContext,
-    page: str,
-    views: list[SavedView],
-    current: SavedView | None,
-    whole: dict[str, str],
-    opens: Opens,
-    send: Send | None,
-) -> None:
-    entries.problem(VIEWS)
-    open_view = VIEWS.open_entry(views)
-    if open_view is not None:
-        draw_saved_details(context, page, open_view, whole, send)
-        return
-    if current is not None and dict(current.params) != whole:
-        st.markdown(f"**{plain(current.name)}** · changed since saved")
-        with st.container(horizontal=True):
-            if entries.may_change(context, current):
-                st.button("Update view", key="view_update", on_click=update, args=(context, current, whole))
-            st.button("Open as saved", key="view_restore", on_click=opens, args=(current,))
-    entries.new(VIEWS, "Save this question as", partial(_save, context))
-    st.caption(periods.sentence(history.current(context).query, context.slicer))
-    draw_saved_list(context, views, current, opens)
-    if not views:
-        st.caption("Nobody has saved a view of this slicer for you yet.")
+            opens = partial(go, is_elsewhere)
+            entries.problem(VIEWS)
+            open_view = VIEWS.open_entry(views)
+            if open_view is not None:
+                draw_saved_details(context, page, open_view, whole, send)
+                return
+            if current is not None and dict(current.params) != whole:
+                st.markdown(f"**{plain(current.name)}** · changed since saved")
+                with st.container(horizontal=True):
+                    if entries.may_change(context, current):
+                        st.button(
+                            "Update view", key="view_update", on_click=update, args=(context, current, whole)
+                        )
+                    st.button("Open as saved", key="view_restore", on_click=opens, args=(current,))
+            entries.new(VIEWS, "Save this question as", partial(_save, context))
+            st.caption(periods.sentence(history.current(context).query, context.slicer))
+            draw_saved_list(context, views, current, opens)
+            if not views:
+                st.caption("Nobody has saved a view of this slicer for you yet.")
 
 
 def go(is_elsewhere: bool, view: SavedView) -> None:

@@ -42,26 +42,22 @@ def draw(context: PageContext, boards: Sequence[Board], board: Board | None) -> 
         if not popover.open:
             return
         with st.container(width=WIDTH):
-            _draw_content(context, boards, board)
-
-
-def _draw_content(context: PageContext, boards: Sequence[Board], board: Board | None) -> None:
-    entries.problem(BOARDS)
-    if (entry := BOARDS.open_entry(boards)) is not None:
-        panel = st.session_state.get(BOARDS.state("panel"), "edit")
-        entries.head(BOARDS, entry)
-        if panel == "mail":
-            mail.draw(context, BOARDS, entry)
-        elif panel == "delete":
-            entries.deletion(context, BOARDS, entry)
-        else:
-            entries.edit(context, BOARDS, entry)
-        return
-    entries.new(BOARDS, "New board", partial(_save, context))
-    start = context.clients.view_store.start.board()
-    for other in boards:
-        more = " · start page" * (start is not None and start.id == other.id)
-        entries.row(BOARDS, other, other == board, _go, _actions(context, other, start), more)
+            entries.problem(BOARDS)
+            if (entry := BOARDS.open_entry(boards)) is not None:
+                panel = st.session_state.get(BOARDS.state("panel"), "edit")
+                entries.head(BOARDS, entry)
+                if panel == "mail":
+                    mail.draw(context, BOARDS, entry)
+                elif panel == "delete":
+                    entries.deletion(context, BOARDS, entry)
+                else:
+                    entries.edit(context, BOARDS, entry)
+                return
+            entries.new(BOARDS, "New board", partial(_save, context))
+            start = context.clients.view_store.start.board()
+            for other in boards:
+                more = " · start page" * (start is not None and start.id == other.id)
+                entries.row(BOARDS, other, other == board, _go, _actions(context, other, start), more)
 
 
 def _actions(context: PageContext, board: Board, start: Board | None) -> Iterator[Action]:
