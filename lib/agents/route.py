@@ -8,7 +8,6 @@ no stream to hold open, so GET and DELETE are refused as the protocol allows.
 import asyncio
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -34,22 +33,8 @@ PATH, DEALS_HEADER = "/mcp", "tranche-deals-token"
 AUTH_THREADS = 2
 NAMES = ("localhost", "127.0.0.1", "[::1]")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Callers:
-    """Whose tokens came: for the reporting API, for the deals API, or both, of one person."""
-
-    reporting: Caller | None
-    deals: Caller | None
-
-    @property
-    def first(self) -> Caller:
-        """Either of them."""
-        caller = self.reporting or self.deals
-        if caller is None:
-            raise AccessError
-        return caller
+Callers = tuple[Caller | None, Caller | None, Caller]
+"""Whose tokens came: for the reporting API, for the deals API, and either of them, of one person."""
 
 
 class AgentRoute:
@@ -107,13 +92,13 @@ class AgentRoute:
         reporting, deals = self._caller(token.strip(), "reporting"), None
         if other or reporting is None:
             deals = self._caller(other or token.strip(), "deals")
-        if (other and (deals is None or reporting is None)) or (reporting is None and deals is None):
+        first = reporting or deals
+        if first is None or (other and (deals is None or reporting is None)):
             raise Unauthorized
         if reporting and deals and reporting.person.username != deals.person.username:
             raise Unauthorized("Both tokens must be those of one person")
-        callers = Callers(reporting, deals)
-        self._throttle.admit(callers.first.token.id)
-        return callers
+        self._throttle.admit(first.token.id)
+        return reporting, deals, first
 
     def _caller(self, token: str, api: str) -> Caller | None:
         try:
@@ -126,9 +111,10 @@ class AgentRoute:
         from lib.agents.python_client.clients import DeskClients
         from lib.agents.toolbox import Toolbox
 
-        reporting, deals, slicers = connect.of_tokens(self._settings, callers.reporting, callers.deals)
+        *apis, first = callers
+        reporting, deals, slicers = connect.of_tokens(self._settings, *apis)
         clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)
-        who, number = callers.first.person.username, callers.first.token.id
+        who, number = first.person.username, first.token.id
 
         def note(detail: str) -> None:
             self._access.audit.note("agent call", who, who, f"token {number}, {detail}", address)

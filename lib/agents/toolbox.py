@@ -41,18 +41,15 @@ class Toolbox:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
         """The outcome of a call. It raises nothing: what is wrong is a sentence for whoever called."""
-        outcome = self._outcome(name, arguments)
-        result = f"refused: {outcome.answer['error']}" if outcome.is_error else "answered"
-        self.note(f"{name[:LONGEST_TEXT]} {orjson.dumps(dict(arguments), default=str).decode()}: {result}")
-        return outcome
-
-    def _outcome(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
         try:
             if name not in VERBS:
                 raise UnknownName("verb", name[:LONGEST_TEXT], VERBS)
-            return CallOutcome(VERBS[name](self.desk, arguments))
+            outcome = CallOutcome(VERBS[name](self.desk, arguments))
         except TrancheError as error:
-            return CallOutcome({"error": error.reason}, is_error=True)
+            outcome = CallOutcome({"error": error.reason}, is_error=True)
         except Exception:
             log.exception("%s failed", name[:LONGEST_TEXT])
-            return CallOutcome({"error": InternalError().reason}, is_error=True)
+            outcome = CallOutcome({"error": InternalError().reason}, is_error=True)
+        result = f"refused: {outcome.answer['error']}" if outcome.is_error else "answered"
+        self.note(f"{name[:LONGEST_TEXT]} {orjson.dumps(dict(arguments), default=str).decode()}: {result}")
+        return outcome

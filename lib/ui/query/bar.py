@@ -6,7 +6,6 @@ texts. While its popover is open its label stays: with another one it would be a
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,18 +44,6 @@ Read = Callable[[str, str], Filter | DataFilter | None]
 """Reads a filter from a form, by the key of its widgets and the name of its field; None while it is empty."""
 
 
-@dataclass(frozen=True)
-class _Pill:
-    """A key, and its filters: those on whole values of one key field, or a single one by texts."""
-
-    key: str
-    filters: tuple[Filter, ...]
-
-    @property
-    def name(self) -> str:
-        return self.filters[0].name
-
-
 def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
     """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all.
 
@@ -67,7 +54,7 @@ def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
     query = page_state.query
     _draw_addition(context, with_words)
     pills: list[Callable[[], None]] = [
-        *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
+        *(partial(_draw_pill, context, query, *pill) for pill in _pills(query)),
         *(partial(_draw_group, context, query, index) for index in range(len(query.any_of))),
         *(
             partial(_draw_data_filter, context, index, filter_)
@@ -90,30 +77,32 @@ def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
         widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
 
 
-def _pills(query: AudienceQuery) -> Iterator[_Pill]:
+def _pills(query: AudienceQuery) -> Iterator[tuple[str, tuple[Filter, ...]]]:
+    """A key, and its filters: those on whole values of one key field, or a single one by texts."""
     names: set[str] = set()
     for index, filter_ in enumerate(query.filters):
         if not filters.is_whole(filter_):
-            yield _Pill(f"filter_{index}", (filter_,))
+            yield f"filter_{index}", (filter_,)
         elif filter_.name not in names:
             names.add(filter_.name)
-            yield _Pill(f"filter_{filter_.name}", filters.about(query, filter_.name))
+            yield f"filter_{filter_.name}", filters.about(query, filter_.name)
 
 
-def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
-    descriptions = values.descriptions(context, query, pill.name, filters.values(query, pill.name))
-    key, filter_ = pill.key, pill.filters[0]
-    with _popover(key, filters.together(pill.filters, context.slicer, descriptions)) as popover:
+def _draw_pill(context: PageContext, query: AudienceQuery, key: str, own_filters: tuple[Filter, ...]) -> None:
+    filter_ = own_filters[0]
+    name = filter_.name
+    descriptions = values.descriptions(context, query, name, filters.values(query, name))
+    with _popover(key, filters.together(own_filters, context.slicer, descriptions)) as popover:
         if not popover.open:
             return
         if filters.is_whole(filter_):
-            filter_editor.draw_values(context, key, pill.name, _way(f"{key}_way", (LIST, PASTE)))
+            filter_editor.draw_values(context, key, name, _way(f"{key}_way", (LIST, PASTE)))
         else:
             filter_editor.fill(key, filter_)
             change = partial(_change, context, filter_, key, filter_editor.read)
-            filter_editor.draw_texts(context, key, pill.name, change)
+            filter_editor.draw_texts(context, key, name, change)
             filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
-        filter_form.draw_or(context, query, key, pill.filters)
+        filter_form.draw_or(context, query, key, own_filters)
 
 
 def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:

@@ -90,7 +90,7 @@ def draw_saved_list(
     subscriptions = context.clients.view_store.mails.mine() if mail.is_possible() else None
     mails = None if subscriptions is None else {subscription.view_id for subscription in subscriptions}
     for view in views:
-        actions = [*_mail(view, mails), *_actions(context, view, start, alerts.get(view.id))]
+        actions = _actions(context, view, start, alerts.get(view.id), mails)
         more = " · start page" * (start is not None and start.id == view.id) + _comment_count(
             comments.get(view.id, [])
         )
@@ -106,18 +106,18 @@ def _comment_count(comments: list[Note]) -> str:
     return f"{count}, **{own} mention{'s' * (own == 1)} you**" if own else count
 
 
-def _mail(view: SavedView, mails: set[int | None] | None) -> Iterator[Action]:
-    """The action that has a view mailed, at a desk that can."""
+def _actions(
+    context: PageContext,
+    view: SavedView,
+    start: SavedView | None,
+    alert: Alert | None,
+    mails: set[int | None] | None,
+) -> Iterator[Action]:
+    """Key, icon, label and callback of each action that the person may take; `mails` where the desk can."""
+    name = view.name
     if mails is not None:
         icon = "mark_email_read" if view.id in mails else "mail"
-        yield "mail", icon, f"Mail {view.name}", partial(VIEWS.show, view, "mail")
-
-
-def _actions(
-    context: PageContext, view: SavedView, start: SavedView | None, alert: Alert | None
-) -> Iterator[Action]:
-    """Key, icon, label and callback of each action that the person may take."""
-    name = view.name
+        yield "mail", icon, f"Mail {name}", partial(VIEWS.show, view, "mail")
     bell = "notification_add" if alert is None else "notifications"
     bell = "notifications_active" if alert is not None and alert.state == "firing" else bell
     yield "alert", bell, f"Alert on {name}", partial(VIEWS.show, view, "alert")
