@@ -36,14 +36,15 @@ def check(alert: Alert, person: Person | None, settings: Settings) -> Verdict:
 
 
 def _verdict(alert: Alert, person: Person, settings: Settings) -> Verdict:
+    gone = f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     try:
         clients = connect.connect(person, settings)
         view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
-            return _loss(alert)
+            return Verdict("lost", problem=gone)
         return _of_view(alert, view, clients)
     except AccessError:
-        return _loss(alert)
+        return Verdict("lost", problem=gone)
     except FigureUnavailable as unavailable:
         return Verdict(problem=str(unavailable))
     except ResponseTimeout:
@@ -54,16 +55,9 @@ def _verdict(alert: Alert, person: Person, settings: Settings) -> Verdict:
         return Verdict(problem=f"{error.reason.rstrip('.')}.")
 
 
-def _loss(alert: Alert) -> Verdict:
-    return Verdict(
-        "lost", problem=f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
-    )
-
-
 def _of_view(alert: Alert, view: SavedView, clients: connect.Clients) -> Verdict:
     about = {"project_name": view.project, "slicer_name": view.slicer}
-    slicer = clients.reporting.info(InfoQuery(**about))
-    slicer = clients.with_own(slicer, view.project, view.slicer)
+    slicer = clients.with_own(clients.reporting.info(InfoQuery(**about)), view.project, view.slicer)
     if alert.field not in {field.name for field in slicer.data_fields}:
         raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
     reading = links.from_params(view.params, slicer, view.project, view.slicer)
