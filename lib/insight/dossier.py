@@ -111,16 +111,12 @@ def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField])
     funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
     if not fields:
         return {}
-    own = funnel.series(None, own_rows(report, deal)).get("")
-    return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
-
-
-def own_rows(report: DealReport, deal: DemandDeal) -> tuple[Filter, ...]:
-    """The filters for the rows of a deal at the seat that it has, where the report tells seats apart."""
+    # The rows of the deal at the seat that it has, where the report tells seats apart.
     filters = report.only([deal])
     if report.slicer.seat_field is not None and (seat := seat_number(deal)):
         filters += (Filter(name=report.slicer.seat_field, value=(str(seat),), match="equals"),)
-    return filters
+    own = funnel.series(None, filters).get("")
+    return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
 
 
 def _theirs(days: tuple[date, ...], buyer_counts: EnteredCounts) -> Counts:

@@ -151,16 +151,6 @@ class Lines:
         return [breaker for line in lines if line for breaker in line.breakers]
 
 
-def remote_lines(settings: Settings, access: Access) -> Lines:
-    """The lines to the remote services of the settings."""
-    return Lines(
-        remote.reporting_line(settings) if settings.remote.base_url else None,
-        RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
-        if settings.remote.curate_url
-        else None,
-    )
-
-
 def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessions) -> operations.Meter:
     """What is measured of requests, and of what the reporting service and people do."""
     meter, cached = operations.Meter(names_slicers=settings.metrics_slicers), answering.answers
@@ -291,7 +281,12 @@ def _open(settings: Settings) -> Installation:
     sessions = Sessions(access.people)
     cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
     meter = usage_meter(settings, answering, sessions)
-    lines = remote_lines(settings, access)
+    lines = Lines(
+        remote.reporting_line(settings) if settings.remote.base_url else None,
+        RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
+        if settings.remote.curate_url
+        else None,
+    )
     connections = ConnectionChecks(settings, warehouse, connected)
     check_warehouse = partial(_check_warehouse, warehouse, known_slicers)
     app = api(

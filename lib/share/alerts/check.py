@@ -36,15 +36,15 @@ def check(alert: Alert, person: Person | None, settings: Settings) -> Verdict:
 
 
 def _verdict(alert: Alert, person: Person, settings: Settings) -> Verdict:
-    gone = f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
+    reason = f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     try:
         clients = connect.connect(person, settings)
         view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
-            return Verdict("lost", problem=gone)
+            return Verdict("lost", problem=reason)
         return _of_view(alert, view, clients)
     except AccessError:
-        return Verdict("lost", problem=gone)
+        return Verdict("lost", problem=reason)
     except FigureUnavailable as unavailable:
         return Verdict(problem=str(unavailable))
     except ResponseTimeout:

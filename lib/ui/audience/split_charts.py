@@ -66,12 +66,14 @@ def bars(focus: Focus, split: SplitRows) -> None:
 
 def heatmap(focus: Focus, split: SplitRows) -> None:
     """Draw the heatmap of two key fields. A click drills into both values of the cell."""
-    grid, few = cells(split), few_cells(split)
+    grid = cells(split)
     descriptions = {
         key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
         for key in split.keys
     }
     down, across = split.keys
+    few = split.answer.names.assign(value=split_rows.few(split).astype(float))
+    few = few.pivot(index=down, columns=across, values="value")
     label_grid = Grid(
         across=[filters.value_label(code, descriptions[across]) for code in grid.columns],
         down=[filters.value_label(code, descriptions[down]) for code in grid.index],
@@ -96,13 +98,6 @@ def cells(split: SplitRows) -> pd.DataFrame:
         index=down, columns=across, values="value"
     )
     return grid.loc[_order(split, down), _order(split, across)]
-
-
-def few_cells(split: SplitRows) -> pd.DataFrame:
-    """A mask of the cells based on few records, with the same codes down and across, in any order."""
-    down, across = split.keys
-    few = split.answer.names.assign(value=split_rows.few(split).astype(float))
-    return few.pivot(index=down, columns=across, values="value")
 
 
 def _order(split: SplitRows, key: str) -> list[str]:

@@ -66,17 +66,12 @@ def draw(context: RequestContext, shelf: EntryShelf, view: SavedView | Board) ->
         st.info(NO_ADDRESS, icon=":material/mail:")
         return
     mails = context.clients.view_store.mails.mine()
-    mine = [subscription for subscription in mails if is_about(subscription, view)]
+    is_board = isinstance(view, Board)
+    mine = [entry for entry in mails if (entry.board_id if is_board else entry.view_id) == view.id]
     for subscription in mine:
         _draw_subscription(context, shelf, subscription)
     own = next((subscription for subscription in mine if not subscription.recipient), None)
     _form(context, shelf, view, own)
-
-
-def is_about(subscription: Subscription, view: SavedView | Board) -> bool:
-    """Whether a mail is about this view, or this board."""
-    number = subscription.board_id if isinstance(view, Board) else subscription.view_id
-    return number == view.id
 
 
 def _draw_subscription(context: RequestContext, shelf: EntryShelf, subscription: Subscription) -> None:
