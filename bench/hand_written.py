@@ -1,12 +1,13 @@
 """Questions about connected slicers against the best SQL that we can write for them by hand.
 
-    ROWS=5_000_000 python bench/hand_written.py
+    ROWS=5_000_000 NUMBERS=bigint python bench/hand_written.py
 
 ROWS rows in PostgreSQL (an index on the time), and four times as many in Parquet, a file per day: read by
 DuckDB, and by Spark where a server of Spark Connect is installed (tests/spark_server.py). Every question goes
 through the reporting service (authorized, parsed, computed, composed; no answer is cached), and as SQL over
 the database's own client, with the same period; they take turns, figures are the least of ROUNDS, and answers
-are checked to be equal.
+are checked to be equal. NUMBERS is the type of the numbers, double by default: of doubles ours is the exact
+sum, that by hand the database's plain one.
 "First figures" are those at the head of the screen Audience while its leaderboards are asked for as well.
 """
 
@@ -42,7 +43,9 @@ from lib.slicers.definition import Definition
 from lib.slicers.warehouse import Warehouse
 
 ROWS, ROUNDS = int(os.environ.get("ROWS", "5_000_000")), int(os.environ.get("ROUNDS", "5"))
-FIELDS = ["m0", "m1", "m2", "m3", "m4"]
+NUMBERS = os.environ.get("NUMBERS", "double precision")
+SIZES = {"m0": 1000, "m1": 100, "m2": 10, "m3": 20, "m4": 5}
+FIELDS = list(SIZES)
 SUMS = ", ".join(f"sum({name})" for name in FIELDS)
 PERIOD = "at >= timestamptz '2026-01-01 00:00+00' AND at < timestamptz '2026-04-01 00:00+00'"
 WEEK = "at >= timestamptz '2026-03-01 00:00+00' AND at < timestamptz '2026-03-08 00:00+00'"
@@ -53,12 +56,11 @@ CREATE OR REPLACE TABLE made AS SELECT
   'd' || CAST(floor(5 * random()) AS int) AS device,
   'p' || CAST(floor(2000 * random() * random()) AS int) AS placement,
   's' || CAST(floor(300 * random()) AS int) AS site,
-  floor(1000 * random()) AS m0, floor(100 * random()) AS m1, floor(10 * random()) AS m2,
-  floor(20 * random()) AS m3, floor(5 * random()) AS m4
+  {fields}
 FROM range({rows}) t(i)
 """
 COLUMNS = "at timestamptz, country text, device text, placement text, site text, " + ", ".join(
-    f"{name} float8" for name in FIELDS
+    f"{name} {NUMBERS}" for name in FIELDS
 )
 
 
@@ -148,7 +150,9 @@ def _fill(folder: Path, url: str | None) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SELECT setseed(0.1)")
-        connection.execute(MAKE.format(rows=4 * ROWS))
+        numbers = (f"floor({size} * random())::{NUMBERS} AS {name}" for name, size in SIZES.items())
+        fields = ", ".join(numbers)
+        connection.execute(MAKE.format(rows=4 * ROWS, fields=fields))
         (folder / "lake" / "rows").mkdir(parents=True)
         connection.execute(
             'COPY (SELECT moment AS "at", * EXCLUDE moment, CAST(moment AS date) AS day FROM made) '
@@ -156,7 +160,7 @@ def _fill(folder: Path, url: str | None) -> None:
         )
         if url is None:
             return
-        connection.execute(MAKE.format(rows=ROWS))
+        connection.execute(MAKE.format(rows=ROWS, fields=fields))
         connection.execute(f"COPY made TO '{folder}/rows.csv' (HEADER false)")
     with psycopg.connect(url, autocommit=True) as admin, (folder / "rows.csv").open("rb") as file:
         admin.execute(f"CREATE TABLE rows ({COLUMNS})")
