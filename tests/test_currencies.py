@@ -12,6 +12,7 @@ import pytest
 from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.figures.board.board_answers import BoardAnswers
+from lib.figures.numbers import Numbers, in_currency
 from lib.people import Person
 from lib.reporting.models import AudienceQuery, ExportQuery
 from lib.serving import connect
@@ -62,12 +63,16 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     settings = Settings(home=tmp_path_factory.mktemp("currencies"), demo=True)
     connect.installation(settings).people.add(ADA, "a password")
     frame = rows().rename(columns={"day": "time"})
-    frame["time"] = pd.to_datetime(frame["time"]).dt.tz_localize("UTC")
+    add(settings, "money", frame.assign(time=pd.to_datetime(frame["time"]).dt.tz_localize("UTC")))
+    return settings
+
+
+def add(settings: Settings, name: str, frame: pd.DataFrame) -> None:
+    """Store a slicer with these rows."""
     table = pa.Table.from_pandas(frame, schema=DEFINITION.schema(), preserve_index=False)
-    with Warehouse(settings.warehouse).writer("p", "money", DEFINITION, {}) as writer:
+    with Warehouse(settings.warehouse).writer("p", name, DEFINITION, {}) as writer:
         writer.write(table)
         writer.commit("made by a test", "0")
-    return settings
 
 
 QUERY = {"start": FIRST.isoformat(), "end": LAST.isoformat(), "field": "spend", "compare": ""}
@@ -191,3 +196,81 @@ def test_a_filter_by_currency_settles_it(settings: Settings, place: str) -> None
     text = json.dumps(PLACES[place](settings, EUR), default=str, ensure_ascii=False)
     assert "606.2" in text or "606 EUR" in text, text
     assert "currencies" not in text.replace("currencies=", ""), text
+
+
+def test_a_sample_reads_the_currency_of_every_record(settings: Settings) -> None:
+    """One record of a cent in another currency among 40,000 withholds an estimate, of which it is no part."""
+    count = 40_000
+    frame = pd.DataFrame(
+        {
+            "time": [dt.datetime(2026, 11, 2, tzinfo=dt.UTC)] * count,
+            "account": ["1"] * count,
+            "country": ["DE", "JP"] * (count // 2),
+            "currency_code": ["EUR"] * (count - 1) + ["JPY"],
+            "imps": [1.0] * count,
+            "spend": [5.0] * (count - 1) + [0.01],
+        }
+    )
+    add(settings, "sampled", frame)
+    where = {
+        "project_name": "p",
+        "slicer_name": "sampled",
+        "start_date": "2026-11-02",
+        "end_date": "2026-11-02",
+    }
+    split = {"data_fields": ("imps", "spend"), "split_by": ("country",), "audience_rows_limit": 10_000}
+    answer = clients(settings).reporting.audience(AudienceQuery(**where, **split))
+    assert answer.is_sampled
+    spend = dict(zip(answer.names["country"], answer.rows_of("spend"), strict=True))
+    assert spend["JP"].value is None and spend["JP"].currency.startswith("2 currencies")
+    assert spend["DE"].value == pytest.approx(100_000, rel=0.2) and spend["DE"].currency == "EUR"
+    assert answer.total_of("spend").value is None
+    assert "spend" not in answer.total.missing
+
+
+@pytest.fixture(scope="module")
+def changed(settings: Settings) -> Settings:
+    """The same with a slicer in euros in the first week and in dollars in the second."""
+    days = [dt.datetime(2026, 11, 2, tzinfo=dt.UTC) + dt.timedelta(days=number) for number in range(14)]
+    frame = pd.DataFrame({"time": days, "account": "1", "country": "DE", "imps": 10.0, "spend": 5.0})
+    add(settings, "changed", frame.assign(currency_code=["EUR"] * 7 + ["USD"] * 7))
+    return settings
+
+
+def test_figures_of_two_currencies_are_not_compared(changed: Settings) -> None:
+    """From 35 EUR to 35 USD there is no change: not in headline and rows, nor in what moved."""
+    params = {"start": "2026-11-09", "end": "2026-11-15", "field": "spend", "cards": "country"}
+    request = BoardRequest(project="p", slicer="changed", params=params, parts=["head", "cards"])
+    lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
+    figures = {figure["name"]: figure for figure in lines["head"]["head"]["figures"]}
+    assert (figures["spend"]["text"], figures["spend"]["delta"]) == ("35.00 USD", "–")
+    assert figures["imps"]["delta"] == "0.0 %"
+    ((card),) = lines["cards"]["cards"]
+    change = [column["id"] for column in card["columns"]].index("change")
+    assert card["rows"][0]["cells"][change]["text"] == "–"
+    desk = Desk.local("ada", settings=changed)
+    moved = desk.what_moved("p/changed", "spend", start="2026-11-09", end="2026-11-15").moved
+    assert (moved.withheld, moved.moves) == ("in EUR and USD", ())
+
+
+def test_days_of_several_currencies_have_no_forecast(changed: Settings) -> None:
+    """Days that have one currency each, but not the same, are no course of one figure."""
+    where = {"project_name": "p", "slicer_name": "changed", "split_by": ("granularity_day",)}
+    weeks = {"first": ("2026-11-02", "2026-11-15"), "second": ("2026-11-09", "2026-11-15")}
+    values = {}
+    for name, (start, end) in weeks.items():
+        query = AudienceQuery(**where, start_date=start, end_date=end, data_fields=("spend",))
+        days = dt.date.fromisoformat(start), dt.date.fromisoformat(end)
+        answer = clients(changed).reporting.audience(query)
+        values[name] = {day.figure.value for day in answer.by_day("spend", days)}
+    assert values == {"first": {None}, "second": {5.0}}
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [("JPY", "1,235 JPY"), ("KWD", "1,234.568 KWD"), ("EUR", "1,234.57 EUR"), ("Euro", "1,234.57")],
+)
+def test_amounts_have_the_decimals_of_their_currency(code: str, text: str) -> None:
+    """A yen has no cents, and a dinar a thousand fils."""
+    field = DEFINITION.slicer(None, None).data_field("spend")
+    assert Numbers().full(1234.5678, in_currency(field, code)) == text

@@ -63,6 +63,8 @@ def _field(field: KeyField | DataField) -> Json:
     facts: Json = {"key" if isinstance(field, KeyField) else "data": field.name}
     if field.description and field.description != field.name:
         facts["title"] = text(field.description)
+    if isinstance(field, DataField) and field.currency:
+        facts["currency"] = text(field.currency)
     return facts | (
         {"several_per_record": True} if isinstance(field, KeyField) and field.is_segmented else {}
     )

@@ -1,5 +1,6 @@
 """What the deals of a report delivered in the last 7 and 30 days, and how that paces towards their goals."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta, timezone
 
@@ -33,7 +34,9 @@ class Deliveries:
 
     def __init__(self, report: DealReport, answers: Mapping[int, Audience]) -> None:
         self._report, fields = report, delivery_fields(report.slicer)
-        self._measures = {days: _measures(answer, fields) for days, answer in answers.items()}
+        self._measures = {
+            days: _measures(answer, fields, report.currency) for days, answer in answers.items()
+        }
         self._nothing = {
             days: dict.fromkeys(fields, 0.0) if answer.has_data and not answer.is_sampled else {}
             for days, answer in answers.items()
@@ -67,9 +70,18 @@ class Deliveries:
         return 100 * so_far / (float(goal) * part) if goal and so_far is not None and part else None
 
 
-def _measures(answer: Audience, fields: Mapping[str, str]) -> dict[str, Measures]:
-    """What each deal had, by role; spend by the win CPM where the slicer has no field for it."""
-    columns = {role: answer.values[name].to_numpy(dtype=float).tolist() for role, name in fields.items()}
+def _measures(answer: Audience, fields: Mapping[str, str], currency: str) -> dict[str, Measures]:
+    """What each deal had, by role; spend by the win CPM where the slicer has no field for it.
+
+    Not money that a key field says is in another currency than the desk's.
+    """
+    columns = {
+        role: [
+            math.nan if figure.value is None or figure.currency not in ("", currency) else figure.value
+            for figure in answer.rows_of(name)
+        ]
+        for role, name in fields.items()
+    }
     if "spend" not in columns and {"wins", "cpm"} <= columns.keys():
         pairs = zip(columns["wins"], columns["cpm"], strict=True)
         columns["spend"] = [wins * cpm / 1000 for wins, cpm in pairs]

@@ -21,15 +21,21 @@ ROW = {"imps": 300.0, "bids": 1_200.0, "spend": 1.5, "win_cpm": 5.0}
 
 
 def deliveries(
-    row: Mapping[str, float], *, read: int = 10, deal: str = "7", dates: tuple[str, ...] = ("2026-11-21",)
+    row: Mapping[str, float],
+    *,
+    read: int = 10,
+    deal: str = "7",
+    dates: tuple[str, ...] = ("2026-11-21",),
+    currency: str = "",
 ) -> Deliveries:
-    """Those of a slicer with these data fields, and this row of one deal in each period."""
+    """Those of a slicer with these data fields, and this row of one deal in each period; spend `currency`."""
     slicer = Slicer(data_fields=tuple(DataField(name=name) for name in row), last_date="2026-11-21")
     values = pd.DataFrame([dict(row)], dtype=float)
     answer = Audience(
-        pd.DataFrame({"deal": [deal]}), values, values, Total({}, 1, dates), precision=Precision(read, 10)
-    )
-    report = DealReport("demo", "sold", slicer, TODAY, lambda query: answer)
+        pd.DataFrame({"deal": [deal]}), values, values, Total({}, 1, dates), precision=Precision(read, 10),
+        currencies=pd.DataFrame({"spend": [currency]}) if currency else None,
+    )  # fmt: skip
+    report = DealReport("demo", "sold", slicer, TODAY, lambda query: answer, currency="EUR")
     return Deliveries(report, dict.fromkeys(PERIODS, answer))
 
 
@@ -47,6 +53,13 @@ def test_figures_of_a_deal() -> None:
         assert figures[f"spend_{days}_days"] == 1.5
         assert figures[f"win_rate_{days}_days"] == 25
         assert figures[f"pacing_{days}_days"] is None
+
+
+@pytest.mark.parametrize(("currency", "spend"), [("", 1.5), ("EUR", 1.5), ("USD", None)])
+def test_spend_in_another_currency_is_none(currency: str, spend: float | None) -> None:
+    """Where the report says that a deal spent another currency than the desk's, there is no figure."""
+    figures = deliveries(ROW, currency=currency).figures(DemandDeal(id=7), [])
+    assert (figures["spend_7_days"], figures["impressions_7_days"]) == (spend, 300)
 
 
 def test_spend_follows_from_the_win_price() -> None:

@@ -191,6 +191,11 @@ def rows(
     labels = [
         f"Question: {question(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.summary(answer, fields, focus.numbers)}",
+        *(
+            f"Empty where there are several currencies: {numbers.title(field)}; {reason}"
+            for field in fields
+            if (reason := answer.total.withheld(field.name))
+        ),
     ]
     text = partial(answer_csv_text, answer, fields, focus.slicer, labels, columns)
     download(focus, name, text, label)
