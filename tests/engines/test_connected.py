@@ -311,8 +311,7 @@ def test_a_connection_is_used_again_only_when_clean(desk: Desk, statement: str) 
     connections = desk.connected.live._connections
     connections._with(CONNECTION, Deadline(10), lambda backend: backend.ibis.raw_sql(statement))
     assert len(desk.ask(split_by=["country"])) == 2
-    backend = connections._take(CONNECTION)
-    assert backend is not None
+    backend = connections._idle[CONNECTION].pop()
     if desk.connected.live._connections.kind(CONNECTION) == "postgresql":
         assert backend.ibis.con.info.transaction_status == TransactionStatus.IDLE
 
@@ -350,8 +349,7 @@ def test_a_connection_can_only_read(postgres: str) -> None:
     publish(ROWS, DEFINITION, url, "sales")
     connections = Connections({CONNECTION: url})
     connections.table(CONNECTION, "sales")
-    backend = connections._take(CONNECTION)
-    assert backend is not None
+    backend = connections._idle[CONNECTION].pop()
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         backend.ibis.raw_sql("DELETE FROM sales")
 

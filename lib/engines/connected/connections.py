@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
@@ -100,8 +100,8 @@ class Connections:
     def __init__(self, urls: Mapping[str, str]) -> None:
         """`urls`: name → URL, in which `${NAME}` is a variable of the environment."""
         self._urls = urls
-        self._idle: dict[str, list[Backend]] = {}
-        self._queues: dict[str, Queue] = {}
+        self._idle: defaultdict[str, list[Backend]] = defaultdict(list)
+        self._queues = defaultdict[str, Queue](lambda: Queue(MOST_STATEMENTS))
         self._footers = Footers()
         self._lock = threading.Lock()
 
@@ -150,8 +150,10 @@ class Connections:
     def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
         """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
         deadline.check()
+        with self._lock:
+            queue = self._queues[connection]
         try:
-            with self._queue(connection).turn(deadline):
+            with queue.turn(deadline):
                 return self._with(connection, deadline, lambda backend: backend.rows(expression))
         except Abandoned:
             raise
@@ -165,7 +167,9 @@ class Connections:
     def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Result]) -> Result:
         """Run work on a connection; once more on a new one where the one at hand had been lost."""
         with self._failures(connection, deadline):
-            backend = self._take(connection)
+            with self._lock:
+                idle = self._idle[connection]
+                backend = idle.pop() if idle else None
             if backend is not None:
                 try:
                     return self._run(connection, backend, deadline, work)
@@ -184,28 +188,14 @@ class Connections:
         except BaseException:
             _close(backend)
             raise
-        if _is_clean(backend):
-            self._give_back(connection, backend)
-        else:
-            _close(backend)
-        return result
-
-    def _queue(self, connection: str) -> "Queue":
+        is_clean = _is_clean(backend)
         with self._lock:
-            return self._queues.setdefault(connection, Queue(MOST_STATEMENTS))
-
-    def _take(self, connection: str) -> Backend | None:
-        with self._lock:
-            idle = self._idle.setdefault(connection, [])
-            return idle.pop() if idle else None
-
-    def _give_back(self, connection: str, backend: Backend) -> None:
-        with self._lock:
-            idle = self._idle.setdefault(connection, [])
-            if len(idle) < MOST_IDLE:
+            idle = self._idle[connection]
+            if is_clean and len(idle) < MOST_IDLE:
                 idle.append(backend)
-                return
+                return result
         _close(backend)
+        return result
 
     def _url(self, connection: str) -> str:
         if connection not in self._urls:

@@ -92,11 +92,6 @@ def _key(slicer: StoredSlicer) -> Key:
     return slicer.project, slicer.name, slicer.version.partition("-")[0]
 
 
-def _is_same(live: Live, columns: Columns, days: Days) -> bool:
-    """Whether nothing that was read has changed, as far as that shows."""
-    return live.days == days and days.is_marked and live.columns.table.equals(columns.table)
-
-
 class LiveSlicers:
     """Connected slicers as they were read within the last minute. Safe among threads.
 
@@ -250,7 +245,8 @@ class LiveSlicers:
         columns = self.check_again(slicer)
         is_first = before is None and slicer.folder not in self._stamps
         days = self._days(slicer, columns, is_first)
-        if before is not None and _is_same(before, columns, days):
+        has_same_days = before is not None and before.days == days and days.is_marked
+        if before is not None and has_same_days and before.columns.table.equals(columns.table):
             return before
         hours, counts = days.totals()
         is_plain = self._connections.kind(source_of(slicer.definition).connection) in NAN_IS_GREATEST

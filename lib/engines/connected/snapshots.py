@@ -45,15 +45,12 @@ def current(folder: Path, before: Snapshot | None) -> Snapshot | None:
 
     BadRequest for features that this can't honor, Misconfigured without the library.
     """
-    for read, log in (_delta, _newest_commit(folder)), (_iceberg, _newest_metadata(folder)):
+    commits = (path for path in (folder / "_delta_log").glob("*") if path.name[:20].isdigit())
+    commit = max(commits, key=lambda path: path.name, default=None)
+    for read, log in (_delta, commit), (_iceberg, _newest_metadata(folder)):
         if log is not None:
             return before if before is not None and before.log == str(log) else read(folder, log)
     return None
-
-
-def _newest_commit(folder: Path) -> Path | None:
-    logs = (path for path in (folder / "_delta_log").glob("*") if path.name[:20].isdigit())
-    return max(logs, key=lambda path: path.name, default=None)
 
 
 def _newest_metadata(folder: Path) -> Path | None:
