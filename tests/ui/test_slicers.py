@@ -1,5 +1,8 @@
 """The fields of a slicer and their top values, and the screen that shows them."""
 
+import datetime as dt
+import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
+from deltalake import write_deltalake
 from opening import of_delivery
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
@@ -18,6 +22,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.serving import connect
 from lib.settings import Settings
+from lib.slicers.definition import Definition
 from lib.slicers.models import DataField, KeyField, Slicer
 from lib.slicers.warehouse import Warehouse
 from lib.ui.explore import top_values
@@ -318,3 +323,25 @@ def test_a_slicer_is_renamed_and_removed(own_home: Path, monkeypatch: pytest.Mon
     press("manage_remove")
     assert names() == {"curation"}
     assert "".join(screen.query_params["slicer"]) == "curation"
+
+
+def test_rows_that_hold_no_number_are_said(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screen says how many rows hold NaN or infinity, and how old the last commit is."""
+    lake = own_home / "lake"
+    days = [dt.date(2026, 1, 1)] * 3
+    write_deltalake(
+        lake / "sales", pa.table({"day": days, "k": ["a"] * 3, "cost": [1.0, math.nan, math.inf]})
+    )
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    monkeypatch.setenv("TRANCHE_CONNECTIONS", json.dumps({"lake": {"url": f"delta://{lake}"}}))
+    definition = {
+        "time": {"column": "day"},
+        "key_fields": [{"name": "k"}],
+        "data_fields": [{"name": "cost", "description": "Cost"}],
+        "source": {"connection": "lake", "table": "sales"},
+    }
+    Warehouse(own_home / "warehouse").connect("demo", "sales", Definition.model_validate(definition))
+    screen = of_delivery("slicers", slicer="sales")
+    texts = " ".join(text.value for text in (*screen.caption, *screen.markdown))
+    assert "2 rows hold NaN or infinity as Cost, which counts as missing." in texts
+    assert "Delta, live, less than a minute old" in texts
