@@ -343,5 +343,5 @@ def test_rows_that_hold_no_number_are_said(own_home: Path, monkeypatch: pytest.M
     Warehouse(own_home / "warehouse").connect("demo", "sales", Definition.model_validate(definition))
     screen = of_delivery("slicers", slicer="sales")
     texts = " ".join(text.value for text in (*screen.caption, *screen.markdown))
-    assert "2 rows hold NaN or infinity as Cost, which counts as missing." in texts
+    assert "Exact · 2 rows hold NaN or infinity as Cost, which counts as missing." in texts
     assert "Delta, live, less than a minute old" in texts

@@ -174,7 +174,7 @@ def headline(context: PageContext) -> None:
                     time_chart.draw_sparkline(course, field, shown_days, numbers)
     exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
     notes_ = precision.not_finite_notes(answer, context.slicer, numbers)
-    st.caption(" ".join([f"{days(*shown_days)} · {plain(exact)}", *map(plain, notes_)]))
+    st.caption(" · ".join([days(*shown_days), plain(exact), *map(plain, notes_)]))
 
 
 def _everything(context: PageContext) -> AudienceQuery:
