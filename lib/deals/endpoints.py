@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Path, Request, Response
+from fastapi import Depends, Header, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import WithJsonSchema
 
@@ -30,7 +31,7 @@ from lib.people.tokens.store import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, DeadlineExceeded, Forbidden, Invalid, NotFound, Unauthorized
-from lib.wire.schemas import JSON
+from lib.wire.schemas import JSON, TEXT
 from lib.wire.throttle import Throttle
 
 Result = TypeVar("Result")
@@ -208,6 +209,7 @@ WriteCall = Annotated[
     admit(lambda admission, token, is_dry: admission.caller(token, writes=True, may_propose=is_dry)),
 ]
 Body = Annotated[Any, Depends(_body)]
+IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match"), WithJsonSchema(TEXT)]
 PathId = Annotated[
     str,
     Path(alias="id"),
@@ -225,6 +227,22 @@ def read_id(text: str, noun: str) -> int:
 def json_response(body: Any, code: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A body as JSON, its numbers exact: FastAPI's own responses would make floats of them."""
     return Response(exact.dumps(body), code, headers, JSON)
+
+
+def content_tag(content: bytes, state: str = "") -> str:
+    """An ETag of a body as its caller reads it; it begins with the `state` that If-Match names, if any."""
+    digest = sha256(content).hexdigest()[:32]
+    return f'{state[:-1]}.{digest}"' if state else f'"{digest}"'
+
+
+def conditional_response(if_none_match: str | None, body: Any, state: str = "") -> Response:
+    """The body with its ETag, or 304 where the caller has it already (RFC 9110, 13.1.2)."""
+    content = exact.dumps(body)
+    etag = content_tag(content, state)
+    tags = [tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")]
+    if etag in tags or tags == ["*"]:
+        return Response(status_code=304, headers={"ETag": etag})
+    return Response(content, headers={"ETag": etag}, media_type=JSON)
 
 
 def list_page(request: Request, part: ListPage) -> Fields:

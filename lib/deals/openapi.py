@@ -27,7 +27,7 @@ from lib.wire.errors import (
     TrancheError,
     Unauthorized,
 )
-from lib.wire.schemas import FLAG, MEANINGS, Examples, Schema, failure
+from lib.wire.schemas import FLAG, MEANINGS, TEXT, Examples, Schema, failure
 
 Responses = dict[int | str, Any]
 INVALID_EXAMPLE = {
@@ -293,6 +293,10 @@ def change_of(request: type[Request], *, in_list: bool = False) -> type[Request]
     name = request.__name__.replace("Request", "ChangeById" if in_list else "Change")
     config = ConfigDict(json_schema_extra=edit)
     return create_model(name, __base__=request, __doc__="Any of the fields.", __config__=config, **more)
+
+
+CONTENT_TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
+UNCHANGED: Responses = {304: {"description": "As If-None-Match has it", "headers": CONTENT_TAG}}
 
 
 def success(

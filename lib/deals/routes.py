@@ -14,19 +14,30 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from lib.deals import batches, fields, openapi
-from lib.deals.endpoints import Body, PathId, ReadCall, WriteCall, json_response, list_page, read_id
+from lib.deals.endpoints import (
+    Body,
+    IfNoneMatch,
+    PathId,
+    ReadCall,
+    WriteCall,
+    conditional_response,
+    content_tag,
+    json_response,
+    list_page,
+    read_id,
+)
 from lib.deals.models import EntityChange
+from lib.deals.openapi import CONTENT_TAG, PAGE_PARAMETERS, UNCHANGED, errors, page_of, parameter, success
 from lib.deals.openapi import DRY_RUN_PARAMETER as DRY_RUN
-from lib.deals.openapi import PAGE_PARAMETERS, errors, page_of, parameter, success
 from lib.deals.proposals import routes as proposals
 from lib.deals.requests import DemandDealRequest
-from lib.deals.service import EntityResponse
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.work import LONGEST, EntityKey
 from lib.deals.sync import routes as sync
 from lib.deals.warnings import HEADER
+from lib.wire import exact
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
 from lib.wire.schemas import FLAG, TEXT, Schema, a_list, body
@@ -121,10 +132,12 @@ IfMatch = Annotated[
 ]
 
 
-async def list_entities(request: Request, entity: Entity, call: ReadCall) -> Response:
+async def list_entities(
+    request: Request, entity: Entity, call: ReadCall, if_none_match: IfNoneMatch = None
+) -> Response:
     """A page of them. With `search` and `ordering`, and a filter for each plain field."""
     page = await call.read(lambda: call.api.deals.list(entity, call.request()))
-    return json_response(list_page(request, page))
+    return conditional_response(if_none_match, list_page(request, page))
 
 
 async def create(entity: Entity, call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
@@ -133,7 +146,13 @@ async def create(entity: Entity, call: WriteCall, body: Body, key: IdempotencyKe
     response = await call.write(lambda: call.api.deals.create(entity, request))
     if request.is_dry_run:
         return json_response(response.body)
-    return _response(response, 201, {"Location": f"/api/{entity}/{response.body['id']}/"})
+    entity_body = {name: value for name, value in response.body.items() if name != "warnings"}
+    headers = {
+        "ETag": content_tag(exact.dumps(entity_body), response.etag),
+        "Location": f"/api/{entity}/{response.body['id']}/",
+        **({"Idempotency-Replayed": "true"} if response.is_replay else {}),
+    }
+    return json_response(response.body, 201, headers)
 
 
 async def create_many(call: WriteCall, body: Body, key: IdempotencyKey = None) -> Response:
@@ -150,9 +169,10 @@ async def change_many(entity: Entity, call: WriteCall, body: Body) -> Response:
     return json_response(response.body)
 
 
-async def get(call: ReadCall, key: Key) -> Response:
-    """With its ETag."""
-    return _response(await call.read(lambda: call.api.deals.get(key, call.request())))
+async def get(call: ReadCall, key: Key, if_none_match: IfNoneMatch = None) -> Response:
+    """With its ETag, of which If-Match compares the version, and If-None-Match the content too."""
+    response = await call.read(lambda: call.api.deals.get(key, call.request()))
+    return conditional_response(if_none_match, response.body, response.etag)
 
 
 async def change(
@@ -179,11 +199,6 @@ async def history(request: Request, call: ReadCall, key: Key) -> Response:
     """Latest first; it stays when the entity is removed. An extension."""
     page = await call.read(lambda: call.api.deals.history(key, call.request()))
     return json_response(list_page(request, page))
-
-
-def _response(response: EntityResponse, code: int = 200, headers: dict[str, str] | None = None) -> Response:
-    replay = {"Idempotency-Replayed": "true"} if response.is_replay else {}
-    return json_response(response.body, code, {"ETag": response.etag} | replay | (headers or {}))
 
 
 class _Id(StringConvertor):
@@ -240,7 +255,7 @@ def _add_list(router: APIRouter, entity: str) -> None:
         "/",
         name="list",
         summary=f"{noun[0].upper()}{noun[1:]}s",
-        responses=success(200, "A page", page_of(answer)) | errors(),
+        responses=success(200, "A page", page_of(answer), CONTENT_TAG) | UNCHANGED | errors(),
         openapi_extra={"parameters": _list_parameters(entity)},
     )(list_entities)
     router.post(
@@ -287,7 +302,7 @@ def _add_item(router: APIRouter, entity: str) -> None:
     router.get(
         "/{id:entity}/",
         summary=f"A {noun}",
-        responses=success(200, f"The {noun}", answer, {"ETag": TAG}) | errors(NotFound, noun=noun),
+        responses=success(200, f"The {noun}", answer, CONTENT_TAG) | UNCHANGED | errors(NotFound, noun=noun),
     )(get)
     router.put(
         "/{id:entity}/",

@@ -219,6 +219,23 @@ def test_a_conflict_says_nothing_of_hidden_deals(
     assert "Secret plan" not in answer.text
 
 
+def test_views_that_differ_have_tags_that_differ(ada: Caller, admin: Caller, sold: Sold) -> None:
+    """What one person's tag names is never taken for another one's view: 304 is for an equal body alone."""
+    for path in (
+        f"supply_deals/{sold.shared}/",
+        f"supply_deals/?id={sold.shared}",
+        "demand_deals/",
+        "seats/",
+    ):
+        whole, own = (caller.ask("GET", path) for caller in (admin, ada))
+        assert (whole.headers["etag"] == own.headers["etag"]) == (whole.content == own.content)
+        answer = ada.ask("GET", path, headers={"If-None-Match": whole.headers["etag"]})
+        assert answer.status_code == (304 if whole.content == own.content else 200)
+        if answer.status_code == 200:
+            assert answer.content == own.content
+    assert ada.get(f"supply_deals/{sold.shared}/") != admin.get(f"supply_deals/{sold.shared}/")
+
+
 def test_a_repeated_request_answers_what_may_be_seen_now(
     desk: connect.Installation, granted: As, there: World
 ) -> None:

@@ -8,7 +8,7 @@ from itertools import compress, count
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select, tuple_
 
 from lib.deals import moments
 from lib.deals.fields import DEALS, SUPPLY
@@ -23,6 +23,8 @@ from lib.wire.currencies import currency_counts
 
 LISTS = (("domain_list_targetings", DOMAIN_LISTS, DomainList), ("app_list_targetings", APP_LISTS, AppList))
 PRICES, PROMISES = {"price", "currency"}, {"units", "supply_deals"}
+FEW = 5_000
+"""The pairs of packages and seats that one statement looks for: SQLite takes 32,766 values."""
 _DEAL, _LINK = t.demand_deals.c, t.supply_package_deals.c
 Pair = tuple[int, int | None]
 """The ids of a package and of a seat."""
@@ -250,9 +252,11 @@ def _twins(work: Work, pairs: Collection[Pair], without: Collection[int]) -> def
     columns = (package, seat, func.min(_DEAL.name), func.count())
     query = _of_others(work, {number for number, _ in pairs}, without, *columns).group_by(package, seat)
     # SQLite would look up the deals of many seats by an index, all of them: those of the packages are few.
-    query = query.where((seat + 0).in_({number for _, number in pairs}))
-    for number, buyer, name, times in work.connection.execute(query) if pairs else ():
-        twins[number, buyer].append((-1, name, times))
+    number = seat + 0
+    buyers = {buyer for _, buyer in pairs}
+    query = query.where(tuple_(package, number).in_(pairs) if len(pairs) <= FEW else number.in_(buyers))
+    for package_id, buyer, name, times in work.connection.execute(query) if pairs else ():
+        twins[package_id, buyer].append((-1, name, times))
     return twins
 
 

@@ -120,7 +120,7 @@ def _text(table: Table, word: str) -> ColumnElement[bool]:
     )
     if table is not _DEALS or len(word) < ID_PART:
         return condition
-    return or_(condition, func.lower(_DEALS.c.deal_id).contains(word, autoescape=True))
+    return or_(condition, _DEALS.c.deal_id.contains(word.upper(), autoescape=True))
 
 
 def _seats(word: str) -> Select[tuple[int]]:

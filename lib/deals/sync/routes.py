@@ -3,29 +3,33 @@
 The objects are those of the IAB Tech Lab's Deal Sync API 1.0.
 """
 
-import hashlib
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Path, Request, Response
-from pydantic import BaseModel, Field, WithJsonSchema
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, Field
 
-from lib.deals.endpoints import AuthorizedCall, Body, admit, list_page
+from lib.deals.endpoints import AuthorizedCall, Body, IfNoneMatch, admit, conditional_response, list_page
 from lib.deals.models import BuyerSeat
-from lib.deals.openapi import PAGE_PARAMETERS, Responses, errors, page_of, parameter, success
+from lib.deals.openapi import (
+    CONTENT_TAG,
+    PAGE_PARAMETERS,
+    UNCHANGED,
+    errors,
+    page_of,
+    parameter,
+    success,
+)
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import who
 from lib.deals.sync.sync_state import BuyerSeatRequest
-from lib.wire import exact
 from lib.wire.errors import NotFound
-from lib.wire.schemas import JSON, TEXT, Schema, a_list, body
+from lib.wire.schemas import TEXT, a_list, body
 
-TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
 Time = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$")]
 Letters = Annotated[str, Field(pattern="^[A-Z]{3}$")]
 EXAMPLE = "TR-7K2Q-9FXA-4M1D"
 REPORT = {"version": VERSION, "id": EXAMPLE, "buyerstatus": [{"buyerseatid": "seat-107", "status": 4}]}
 SEATS = parameter("seat", a_list(TEXT), description="Only of the seats with these ids at the DSP")
-UNCHANGED: Responses = {304: {"description": "As If-None-Match has it", "headers": TAG}}
 
 
 class SyncedTerms(BaseModel):
@@ -71,7 +75,6 @@ class SyncedStatus(BuyerSeat):
 
 
 DealId = Annotated[str, Path(alias="id", min_length=1, examples=[EXAMPLE])]
-IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match"), WithJsonSchema(TEXT)]
 router = APIRouter(
     prefix="/deal_sync",
     responses=errors(NotFound, noun="synchronized deal"),
@@ -87,36 +90,36 @@ ReportCall = Annotated[AuthorizedCall, admit(lambda admission, token, _: admissi
     "/",
     name="list",
     summary="Documents of the synchronized deals",
-    responses=success(200, "A page", page_of(DealDocument), TAG) | UNCHANGED,
+    responses=success(200, "A page", page_of(DealDocument), CONTENT_TAG) | UNCHANGED,
     openapi_extra={"parameters": [*PAGE_PARAMETERS, SEATS]},
 )
 async def list_documents(request: Request, call: SyncCall, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
     A deal that was fetched and then deleted is archived."""
     page = await call.read(lambda: call.api.sync.page(call.request(), _dsp(call)))
-    return _conditional_response(if_none_match, list_page(request, page))
+    return conditional_response(if_none_match, list_page(request, page))
 
 
 @router.get(
     "/{id}/",
     summary="The document of a synchronized deal",
-    responses=success(200, "The document", DealDocument, TAG) | UNCHANGED,
+    responses=success(200, "The document", DealDocument, CONTENT_TAG) | UNCHANGED,
 )
 async def get(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."""
     document = await call.read(lambda: call.api.sync.get(deal_id, call.request(), _dsp(call)))
-    return _conditional_response(if_none_match, document)
+    return conditional_response(if_none_match, document)
 
 
 @router.get(
     "/{id}/status/",
     summary="The status of a deal at its DSP",
-    responses=success(200, "The status", SyncedStatus, TAG) | UNCHANGED,
+    responses=success(200, "The status", SyncedStatus, CONTENT_TAG) | UNCHANGED,
 )
 async def status(call: SyncCall, deal_id: DealId, if_none_match: IfNoneMatch = None) -> Response:
     """As reported last; `ext` says when, and when the deal was fetched. An extension."""
     report = await call.read(lambda: call.api.sync.status(deal_id, call.request()))
-    return _conditional_response(if_none_match, report)
+    return conditional_response(if_none_match, report)
 
 
 @router.put(
@@ -136,13 +139,3 @@ def _dsp(call: AuthorizedCall) -> str:
     """Who calls, if it is a DSP; else empty."""
     token = call.caller.token
     return who(token.name, f"token {token.id}") if call.caller.deals.syncs else ""
-
-
-def _conditional_response(if_none_match: str | None, body: object) -> Response:
-    """The body with its ETag, or 304 where the caller has it already (RFC 9110, 13.1.2)."""
-    content = exact.dumps(body)
-    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    etags = [tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")]
-    if etag in etags:
-        return Response(status_code=304, headers={"ETag": etag})
-    return Response(content, headers={"ETag": etag}, media_type=JSON)
