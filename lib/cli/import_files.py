@@ -24,6 +24,12 @@ def _orders() -> Sequence[str]:
     return Hints.ORDERS
 
 
+def _overlap_rules() -> Sequence[str]:
+    from lib.slicers.definition.reading import OverlapRule
+
+    return get_args(OverlapRule)
+
+
 def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """The name of a time zone whose offset a slicer's days can have; a usage error for another text."""
     if value is None:
@@ -53,6 +59,11 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--replace-days", is_flag=True, help="Replace the days of the slicer that are in the files.")
 @click.option(
     "--replace", is_flag=True, help="Replace all rows of the slicer, and its definition if one is given."
+)
+@click.option(
+    "--overlap",
+    type=LazyChoice(_overlap_rules),
+    help="Whether appended rows whose time and key fields are there already are added or left out (skip).",
 )
 @click.option(
     "--max-rejects",
@@ -92,6 +103,11 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
     help="Order of day, month and year in dates such as 01/02/2026; asked if more than one fits.",
 )
 @click.option(
+    "--time",
+    metavar="COLUMN",
+    help="The column of a row's time; inferred from values and names if not given.",
+)
+@click.option(
     "--time-zone",
     metavar="NAME",
     callback=_time_zone,
@@ -99,7 +115,8 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 )
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
 def import_(project: str | None, slicer: str | None, **fields: Any) -> None:
-    """Import the rows of FILES into a slicer: CSV, TSV, Excel, Parquet or JSON, each also packed.
+    """Import the rows of FILES into a slicer: CSV, TSV, Excel, Parquet, Arrow, ORC or JSON,
+    each also packed.
 
     All files together are one atomic import. Packed are gzip, zstd, and zip archives of one file.
 

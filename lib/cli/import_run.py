@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,12 +20,12 @@ from lib.ingest import Format, Hints, ImportJob, Reader, Rejects, fits, import_f
 from lib.settings import Settings
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import read_definition
-from lib.slicers.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
+from lib.slicers.definition.reading import ALL_SHEETS, OverlapRule, Sheets, Totals, time_zone
 from lib.slicers.warehouse import Mode, Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer, read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
-from lib.wire.errors import ImportRefused
+from lib.wire.errors import ImportRefused, RowsOverlap
 
 Mappings = Mapping[str, Mapping[str, str]]
 _WORDS = 20
@@ -67,10 +67,12 @@ class ImportRequest:
     thousands: str | None
     year: int | None
     dates: str | None
+    time: str | None
     time_zone: str | None
     sheet: tuple[str, ...]
     all_sheets: bool
     totals: Totals | None
+    overlap: OverlapRule | None
     unpivot: bool
     only_try: bool
 
@@ -95,11 +97,11 @@ class ImportRequest:
         if self.decimal and self.decimal == self.thousands:
             raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
         decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
-        return Hints(decimal, self.thousands, self.year, self.dates)
+        return Hints(decimal, self.thousands, self.year, self.dates, self.time)
 
     def refuse_hints(self) -> None:
         """Raise a usage error if options of inference are given where nothing is inferred."""
-        for name in ("decimal", "thousands", "year", "dates", "header"):
+        for name in ("decimal", "thousands", "year", "dates", "time", "header"):
             if getattr(self, name) is not None:
                 raise click.UsageError(f"--{name} is for inferring; with a definition, write it there")
 
@@ -118,6 +120,10 @@ class ImportRequest:
         modes = [mode for mode, is_chosen in flags.items() if is_chosen]
         if len(modes) > 1:
             raise click.UsageError(f"--{modes[0]} and --{modes[1]} can't be used together; name one")
+        if self.overlap and not self.append:
+            raise click.UsageError(
+                "--overlap is for --append: it says what to do with rows that are there already"
+            )
         return modes[0] if modes else "create"
 
 
@@ -162,14 +168,42 @@ def _import_slicer(
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
     readers, definition, new_file = _readers_and_definition(request, before, mappings)
     job = ImportJob(
-        request.project, request.slicer, readers, definition, mappings, request.mode, request.max_rejects
+        request.project,
+        request.slicer,
+        readers,
+        definition,
+        mappings,
+        request.mode,
+        request.max_rejects,
+        request.overlap,
     )
+    rejects_path = request.rejects or _rejects_path(settings, request)
     try:
-        return readers, _import(job, warehouse, request.rejects or _rejects_path(settings, request))
+        try:
+            slicer = _import(job, warehouse, rejects_path)
+        except RowsOverlap as overlap:
+            slicer = _import(_settle_overlap(job, overlap), warehouse, rejects_path)
+        return readers, slicer
     except OSError:
         if new_file is not None:
             new_file.unlink()
         raise
+
+
+def _settle_overlap(job: ImportJob, overlap: RowsOverlap) -> ImportJob:
+    """The job as a person at the terminal wants it; without one, or if they stop, exit code 2."""
+    answers: dict[str, dict[str, Any]] = {
+        "replace-days": {"mode": "replace-days"},
+        "skip": {"overlap": "skip"},
+        "add": {"overlap": "add"},
+    }
+    answer = "stop"
+    if sys.stdin.isatty():
+        click.echo(f"\n{overlap.reason}\n", err=True)
+        answer = click.prompt("These rows", type=click.Choice([*answers, answer]), default=answer, err=True)
+    if answer not in answers:
+        raise click.UsageError(overlap.reason)
+    return replace(job, **answers[answer])
 
 
 def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
@@ -208,6 +242,7 @@ def _readers_and_definition(
         definition = request.settle(before.definition)
         files = recognize(request, definition)
         click.echo(f"Definition: that of {request.target}, unchanged")
+        _tell_misfits(files, definition)
         return files, definition, None
     files = recognize(request)
     inference = infer(files[0], mappings, request.hints, files[1:])
@@ -227,6 +262,18 @@ def _readers_and_definition(
     )
     files = files if definition.header else recognize(request, definition)
     return files, definition, path if is_new else None
+
+
+def _tell_misfits(files: Sequence[Reader], definition: Definition) -> None:
+    """Print what later files say against the definition; nothing of files that can't be inferred alone."""
+    decimal = None if definition.decimal == "unknown" else definition.decimal
+    hints = Hints(decimal, definition.thousands)
+    try:
+        sentences = infer(files[0], None, hints, files[1:], definition.time).misfits(definition)
+    except (ImportRefused, ValueError):
+        return
+    for sentence in sentences:
+        click.echo(f"Check: {sentence}.")
 
 
 def _all_fit(request: ImportRequest, definition: Definition) -> bool:
@@ -287,7 +334,7 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"{word!r} {count:,} {'time' if count == 1 else 'times'} in '{column}': read as missing")
     if len(rejects.missing_words) > _WORDS:
         click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
-    for note in rejects.clock_notes:
+    for note in rejects.notes:
         click.echo(note)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from lib.cli.options import caller, table
+from lib.deals.supply.formats import position
 from lib.deals.supply.store import SupplyFiles, folder_files
 from lib.people.tokens.audit import Audit, Event
 from lib.serving import connect
@@ -45,7 +46,11 @@ def supply(folder: Path) -> None:
         for outcomes_of_kind in [[outcome for outcome in read if outcome.kind == kind]]
     ]
     click.echo(table(("KIND", "FILES", "RECORDS", "LINES NOT READ"), rows))
-    lines = [f"{outcome.name}, line {each.line}: {each.why}" for outcome in read for each in outcome.problems]
+    lines = [
+        f"{outcome.name}, {position(outcome.kind, problem.line)}: {problem.why}"
+        for outcome in read
+        for problem in outcome.problems
+    ]
     for line in lines[:MOST_LINES]:
         click.echo(line, err=True)
     if others:

@@ -107,6 +107,15 @@ def slicer() -> None:
 
 @slicer.command()
 @click.argument("name", metavar="PROJECT/SLICER")
+def confirm(name: str) -> None:
+    """Confirm what was guessed about a slicer's fields, so that it is no longer marked."""
+    warehouse, _, pair = _open(name)
+    names = warehouse.confirm(*pair)
+    click.echo(f"Confirmed: {', '.join(names)}." if names else f"Nothing of {name} is marked as a guess.")
+
+
+@slicer.command()
+@click.argument("name", metavar="PROJECT/SLICER")
 @YES
 def remove(name: str, yes: bool) -> None:
     """Remove a slicer, its imported rows, and the views, alerts, notes and grants that depend on it.

@@ -13,19 +13,22 @@ What can't be read raises ImportRefused, with where and what would be right.
     text.py          CSV and TSV → raw rows   (records.py: its encoding, and where records end)
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
     layout.py        where the table of a text or a sheet is: its header and names
-    parquet.py       Parquet → raw rows
+    columnar.py      Parquet, Arrow and ORC → raw rows
     json_rows.py     NDJSON and documents of JSON → raw rows
     markup.py        tables in HTML or XML → CSV
     unpivot.py       days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
                      (time_formats.py: what texts look like, and how likely their days are)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
-                     (column_names.py, column_words.yaml) and as a quotient of others
-    inference.py     both → a definition
+                     (column_names.py, column_words.yaml)
+    quotients.py     which columns are quotients of others, where their names and rows say the same
+    inference.py     all of these → a definition
+    later_file.py    what a later file says against the definition of its slicer
     cells.py         raw cells → text, numbers, elements   (numbers.py: their notation)
     times.py         raw cells → time   (clock_changes.py: hours that come twice or never)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
+    overlap.py       the rows whose keys a slicer has already
     importing.py     which of these reads a file; files + definition → warehouse, all or nothing, and the
                      first rows
 

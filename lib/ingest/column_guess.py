@@ -1,11 +1,10 @@
 """What a column of a sample is: a key field or a data field, and how its numbers come together.
 
-A column's role is guessed by its values, if in doubt by its name. What may well be wrong has a `doubt`.
-Figures that are rates are found by the other figures in their rows, of which they are quotients.
+A column's role is guessed by its values and its name: where they agree it is sure, else it has a `doubt`.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +26,9 @@ from lib.ingest.numbers import (
     example_of,
 )
 from lib.slicers.definition.reading import GUESS
-from lib.slicers.formulas import Field
 from lib.slicers.models import DURATION
 
 Floats = npt.NDArray[np.float64]
-Figures = Mapping[str, Floats]
 _SEPARATORS = "|;,"
 _MOST_TEXTS = 10_000
 _FEW, _FEW_SHARE = 20, 0.01  # so few different whole numbers are codes, not amounts
@@ -44,8 +41,9 @@ _MAPPED_SHARE = 0.8
 _DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
 _EXACT = 2.0**53  # whole numbers from here on lose digits as float64
 _ID_ROWS, _LEAST_ID, _REPEATING_ID = 10, 10**5, 10**4
-_SHARE = 1
-_ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?[0-9]{2}$"
+_SHARE, _PERCENTAGE = 1, 100
+# A spreadsheet writes numbers of twelve digits and more so; R writes 1e+05, which has all of its digits.
+_ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?(?:1[1-9]|[2-9][0-9])$"
 _LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
 _NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
 _METRIC_NAMES = {
@@ -54,14 +52,6 @@ _METRIC_NAMES = {
 _FEW_NAMES = 3
 _UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
 _BEYOND = "whole numbers beyond 2⁵³, of which a sum would lose digits"
-_FACTORS = (1, 100, 1000)
-_FEWEST_RATES = 3
-_MOST_ROWS = 2_000
-_PROBE_ROWS = 8
-_MOST_COLUMNS, _MOST_RATES = 60, 500
-_MOST_DECIMALS = 6
-_SHARPNESS = 0.02  # of a quotient: rounding hides at most so much of it, else any two columns would do
-_LARGE_COUNT, _PERCENTAGE = 100, 100
 
 
 class ColumnGuess(NamedTuple):
@@ -207,10 +197,15 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
     if is_named or column_names.counts_people(name) or (values < 0).any():
         return _data_column(name, values, "whole numbers, named like an amount" if is_named else "numbers")
     different = len(np.unique(values))
-    if column_names.may_be_code(name) and different <= max(_FEW, _CODE_SHARE * len(values)):
+    is_code = column_names.may_be_code(name)
+    if not values.any() and not is_code:
+        doubt = "zeros alone, added up as counts; if they are codes, make it a key field"
+        return _data_column(name, values, "zeros")._replace(doubt=doubt)
+    if is_code and different <= max(_FEW, _CODE_SHARE * len(values)):
         return ColumnGuess(name, True, {"type": "int"}, f"{different} whole numbers, named like a code")
     if different <= min(_FEW, _FEW_SHARE * len(values)):
-        return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers")
+        doubt = f"codes rather than amounts, as only {different} differ; if they add up, make it a data field"
+        return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers", doubt)
     if reason := _id_reason(values, different):
         return ColumnGuess(name, True, {"type": "int"}, reason, f"an id rather than an amount: {reason}")
     return _data_column(name, values, "whole numbers")
@@ -247,14 +242,15 @@ def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
     """How numbers come together, and what may be wrong about that."""
     if extreme := column_names.extreme(name):
         return extreme, ""
-    if column_names.is_mean(name) or marks.unit == PERCENT:
+    if marks.unit == PERCENT or column_names.is_mean(name):
         return "mean", ""
     is_share = bool((values >= 0).all() and (values <= _SHARE).all())
     has_fraction = bool((values % 1 != 0).any())
     if column_names.may_be_mean(name):
         if has_fraction or is_share:
             return "mean", "averaged as a rate; if these are amounts, leave out the aggregate"
-        return "sum", "added up as counts; if these are rates, write aggregate: mean"
+        is_count = values.max() > _PERCENTAGE
+        return "sum", "" if is_count else "added up as counts; if these are rates, write aggregate: mean"
     if column_names.counts_people(name) and not has_fraction:
         return "sum", "added up, so whoever is in several rows counts several times"
     if has_fraction and is_share and not column_names.is_amount(name):
@@ -362,120 +358,3 @@ def _is_mixed(lists: pa.Array, count: int) -> bool:
     """Whether the same element comes at several positions of lists of the same length."""
     sets = [set(pc.list_element(lists, position).unique().to_pylist()) for position in range(count)]
     return len(set[str]().union(*sets)) < sum(map(len, sets))
-
-
-class Quotient(NamedTuple):
-    """A column that is `factor` × numerator / denominator in all rows of the sample."""
-
-    factor: int
-    numerator: str
-    denominator: str
-
-    @property
-    def label(self) -> str:
-        """In words: `100 × Clicks / Impressions`."""
-        return f"{f'{self.factor:,} × ' if self.factor > 1 else ''}{self.numerator} / {self.denominator}"
-
-    def formula(self, names: Mapping[str, str]) -> str:
-        """As a definition has it, with the names of fields by columns."""
-        top, bottom = (str(Field(names[column])) for column in (self.numerator, self.denominator))
-        return f"{f'{self.factor} * ' if self.factor > 1 else ''}{top} / {bottom}"
-
-
-def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnGuess]:
-    """The guesses, with data fields that are quotients of two others as formulas, and percentages averaged.
-
-    `figures` are the numbers of data fields in each row of the sample, NaN where there is none; fields that
-    come after the sample have none.
-    """
-    amounts = {
-        guess.column: figures[guess.column] for guess in guesses if _is_sum(guess) and guess.column in figures
-    }
-    if any(map(_is_count, amounts.values())):
-        guesses = [_as_mean(guess, figures) for guess in guesses]
-    quotients, result, rates = Quotients(amounts), list[ColumnGuess](), 0
-    for guess in guesses:
-        is_rate = guess.column in figures and (guess.options.get("aggregate") == "mean" or guess.doubt)
-        rates += bool(is_rate)
-        quotient = quotients.find(guess.column, figures) if is_rate and rates <= _MOST_RATES else None
-        result.append(guess if quotient is None else _with_quotient(guess, quotient))
-    return result
-
-
-class Quotients:
-    """The quotients of each two of some amounts, to find what another column is."""
-
-    def __init__(self, amounts: Figures) -> None:
-        self._names = list(amounts)[:_MOST_COLUMNS]
-        self._rows = np.array([amounts[name][:_MOST_ROWS] for name in self._names])
-        count = self._rows.shape[-1]
-        self._probe = np.unique(np.linspace(0, max(count - 1, 0), min(_PROBE_ROWS, count)).astype(int))
-        with np.errstate(all="ignore"):
-            probes = self._rows[:, self._probe] if count else self._rows
-            self._some = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
-
-    def find(self, column: str, figures: Figures) -> Quotient | None:
-        """The amounts whose quotient a column is in all rows, as far as its decimals tell; else None."""
-        rates = figures[column][:_MOST_ROWS]
-        present = np.isfinite(rates)
-        tolerance = 1.0001 * 10.0 ** -_decimals(rates[present])
-        sizes = np.abs(rates[present & (rates != 0)])
-        if len(np.unique(sizes)) < _FEWEST_RATES or tolerance > _SHARPNESS * np.median(sizes):
-            return None
-        for factor in _FACTORS:
-            misses = np.abs(factor * self._some - rates[self._probe]) > tolerance
-            for top, bottom in np.argwhere(~misses.any(axis=-1)).tolist():
-                names = self._names[top], self._names[bottom]
-                if (
-                    top != bottom
-                    and column not in names
-                    and self._fits(rates, top, bottom, factor, tolerance)
-                ):
-                    return Quotient(factor, *names)
-        return None
-
-    def _fits(self, rates: Floats, top: int, bottom: int, factor: int, tolerance: float) -> bool:
-        """Whether rates are a quotient wherever there is one, and zero or missing elsewhere."""
-        tops, bottoms = self._rows[top], self._rows[bottom]
-        rows = np.isfinite(rates) & np.isfinite(tops) & (np.nan_to_num(bottoms) != 0)
-        is_zero = np.nan_to_num(rates[~rows]) == 0
-        fits = np.abs(factor * tops[rows] / bottoms[rows] - rates[rows]) <= tolerance
-        return bool(rows.sum() >= _FEWEST_RATES and fits.all() and is_zero.all())
-
-
-def _with_quotient(guess: ColumnGuess, quotient: Quotient) -> ColumnGuess:
-    options = {name: value for name, value in guess.options.items() if name.startswith("display")}
-    reason = f"{guess.column} = {quotient.label} in all rows"
-    return guess._replace(options=options | {"formula": quotient}, reason=reason, doubt="")
-
-
-def _as_mean(guess: ColumnGuess, figures: Figures) -> ColumnGuess:
-    """The guess, as a mean where an unknown name has fractions up to 100 beside large counts."""
-    values = figures.get(guess.column)
-    if values is None or not guess.doubt or not _is_sum(guess):
-        return guess
-    present = values[np.isfinite(values)]
-    is_percentage = (present >= 0).all() and (present <= _PERCENTAGE).all() and (present % 1 != 0).any()
-    if not is_percentage or column_names.is_amount(guess.column) or "unit" in guess.options:
-        return guess
-    doubt = (
-        "averaged, as all values are from 0 to 100 with fractions; if they add up, leave out the aggregate"
-    )
-    return guess._replace(options={"aggregate": "mean"} | guess.options, doubt=doubt)
-
-
-def _is_sum(guess: ColumnGuess) -> bool:
-    return not guess.is_key and guess.options.get("aggregate", "sum") == "sum"
-
-
-def _is_count(values: Floats) -> bool:
-    present = values[np.isfinite(values)]
-    return bool(len(present) and (present % 1 == 0).all() and np.median(present) >= _LARGE_COUNT)
-
-
-def _decimals(values: Floats) -> int:
-    """How many decimals these numbers are written with, at most 6."""
-    for decimals in range(_MOST_DECIMALS):
-        if np.allclose(values, np.round(values, decimals), rtol=0, atol=1e-9):
-            return decimals
-    return _MOST_DECIMALS

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import KeysView
+from collections.abc import Iterable, KeysView
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +10,11 @@ import yaml
 
 _WORDS_FILE = Path(__file__).with_name("column_words.yaml")
 _ANONYMOUS = re.compile(r"(?:c|cat|code|attr)_?[0-9]+", re.IGNORECASE)
-_PERCENT = re.compile("(?<![0-9])(?<![0-9] )[%‰]")  # of a name; in "viewed to 25%" it is no unit
+# In "viewed to 25%", video_watched_25_percent and views_50pct a part of a video that was reached.
+_MILESTONE = re.compile("(?<![0-9])(?:100|[1-9]?[0-9])[ _]?(?:%|percent|pct)", re.IGNORECASE)
+_PERCENT = re.compile("[%‰]")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SHORTEST_STEM = 4
 _QUOTIENT = re.compile(r"(.*\w.*?)\s*/\s*(.*\w.*)")
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _MACHINE_PATH = re.compile(r"(?!(?:abs|avg|conv|cum|est|impr|max|min|no|nr|rel|tot)$)[\w.]*")
@@ -50,7 +54,12 @@ def is_version(name: str) -> bool:
 
 
 def is_mean(name: str) -> bool:
-    """Whether numbers under this name must not be added: prices, rates, averages. `bid_amount` may be."""
+    """Whether numbers under this name must not be added: prices, rates, averages.
+
+    Of a price the last word decides, brackets left out: "CPM revenue" and "Revenue (CPM)" are revenue, and
+    `bid_amount` may be one.
+    """
+    name = _MILESTONE.sub("", name)
     parts = split_words(name)
     if not parts:
         return False
@@ -63,17 +72,68 @@ def is_mean(name: str) -> bool:
         or any(word.endswith(end) for word in parts for end in _words("rate_ends"))
         or (quotient is not None and (is_amount(quotient[1]) or not any(map(str.isalnum, quotient[1]))))
     )
-    is_price = not _words("prices").isdisjoint(parts) or any(
-        word.endswith(end) for word in parts for end in _words("price_ends")
+    head = (split_words(_BRACKETS.sub("", name)) or parts)[-1]
+    is_total = head in _words("heads") or not _words("totals").isdisjoint(parts)
+    return is_rate or (has_price(name) and not is_total)
+
+
+def has_price(name: str) -> bool:
+    """Whether a name has a word for a price or a position in it, whatever the others say."""
+    return any(
+        word in _words("prices") or any(word.endswith(end) for end in _words("price_ends"))
+        for word in split_words(name)
     )
-    return is_rate or (is_price and _words("totals").isdisjoint(parts))
 
 
 def may_be_mean(name: str) -> bool:
     """Whether numbers under this name are shares if they are small, else counts: `IVT`, `opens/clicks`."""
     return (
-        not _words("rates_or_counts").isdisjoint(split_words(name)) or _QUOTIENT.fullmatch(name) is not None
+        not _words("rates_or_counts").isdisjoint(split_words(name))
+        or _QUOTIENT.fullmatch(name) is not None
+        or _MILESTONE.search(name) is not None
     )
+
+
+def quotient_words(rate: str) -> tuple[set[str], set[str]]:
+    """Words for what a rate divides (empty: its name does not say), and by what (empty: by anything).
+
+    CTR divides clicks by impressions, "Cost / conv." costs by conversions, "Engagement rate" engagements.
+    """
+    parts, quotient = split_words(rate), _QUOTIENT.fullmatch(rate)
+    for word in parts:
+        if word in _vocabulary()["quotients"]:
+            top, bottom = _vocabulary()["quotients"][word].split("/")
+            return _synonyms(top.split()), _synonyms(bottom.split())
+    per = next((number for number, word in enumerate(parts) if number and word in _words("per")), None)
+    if quotient:
+        return _synonyms(split_words(quotient[1])), _synonyms(split_words(quotient[2]))
+    if per:
+        return _synonyms(parts[:per]), _synonyms(parts[per + 1 :])
+    return _synonyms(parts) if is_mean(rate) or may_be_mean(rate) else set(), set()
+
+
+def _synonyms(words: Iterable[str]) -> set[str]:
+    """The words, with those of the same kinds of amounts: cost, spend; conv, conversions, results."""
+    kinds = {kind: members.split() for kind, members in _vocabulary()["kinds"].items()}
+    parts = [word for word in words if word not in _words("rates")]
+    return {*parts} | {
+        other
+        for word in parts
+        for kind, members in kinds.items()
+        if word == kind or word in members
+        for other in members
+    }
+
+
+def common_words(name: str, words: Iterable[str]) -> int:
+    """How many of these words are in a name, in the singular or the plural, or cut: conv in conversions."""
+    parts = split_words(name)
+    return sum(any(_is_same(word, part) for part in parts) for word in words)
+
+
+def _is_same(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    return short == long or (len(short) >= _SHORTEST_STEM and long.startswith(short.rstrip("s")))
 
 
 def counts_people(name: str) -> bool:
@@ -116,6 +176,11 @@ def sounds_like_clock(name: str) -> bool:
     parts = split_words(name)
     is_duration = not _words("durations").isdisjoint(parts) or is_mean(name)
     return not _words("clocks").isdisjoint(parts) and not is_duration
+
+
+def sounds_like_hour(name: str) -> bool:
+    """Whether a name says that its times are hours: `stat_time_hour`."""
+    return not _words("hours").isdisjoint(split_words(name))
 
 
 def sounds_like_list(name: str) -> bool:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from lib.wire.errors import ImportRefused
 
-Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
+Format = Literal["csv", "tsv", "ndjson", "parquet", "arrow", "orc", "xlsx", "html"]
 Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
 Names = Collection[str]
@@ -30,21 +30,29 @@ _PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
     ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
-    ".html": "html", ".htm": "html",
+    ".html": "html", ".htm": "html", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".orc": "orc",
 }  # fmt: skip
 WORKBOOK_SUFFIXES = {suffix for suffix, kind in _SUFFIXES.items() if kind == "xlsx"}
 _MARKUP = re.compile(rb"<(?:!doctype html|html|head|body|table|\?xml\b|!--)", re.IGNORECASE)
 _CONTROLS = {*range(1, 32)} - {*b"\t\n\v\f\r\x1a\x1b"}
-_PARQUET, _OLE = b"PAR1", b"\xd0\xcf\x11\xe0"
+_OLE = b"\xd0\xcf\x11\xe0"
+# Beginnings of files of columns: Parquet; Arrow's file and its stream (its format's "Encapsulated message
+# format"); ORC.
+_COLUMNAR: dict[bytes, Format] = {
+    b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"ORC": "orc",
+}  # fmt: skip
 _COMPRESSIONS: dict[bytes, Compression] = {
     b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
     b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
     b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
 }
-_FOREIGN = {
+_ARCHIVES = {
     b"BZh": "a bzip2 file", b"\xfd7zXZ": "an xz file", b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive", b"%PDF": "a PDF document", b"SQLite format 3": "an SQLite database",
-    b"ORC": "an ORC file", b"Obj\x01": "an Avro file", b"ARROW1": "an Arrow file",
+    b"Rar!": "a RAR archive",
+}  # fmt: skip
+_FOREIGN = {
+    b"%PDF": "a PDF document", b"SQLite format 3": "an SQLite database", b"Obj\x01": "an Avro file",
+    b"FEA1": "a Feather file of version 1",
 }  # fmt: skip
 _TAR_MARK, _TAR_OFFSET = b"ustar", 257
 _WORKBOOK_FOLDERS = ("_rels/", "docProps/", "xl/", "META-INF/", "customXml/")
@@ -170,11 +178,12 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
         raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
-    foreign = next((kind for mark, kind in _FOREIGN.items() if beginning.startswith(mark)), None)
+    for marks, advice in ((_ARCHIVES, "unpack it"), (_FOREIGN, "save its table as CSV or Parquet")):
+        for mark, kind in marks.items():
+            if beginning.startswith(mark):
+                raise ImportRefused(f"{path.name} is {kind}; {advice}")
     if beginning[_TAR_OFFSET:].startswith(_TAR_MARK):
-        foreign = "a tar archive"
-    if foreign:
-        raise ImportRefused(f"{path.name} is {foreign}; unpack it, or save its table as CSV or Parquet")
+        raise ImportRefused(f"{path.name} is a tar archive; unpack it")
     inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
     if compression and (inner in ("gzip", "zstd") or (inner == "zip" and _is_archive(name, beginning))):
         raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
@@ -220,13 +229,15 @@ def _is_archive(name: str, beginning: bytes) -> bool:
 
 
 def _format(path: Path, beginning: bytes) -> Format:
-    if beginning.startswith(_PARQUET):
-        return "parquet"
+    columnar = next((kind for mark, kind in _COLUMNAR.items() if beginning.startswith(mark)), None)
+    if columnar and (columnar != "orc" or any(byte in _CONTROLS | {0} for byte in beginning)):
+        return columnar
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
     by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if by_name == "parquet":
-        raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
+    if by_name in _COLUMNAR.values():
+        title = {"parquet": "a Parquet", "arrow": "an Arrow", "orc": "an ORC"}[str(by_name)]
+        raise ImportRefused(f"{path.name} is named as {title} file, but is not {title} file")
     if beginning.startswith((b"PK\x03\x04", _OLE)):
         return "xlsx"
     if _MARKUP.match(text.lstrip(b"\xff\xfe").replace(b"\0", b"")):  # of UTF-16 too

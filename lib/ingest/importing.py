@@ -10,18 +10,19 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from lib.ingest.columnar import ColumnarFile
 from lib.ingest.files import Format, Progress, RawRows, Reader, Refuse, Reject, data_file
 from lib.ingest.json_rows import Ndjson
 from lib.ingest.markup import MarkupFile
 from lib.ingest.normalize import Normalizer, number_columns
-from lib.ingest.parquet import Parquet
+from lib.ingest.overlap import StoredKeys
 from lib.ingest.records import UTF_8, find_encoding, recognize_encoding
 from lib.ingest.rejects import Ending, Rejects
 from lib.ingest.text import delimited_text
 from lib.ingest.unpivot import UnpivotReader
 from lib.ingest.workbook import workbooks
 from lib.slicers.definition import Definition
-from lib.slicers.definition.reading import Sheets
+from lib.slicers.definition.reading import OverlapRule, Sheets
 from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
 from lib.slicers.warehouse.slicer import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
@@ -32,7 +33,10 @@ _MOST_REJECTS = 1000
 
 @dataclass(frozen=True)
 class ImportJob:
-    """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1."""
+    """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1.
+
+    `overlap` says what happens to appended rows whose keys are there already; the definition's if None.
+    """
 
     project: str
     slicer: str
@@ -41,6 +45,7 @@ class ImportJob:
     mappings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     mode: Mode = "create"
     max_rejects: float = 0.01
+    overlap: OverlapRule | None = None
 
     def digests(self, progress: Progress | None = None) -> list[str]:
         """Each file's digest. ImportRefused when two files are the same."""
@@ -69,8 +74,8 @@ def readers(
     can't be. `definition`, where there is one already, says which columns to look for, and which sheets.
     """
     file = data_file(path, format)
-    if file.format == "parquet":
-        return [Parquet(file)]
+    if file.format in ("parquet", "arrow", "orc"):
+        return [ColumnarFile(file)]
     if file.format == "ndjson":
         return [Ndjson(file, find_encoding(encoding) if encoding else recognize_encoding(file.chunks()))]
     columns: list[str] = []
@@ -101,28 +106,43 @@ def import_files(
 
     Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
     `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
-    read, there are no rows at all, a column is missing, or a file is in already.
+    read, there are no rows at all, a column is missing, or a file is in already; RowsOverlap where it is
+    appended, and rows have keys that are there already.
     """
     for reader in job.readers:
         _refuse_missing(reader, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
+        overlap, stored_keys = job.overlap or job.definition.overlap, None
         if job.mode == "append":
             _refuse_duplicates(writer.imports, file_digests)
+            if overlap != "add":
+                stored_keys = StoredKeys(warehouse.open(job.project, job.slicer))
 
-        def write(table: pa.Table) -> None:
+        def write(table: pa.Table) -> int:
+            flags = stored_keys.flags(table) if stored_keys else None
+            if flags is not None and overlap == "skip" and flags.any():
+                table = table.filter(pa.array(~flags))
             writer.write(table)
             if on_rows:
                 on_rows(table.num_rows)
+            return int(table.num_rows)
 
         normalizer = Normalizer(job.definition)
         sources = [
             Source(reader.file.name, digest, _rows(reader, normalizer, write, rejects, progress))
             for reader, digest in zip(job.readers, file_digests, strict=True)
         ]
-        rejects.take_notes(normalizer.missing_words, normalizer.clock_notes)
+        notes = normalizer.clock_notes
+        if stored_keys and stored_keys.overlapping and overlap == "skip":
+            notes += [f"{stored_keys.overlapping:,} rows left out: their keys are there already"]
+            if not any(source.rows for source in sources):
+                raise ImportRefused(f"{notes[-1]}, and there are no others; nothing was changed")
+        rejects.take_notes(normalizer.missing_words, notes)
         _refuse_totals(normalizer)
         _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
+        if stored_keys and overlap is None:
+            stored_keys.refuse()
         rejects.flush()
         writer.commit_all(sources)
     return warehouse.open(job.project, job.slicer)
@@ -199,7 +219,7 @@ def read_ahead(read: Callable[[Refuse], Iterator[RawRows]], refuse: Refuse) -> G
 def _rows(
     reader: Reader,
     normalizer: Normalizer,
-    write: Callable[[pa.Table], None],
+    write: Callable[[pa.Table], int],
     rejects: Rejects,
     progress: Progress | None,
 ) -> int:
@@ -219,8 +239,7 @@ def _rows(
             table, last = normalizer.rows(raw, ending.refuse)
             if last is not None:
                 ending.accept(last)
-            write(table)
-            count += table.num_rows
+            count += write(table)
     ending.close()
     return count
 

@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 
 from lib.ingest import cells, column_names, money
 from lib.ingest.attributes import find_attributes
-from lib.ingest.column_guess import ColumnGuess, find_rates, guess_column, numbers_rows, present_texts
+from lib.ingest.column_guess import ColumnGuess, guess_column, numbers_rows, present_texts
 from lib.ingest.files import Reader
+from lib.ingest.later_file import misfits
 from lib.ingest.layout import are_days
 from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
+from lib.ingest.quotients import find_rates
 from lib.ingest.text import DELIMITERS
 from lib.ingest.time_formats import ORDERS
 from lib.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
@@ -23,7 +25,7 @@ from lib.ingest.unpivot import UnpivotReader
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.definition.reading import MISSING, TimeColumn
 from lib.slicers.granularities import TIME_KEY_FIELDS
-from lib.wire.errors import ImportRefused
+from lib.wire.errors import ImportRefused, UnknownName
 
 Floats = npt.NDArray[np.float64]
 SAMPLE_ROWS, FEWEST_ROWS = 50_000, 500
@@ -34,7 +36,7 @@ RECORDS = "records"
 
 @dataclass(frozen=True)
 class Hints:
-    """A person's hints for inference: the marks of numbers, a year and an order of its dates.
+    """A person's hints for inference: the marks of numbers, the year, order and column of the dates.
 
     `dates` is one of ORDERS. With `is_database` the rows are those of a table, whose times are dates and
     timestamps, never texts.
@@ -46,6 +48,7 @@ class Hints:
     thousands: str | None = None
     year: int | None = None
     dates: str | None = None
+    time: str | None = None
     is_database: bool = False
 
     @staticmethod
@@ -61,12 +64,16 @@ _NO_HINTS = Hints()
 
 
 class Inference(NamedTuple):
-    """A definition, and what was guessed of each column of the file; `notes` are for people."""
+    """A definition, and what was guessed of each column of the file; `notes` are for people.
+
+    `figures` are the numbers of the sample's data fields, by column, NaN where there is none.
+    """
 
     definition: Definition
     time: TimeGuess
     columns: list[ColumnGuess]
     notes: list[str]
+    figures: Mapping[str, Floats] = {}
 
     @property
     def reasons(self) -> list[tuple[str, str, str]]:
@@ -75,6 +82,10 @@ class Inference(NamedTuple):
         doubts = (f"; a guess: {guess.doubt}" if guess.doubt else "" for guess in self.columns)
         fields = zip(self.columns, doubts, strict=True)
         return [time, *((guess.column, guess.kind, guess.reason + doubt) for guess, doubt in fields)]
+
+    def misfits(self, definition: Definition) -> list[str]:
+        """What the file says against the definition of a slicer that it is added to; see later_file.py."""
+        return misfits(definition, self.definition, self.figures)
 
 
 class _Sample(NamedTuple):
@@ -89,16 +100,20 @@ def infer(
     mappings: Mapping[str, Collection[str]] | None = None,
     hints: Hints = _NO_HINTS,
     others: Sequence[Reader] = (),
+    own_time: TimeColumn | None = None,
 ) -> Inference:
     """Guess a definition from the first rows of a file, and of `others` that are imported with it.
 
-    `mappings` (name → its codes) go to the key fields whose values are such codes. ImportRefused when no
-    column is a time.
+    `mappings` (name → its codes) go to the key fields whose values are such codes. `own_time` is the
+    time, where that is not to be guessed. ImportRefused when no column is a time.
     """
     rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // (1 + len(others))))
     columns, lines = _concatenate([_sample(file, rows) for file in (reader, *others)])
     missing = pa.array(MISSING)
-    time = _time([reader, *others], columns, lines, missing, hints)
+    if own_time:
+        time = TimeGuess(own_time.column, own_time.format, own_time.granularity, "as before", own_time.year)
+    else:
+        time = _time([reader, *others], columns, lines, missing, hints)
     late = _late_columns([reader, *others], columns)
     # Only the rows that have a time: others, such as totals, are not imported, and say nothing.
     part = TimeColumn.model_validate(time.definition())
@@ -135,7 +150,7 @@ def infer(
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
     notes += [f"Left out: '{name}', which numbers the rows." for name in indexes]
-    return Inference(_definition(time, guesses, settings), time, guesses, notes)
+    return Inference(_definition(time, guesses, settings), time, guesses, notes, figures)
 
 
 def _time(
@@ -147,10 +162,12 @@ def _time(
 ) -> TimeGuess:
     """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
     context = "\n".join(reader.context for reader in readers)
-    time_hints = TimeHints(hints.year, hints.dates, context, is_database=hints.is_database)
+    if hints.time and hints.time not in columns:
+        raise ImportRefused(f"{readers[0].file.name}: {UnknownName('column', hints.time, columns)}")
+    time_hints = TimeHints(hints.year, hints.dates, context, is_database=hints.is_database, column=hints.time)
     time = guess_time(columns, lines, missing, time_hints)
     if time is None:
-        raise ImportRefused(_no_time(readers[0], columns, hints.is_database))
+        raise ImportRefused(_no_time(readers[0], columns, hints))
     if time.question and len(lines) >= FEWEST_ROWS:
         names = [time.column] if isinstance(time.column, str) else list(time.column)
         tables = [
@@ -264,8 +281,9 @@ def _column(name: str, tables: list[pa.Table]) -> pa.Array:
     return pa.concat_arrays([cells.text(part) for part in parts])
 
 
-def _no_time(reader: Reader, columns: Mapping[str, pa.Array], is_database: bool) -> str:
-    if is_database:
+def _no_time(reader: Reader, columns: Mapping[str, pa.Array], hints: Hints) -> str:
+    column = hints.time
+    if hints.is_database:
         nearest = nearest_column(columns, pa.array(MISSING))
         near = f"; '{nearest[0]}' may be one: make it so in the table, or in a view of it" if nearest else ""
         return f"No column is a date or a timestamp{near}. The columns are: {', '.join(columns)}"
@@ -280,11 +298,12 @@ def _no_time(reader: Reader, columns: Mapping[str, pa.Array], is_database: bool)
             f"{reader.file.name}: '{parts['day']}' and '{parts['month']}' make a date without a year; "
             "add --year 2026"
         )
-    nearest = nearest_column(columns, pa.array(MISSING))
+    nearest = nearest_column({column: columns[column]} if column else columns, pa.array(MISSING))
     near = f"; nearest is '{nearest[0]}', but {nearest[1]}" if nearest else ""
     return (
-        f"{reader.file.name}: no column has a time in a known format{near}. Write a definition that "
-        f"names it and its format, and give that with --definition. The columns are: {', '.join(columns)}"
+        f"{reader.file.name}: no column has a time in a known format{near}. Name the column with --time, or "
+        "write a definition with its column and format, and give that with --definition. "
+        f"The columns are: {', '.join(columns)}"
     )
 
 
@@ -333,7 +352,7 @@ def _settings(reader: Reader, marks: FileMarks) -> dict[str, Any]:
     Where missing values have a sign of their own (null), and all numbers are numbers, "-" is a text.
     """
     part: dict[str, Any] = {"decimal": marks.decimal, "thousands": marks.thousands}
-    if reader.file.format in ("ndjson", "parquet") and not marks.columns:
+    if reader.file.format in ("ndjson", "parquet", "arrow", "orc") and not marks.columns:
         part["missing"] = []
     if isinstance(reader, UnpivotReader):
         part["unpivot"] = True

@@ -1,7 +1,8 @@
 """Rows of JSON: an object per line, or one document with rows somewhere in it."""
 
+import datetime as dt
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import pyarrow.compute as pc
 from lib.ingest.cells import value_column
 from lib.ingest.column_names import sounds_like_time
 from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, Reject, check_width
+from lib.ingest.layout import is_value
 from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
+from lib.ingest.times import EPOCH
 from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]
+Header = dict[str, str]
 _BATCH_ROWS = 20_000
 _SNIFFED_BYTES = 4096
 _MAX_DEPTH = 20
@@ -113,7 +117,7 @@ def _document(file: DataFile, encoding: str) -> str | None:
         return None
     data = _whole(utf_8_chunks(file.chunks(), encoding), None)
     try:
-        path, rows = _longest_rows(orjson.loads(data or b""), "")
+        path, rows = _longest_rows(orjson.loads(data or b""))
     except orjson.JSONDecodeError:
         return None
     return path if rows else None
@@ -127,23 +131,56 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _longest_rows(value: Any, path: str, depth: int = 0) -> tuple[str, list[Row]]:
-    """The path and the rows of the longest list of rows in a document; no rows where there is none."""
-    if isinstance(value, list):
-        return path, _list_rows(value)
-    if not isinstance(value, dict) or depth >= _MAX_DEPTH:
-        return path, []
-    best = path, _object_rows(value)
-    for name, child in value.items():
-        child_path, rows = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
-        if not rows and isinstance(child, list):
-            rows = _named_rows(child, value)
-        best = (child_path, rows) if len(rows) > len(best[1]) else best
+def _longest_rows(document: Any) -> tuple[str, list[Row]]:
+    """The path and the rows of the longest list of rows in a document; no rows where there is none.
+
+    What names the columns of other rows (`meta` beside `data`) is no list of rows itself.
+    """
+    tables = list(_tables(document, "", list(_headers(document, 0)), 0))
+    keys, best = [rows[0].keys() for _, rows in tables], ("", list[Row]())
+    for number, (path, rows) in enumerate(tables):
+        names = _header(rows).keys()
+        is_description = any(keys[other] <= names for other in range(len(tables)) if other != number)
+        best = (path, rows) if len(rows) > len(best[1]) and not is_description else best
     return best
 
 
-def _list_rows(items: list[Any]) -> list[Row]:
-    """The rows of a list of objects, or of lists below their names; of groups with rows, these."""
+def _tables(value: Any, path: str, headers: list[Header], depth: int) -> Iterator[tuple[str, list[Row]]]:
+    """The lists of rows in a document, each with its path; `headers` may name the cells of lists."""
+    if isinstance(value, list):
+        rows = _list_rows(value, headers)
+    else:
+        rows = _object_rows(value) if isinstance(value, dict) else []
+    if rows:
+        yield path, rows
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
+        for name, child in value.items():
+            yield from _tables(child, f"{path}.{name}".removeprefix("."), headers, depth + 1)
+
+
+def _headers(value: Any, depth: int) -> Iterator[Header]:
+    """Whatever in a document may name the columns of a table: lists of names, or of objects that have one.
+
+    ClickHouse, Trino, Elasticsearch, Snowflake and Databricks write the latter beside or above their rows.
+    """
+    if isinstance(value, list) and (header := _header(value)):
+        yield header
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
+        for child in value.values():
+            yield from _headers(child, depth + 1)
+
+
+def _header(items: list[Any]) -> Header:
+    """The names of a list of names, or of objects with a name, and their types in lower case; else empty."""
+    parts = [item if type(item) is dict else {"name": item} for item in items]
+    header = {
+        part["name"]: str(part.get("type", "")).lower() for part in parts if type(part.get("name")) is str
+    }
+    return header if len(header) == len(parts) else {}
+
+
+def _list_rows(items: list[Any], headers: Sequence[Header] = ()) -> list[Row]:
+    """The rows of a list of objects, of groups of these, or of lists whose names are elsewhere or first."""
     if items and all(type(item) is dict for item in items):
         name = _rows_name(items)
         if name is None:
@@ -153,9 +190,19 @@ def _list_rows(items: list[Any]) -> list[Row]:
             for item in items
             for row in _list_rows(item[name])
         ]
-    if len(items) > 1 and all(isinstance(item, list) for item in items):
-        return _named_rows(items[1:], {"header": items[0]})
-    return []
+    if not items or not all(isinstance(item, list) and len(item) == len(items[0]) for item in items):
+        return []
+    header = next((header for header in headers if len(header) == len(items[0])), {})
+    if not header and len(items) > 1 and not any(is_value(str(name)) for name in items[0]):
+        header, items = _header(items[0]), items[1:]
+    return [dict(zip(header, map(_cell, cells, header.values()), strict=True)) for cells in items if header]
+
+
+def _cell(value: Any, kind: str) -> Any:
+    """A cell by the type of its column: Snowflake writes days since 1970, and offsets behind stamps."""
+    if kind == "date" and isinstance(value, str) and value.isdecimal():
+        return str(EPOCH.date() + dt.timedelta(int(value)))
+    return value.partition(" ")[0] if kind == "timestamp_tz" and isinstance(value, str) else value
 
 
 def _rows_name(groups: list[Row]) -> str | None:
@@ -184,25 +231,13 @@ def _object_rows(columns: Row) -> list[Row]:
     return [row if are_numbered else {"key": key} | row for key, row in columns.items()]
 
 
-def _named_rows(lists: list[Any], beside: Row) -> list[Row]:
-    """Rows of lists of cells, with the names of the list of as many texts beside them."""
-    width = len(lists[0]) if lists and isinstance(lists[0], list) else 0
-    for names in beside.values():
-        is_header = (
-            isinstance(names, list) and len(names) == width > 0 and all(type(name) is str for name in names)
-        )
-        if is_header and all(isinstance(cells, list) and len(cells) == width for cells in lists):
-            return [dict(zip(names, cells, strict=True)) for cells in lists]
-    return []
-
-
 def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The rows of one JSON document, which is held in memory while it is read."""
     try:
         document = orjson.loads(_whole(chunks, name) or b"")
     except orjson.JSONDecodeError as error:
         raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
-    for element in _longest_rows(document, "")[1] or document:
+    for element in _longest_rows(document)[1] or document:
         yield orjson.dumps(element)
 
 

@@ -1,5 +1,6 @@
 """Where the table is among the first records of a text or a sheet: lines above it, its header, its names."""
 
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -11,9 +12,9 @@ _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
 TOTAL = (
     r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
-    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*"
+    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)(: .*|\W*)"
 )
-"""Words for rows that add up others, as Python and Arrow match them."""
+"""Words for rows that add up others, as Python and Arrow match them; Google Ads writes `Total: Campaigns`."""
 ALL = r"\W*(all|alle|tous|toutes|todos|todas|tutti|tutte|все|全部|すべて|전체)(\W+\w+)?\W*"
 """The same of words that are also those of a value, such as All users."""
 _TOTAL = re.compile(TOTAL, re.IGNORECASE)
@@ -26,6 +27,12 @@ _DAY_NAME = re.compile(
 _FEWEST_DAYS = 2
 _FULL_SHARE = 0.9
 _MOST_CHARACTERS = 60
+_FEWEST_NAMES = 3
+# What ClickHouse writes below the names, as CSVWithNamesAndTypes and TSVWithNamesAndTypes.
+_TYPE = re.compile(
+    r"U?Int[0-9]{1,3}|Float[0-9]{2}|BFloat16|String|Bool|UUID|IPv[46]|JSON|Date(32|Time)?"
+    r"|(Nullable|LowCardinality|Decimal[0-9]*|DateTime(64)?|FixedString|Enum(8|16)|Array|Map|Tuple)\(.+\)"
+)
 
 
 class Record(NamedTuple):
@@ -76,8 +83,13 @@ def table_layout(
     """
     if not rows:
         raise ImportRefused(f"{file} has no header row")
-    rows = [record for record in rows if not _is_total_line(record) and not is_ruler(record.cells)] or rows
-    rows, joined_name = _join_headers(rows)
+    typed_lines = {record.line for record in rows if are_types(record.cells)}
+    rows = [
+        record
+        for record in rows
+        if not _is_total_line(record) and not is_ruler(record.cells) and record.line not in typed_lines
+    ] or rows
+    rows, joined_name = _join_headers(_without_footer(rows))
     width = _row_width(rows)
     start = _header_position(rows, width, columns) if has_header is not False else -1
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
@@ -88,7 +100,9 @@ def table_layout(
             raise ImportRefused(f"{file} begins with empty cells alone; it needs column names above its rows")
         above = _shorten(rows[:start], delimiter)
         example = joined_name if joined_name in header_names else None
-        return TableLayout(delimiter, header_names, rows[start].line + 1, True, above, example)
+        first_line = rows[start].line + 1
+        first_line += first_line in typed_lines
+        return TableLayout(delimiter, header_names, first_line, True, above, example)
     if names and len(names) != width:
         raise ImportRefused(f"{file}: its rows have {width} cells, the definition has {len(names)} names")
     first = next(position for position, record in enumerate(rows) if len(record.cells) == width)
@@ -110,6 +124,11 @@ def is_ruler(cells: Sequence[str]) -> bool:
     """Whether a line is drawn, as below a header: |---|---|."""
     lines = [cell.strip(" :+") for cell in cells if cell.strip(" +")]
     return bool(lines) and all(len(cell) > 1 and not cell.strip("-=") for cell in lines)
+
+
+def are_types(cells: Sequence[str]) -> bool:
+    """Whether a line below the names has the types of their columns: Date, Nullable(String), UInt64."""
+    return len(cells) > 1 and all(_TYPE.fullmatch(cell.strip()) for cell in cells)
 
 
 def are_days(names: Sequence[str]) -> bool:
@@ -165,6 +184,22 @@ def _join_headers(rows: Sequence[Record]) -> tuple[list[Record], str | None]:
     joined_name = next(name for name, below in zip(names, lower, strict=True) if below in duplicates)
     header = rows[first - 1]._replace(cells=names)
     return [*rows[: first - 2], header, *rows[first:]], joined_name
+
+
+def _without_footer(rows: Sequence[Record]) -> Sequence[Record]:
+    """The records up to the end of a short table: DV360 writes more lines below three rows than above them.
+
+    A table is names with a row of values below, and as many cells in each line; a line of the footer has
+    fewer and begins with a word.
+    """
+    for first, (names, row) in enumerate(itertools.pairwise(rows)):
+        width = len(names.cells)
+        if width < _FEWEST_NAMES or len(row.cells) != width or _value_count(names) or not _value_count(row):
+            continue
+        end = next((n for n, other in enumerate(rows) if n > first and len(other.cells) != width), len(rows))
+        is_footer = all(len(other.cells) < width and not is_value(other.cells[0]) for other in rows[end:])
+        return rows[:end] if is_footer else rows
+    return rows
 
 
 def _row_width(rows: Sequence[Record]) -> int:

@@ -4,6 +4,7 @@
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lib.ingest.files import RawRows, Reject
-from lib.ingest.layout import is_ruler, is_total, is_value
+from lib.ingest.layout import are_types, is_ruler, is_total, is_value
+from lib.slicers.definition.reading import MISSING
 from lib.wire.errors import ImportRefused
 from lib.wire.text import escape
 
@@ -28,6 +30,7 @@ _COLUMNS = ("line", "reason", "value", "text")
 _BELOW_AT_MOST = 20
 _EXAMPLES = 3
 _MOST_CHARACTERS = 60
+_CURRENCY = re.compile("[A-Z]{3}")
 Flags = npt.NDArray[np.bool_]
 Reason = str | Callable[[str], str]
 
@@ -75,7 +78,7 @@ class Reasons:
             return HEADER
         if values and is_total(values[0]):
             return TOTAL
-        if is_ruler(cells):
+        if is_ruler(cells) or are_types(cells):
             return BELOW
         is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
         return BELOW if is_text else None
@@ -98,15 +101,16 @@ class Reasons:
         if column not in self._time_columns:
             return None
         (cells, values), time = self._cells(position), self._cell_text(position, column)
-        if not time:
-            return TOTAL if values and all(map(is_value, values)) else None
+        if not time or time.strip() in MISSING:
+            is_figure = [is_value(value) or _CURRENCY.fullmatch(value) is not None for value in values]
+            return TOTAL if values and all(is_figure) else None
         return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
 
     def _cells(self, position: int) -> tuple[list[str], list[str]]:
-        """All cells of a row, the time's first, and those that have a value."""
+        """All cells of a row, the time's first, and those that have a value: `--` is none."""
         names = dict.fromkeys([*self._time_columns, *self._columns])
         cells = [self._cell_text(position, name) for name in names]
-        return cells, [cell for cell in cells if cell]
+        return cells, [cell for cell in cells if cell.strip() and cell.strip() not in MISSING]
 
     def _cell_text(self, position: int, column: str) -> str:
         cells = self._columns.get(column, self._nothing)
@@ -153,7 +157,7 @@ class Rejects:
     """Collects rejects: counts and examples by reason here, all of them in a CSV file at `path`, if given.
 
     `missing_words` are the words that became missing values, with their counts, by column and word;
-    `clock_notes` say what is odd about the hours of a clock change.
+    `notes` say what else was noticed, such as odd hours of a clock change.
 
     The file, with the columns file, line, reason, value, text, is made with the first reject.
     """
@@ -162,7 +166,7 @@ class Rejects:
         self.path = path
         self.counts: Counter[str] = Counter()
         self.missing_words: Counter[tuple[str, str]] = Counter()
-        self.clock_notes: list[str] = []
+        self.notes: list[str] = []
         self.examples: dict[str, list[str]] = {}
         self._file: IO[str] | None = None
         self._writer: Any = None
@@ -194,10 +198,10 @@ class Rejects:
         """Why rows can't be read: reason and count, the most frequent first."""
         return [(reason, count) for reason, count in self.counts.most_common() if reason not in LEFT_OUT]
 
-    def take_notes(self, missing_words: Mapping[tuple[str, str], int], clock_notes: Iterable[str]) -> None:
+    def take_notes(self, missing_words: Mapping[tuple[str, str], int], notes: Iterable[str]) -> None:
         """What the reading of cells noticed, which refuses no row."""
         self.missing_words.update(missing_words)
-        self.clock_notes += clock_notes
+        self.notes += notes
 
     def add(self, file: str, reject: Reject) -> None:
         """Note one row of one file."""

@@ -13,7 +13,16 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.ingest.cells import Missing, NotPlain
-from lib.ingest.column_names import date_role, sounds_like_clock, sounds_like_time, split_words, time_rank
+from lib.ingest.column_names import (
+    date_role,
+    is_amount,
+    is_mean,
+    sounds_like_clock,
+    sounds_like_hour,
+    sounds_like_time,
+    split_words,
+    time_rank,
+)
 from lib.ingest.layout import is_total
 from lib.ingest.time_formats import (
     AHEAD,
@@ -41,12 +50,13 @@ _PARTS = {
     ("month", "year"): ("%m %Y", "%b %Y"),
     ("week", "year"): ("%V %G", "W%V %G"),
 }
-_DIGIT_GROUPS = "[0-9]+[-/.: ][0-9]+"
+_DIGIT_GROUPS = "[0-9]+[-/.: ]+[0-9]+[-/.: ]+[0-9]+"
+_GROUPED_NUMBER = r"[^0-9]*[0-9]{1,3}(?:[.,' ][0-9]{3})+(?:[.,][0-9]+)?[^0-9]*"
 _SERIAL = r"[2-7][0-9]{4}(?:\.[0-9]+)?"  # from 1954 to 2119
 
 
 class TimeHints(NamedTuple):
-    """What a person and a file say of its dates: their order, a year, texts beside the table.
+    """What a person and a file say of its dates: their column, order and year, texts beside the table.
 
     `today` is the last day that rows may have, give or take some days ahead. With `is_database` texts and
     numbers are no times.
@@ -57,6 +67,7 @@ class TimeHints(NamedTuple):
     context: str = ""
     today: dt.date | None = None
     is_database: bool = False
+    column: str | None = None
 
 
 _NO_HINTS = TimeHints()
@@ -105,8 +116,11 @@ def nearest_column(sample: Sample, missing: Missing = None) -> tuple[str, str] |
     """The column that is nearest to a time, and why it is none; None where none is near."""
     search = _TimeSearch(sample, (), missing, _NO_HINTS)
     texts_of = {name: search.distinct_texts(name) for name in sorted(sample, key=time_rank)}
+    texts_of = {name: texts for name, texts in texts_of.items() if not is_amount(name) and not is_mean(name)}
     near = [name for name in texts_of if sounds_like_time(name)]
-    near += [name for name, texts in texts_of.items() if texts.str.contains(_DIGIT_GROUPS).mean() > _NEARLY]
+    for name, texts in texts_of.items():
+        has_groups = texts.str.contains(_DIGIT_GROUPS) & ~texts.str.fullmatch(_GROUPED_NUMBER)
+        near += [name] if has_groups.mean() > _NEARLY else []
     if not near:
         return None
     name = next((name for name in near if len(texts_of[name])), near[0])
@@ -139,6 +153,8 @@ class _TimeSearch:
         for name in sorted(self._sample, key=time_rank):
             if sure and not sounds_like_time(name):
                 continue
+            if self._hints.column not in (None, name):
+                continue
             reading = self._read_column(name)
             if reading is None:
                 continue
@@ -151,19 +167,21 @@ class _TimeSearch:
             best = min(sure, key=lambda reading: (date_role(reading.columns[0]), len(reading.days) == 1))
             others = [reading.columns[0] for reading in sure if reading is not best]
             return self._time_guess(best, f"; other dates: {', '.join(others)}" if others else "")
-        parts = None if self._hints.is_database else self._date_in_parts()
+        is_column = self._hints.is_database or self._hints.column is not None
+        parts = None if is_column else self._date_in_parts()
         if parts is not None and parts.share >= _SURE:
             return self._time_guess(parts)
         nearest = max(nearly or coarse, key=lambda reading: reading.share, default=None)
         return self._time_guess(nearest) if nearest else None
 
     def _time_guess(self, reading: TimeReading, note: str = "") -> TimeGuess:
-        """Hourly if stamps have a time of day, and days have several of them."""
+        """Hourly if stamps have a time of day, and days have several of them, or a name says hours."""
         reading = self._with_clock(reading)
         times, format_, year = reading.times, reading.format, reading.year
         seconds = times.seconds[times.seconds != MISSING]
         days = len(np.unique(seconds // DAY))
-        is_hourly = not times.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+        is_hourly = len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+        is_hourly = not times.is_date.all() and (is_hourly or any(map(sounds_like_hour, reading.columns)))
         column = reading.columns[0] if len(reading.columns) == 1 else reading.columns
         granularity, resolution = ("hour", "by hour, in UTC") if is_hourly else ("day", "by day")
         but = self._exceptions(reading) if reading.share < 1 else ""
@@ -193,7 +211,8 @@ class _TimeSearch:
             return None
         texts = self.distinct_texts(name)
         digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
-        if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
+        is_likely = sounds_like_time(name) or name == self._hints.column or _is_stamp(name, texts)
+        if texts.empty or (digits and not is_likely):
             return None
         formats: list[str | None] = list(candidate_formats(name, texts))
         if texts.str.fullmatch(_SERIAL).all():

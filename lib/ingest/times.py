@@ -32,7 +32,7 @@ _FIRST, _LAST = (int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp()) for yea
 _ISO_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _ISO_TIME = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?))?"
+    r"(?: ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 )
 _NUMBER = r"[0-9]{8,19}(?:\.[0-9]*)?|[0-9]\.[0-9]+[eE]\+?[0-9]{1,2}"
 _EPOCHS = {1: (1e8, 1e10), 10**3: (1e11, 1e13), 10**6: (1e14, 1e16), 10**9: (1e17, 1e19)}
@@ -191,7 +191,7 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
         if mark:
             texts = texts.map(lambda text: first_day(text, day, mark))
         return _in_range(_formatted_instants(texts, day, zone))
-    texts = texts.str.replace(",", ".", regex=False)
+    texts = texts.str.replace(",", ".", regex=False).str.replace(" ?UTC$", "Z", regex=True)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
     has_offset = is_time & texts.str.slice(10).str.contains("[Z+-]").to_numpy(bool)
@@ -231,6 +231,9 @@ def _formatted_instants(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Inst
             texts, format_ = offsets, format_.replace("%Z", "%z")
     has_zone = "%z" in format_ or "%Z" in format_
     stamps = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
+    if "%S" in format_ and stamps.isna().any():  # a whole second among fractions, or the other way round
+        other = format_.replace(".%f", "") if "%f" in format_ else format_.replace("%S", "%S.%f")
+        stamps = stamps.fillna(pd.to_datetime(texts, format=other, errors="coerce", utc=has_zone))
     is_date = not has_zone and not is_hourly(format_)
     if _LITERAL_UTC.search(format_):
         zone = dt.UTC

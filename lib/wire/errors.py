@@ -352,6 +352,10 @@ class ImportRefused(TrancheError):
     """A file that is not imported; the slicer is as it was before."""
 
 
+class RowsOverlap(ImportRefused):
+    """Appended rows have keys that are there already, and nobody said what to do with them."""
+
+
 class ServiceProblem(TrancheError):
     """The service gave no answer that its specification knows."""
 

@@ -107,6 +107,69 @@ def test_append_replace_days_and_replace() -> None:
     assert run("next.csv", "--replace").exit_code == 0 and imps() == [4]
 
 
+@pytest.mark.parametrize(
+    ("answer", "rows"),
+    [("replace-days", [8, 9]), ("skip", [1, 2, 9]), ("add", [1, 2, 8, 9]), ("stop", [1, 2])],
+)
+def test_a_window_that_is_sent_again(monkeypatch: pytest.MonkeyPatch, answer: str, rows: list[float]) -> None:
+    """In a script nothing is imported until an option says what to do; at a terminal the import asks."""
+    window = NEXT + DAY.partition("\n")[2].partition("\n")[0].replace(",1,", ",8,") + "\n"
+    Path("window.csv").write_text(window.replace(",4,", ",9,"))
+    run("day.csv")
+    refused = run("window.csv", "--append")
+    assert (refused.exit_code, imps()) == (2, [1, 2])
+    assert "1 of 2 rows have keys that are there already (1 Jan 2026)" in refused.output
+    assert all(way in refused.output for way in ("--replace-days", "--overlap skip", "overlap: add"))
+    assert run("window.csv", "--overlap", "add").exit_code == 2
+    if answer in ("skip", "add"):
+        assert run("window.csv", "--append", "--overlap", answer).exit_code == 0
+        assert imps() == rows
+        run("day.csv", "--replace")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: True)
+    target = ["--project", "acme", "--slicer", "auctions", "--append"]
+    CliRunner().invoke(main, ["import", "window.csv", *target], input=f"{answer}\n")
+    assert imps() == rows
+
+
+def test_guesses_are_confirmed() -> None:
+    """What is marked as a guess is unmarked by a command, and stays so when rows are added."""
+    Path("day.csv").write_text(DAY.replace("imps", "zork"))
+    Path("next.csv").write_text(NEXT.replace("imps", "zork"))
+    run("day.csv")
+    confirm = ["slicer", "confirm", "acme/auctions"]
+    assert "Confirmed: zork." in CliRunner().invoke(main, confirm).output
+    assert "Nothing of acme/auctions is marked" in CliRunner().invoke(main, confirm).output
+    assert run("next.csv", "--append").exit_code == 0 and slicer().definition.guesses == []
+
+
+def test_a_later_file_is_held_against_the_definition() -> None:
+    """A rate that is no longer what its formula says is named, with what to write."""
+    rows = [
+        "day,clicks,imps,ctr",
+        *(f"2026-01-0{n},{n},{100 * n + 7},{n / (100 * n + 7):.6f}" for n in range(1, 6)),
+    ]
+    Path("day.csv").write_text("\n".join(rows))
+    Path("next.csv").write_text("day,clicks,imps,ctr\n2026-01-06,5,100,0.09\n2026-01-07,5,110,0.08\n")
+    run("day.csv")
+    answer = run("next.csv", "--append")
+    assert answer.exit_code == 0
+    assert "Check: 'ctr' is not clicks / imps in 2 of 2 rows of this file" in answer.output
+    assert "write {name: ctr," in answer.output and "under data_fields in the definition" in answer.output
+
+
+def test_the_time_is_named() -> None:
+    """`--time` names the column; a file without a time is refused with both ways, and names no amount."""
+    Path("day.csv").write_text(
+        "created,revenue,delivered\n2026-01-01,1.50,2026-02-01\n2026-01-02,2.50,2026-02-03\n"
+    )
+    assert run("day.csv", "--time", "delivered").exit_code == 0
+    assert slicer().info().first_date == "2026-02-01"
+    Path("bad.csv").write_text("site,Revenue\na,1.285.50\nb,2.285.50\n")
+    answer = run("bad.csv", "--replace", "--decimal", ",")
+    assert "--time" in answer.output and "--definition" in answer.output and "nearest" not in answer.output
+    assert "Unknown column 'site_x'" in run("bad.csv", "--replace", "--time", "site_x").output
+
+
 def test_replace_keeps_a_definition_that_fits() -> None:
     """A definition that somebody mended is not guessed again, unless the file has other columns."""
     run("day.csv")

@@ -193,7 +193,7 @@ HOSTILE = [
     (
         "exchange.example.sellers.json",
         b'{"sellers": [7, {}, {"seller_id": "1"}]}',
-        "Line 1: A seller is a JSON",
+        "The 1st seller: A seller is a JSON",
     ),
     ("apps.csv", b"name,site\na,b", "columns app and domain"),
     ("apps.csv", b'app,domain\n"' + b"x" * 200_000, "not CSV"),
@@ -232,6 +232,33 @@ def test_sellers_json() -> None:
         ("10", "PUBLISHER", "news.example"), ("20", "INTERMEDIARY", "house.example"), ("30", "BOTH", ""),
     ]  # fmt: skip
     assert [(one.line, one.text) for one in supply_file.problems] == [(4, "10")]
+
+
+def test_lines_copied_from_a_page() -> None:
+    """Invisible characters are no part of an account or a relation, and only line feeds and returns end a
+    line."""
+    text = (
+        f"{US}, 101\u200b, DIRECT\n{US}, 1\u00ad02, RESELLER\ufeff\r\n"
+        f"{US}, 103, DIRECT # a\u2028b\u0085c\x0cd\r{US}, 104, DIRECT"
+    )
+    supply_file = read("ads.txt", "news.example", text.encode())
+    assert [(one.account, one.relation) for one in supply_file.accounts] == [
+        ("101", "DIRECT"), ("102", "RESELLER"), ("103", "DIRECT"), ("104", "DIRECT"),
+    ]  # fmt: skip
+    assert supply_file.problem_count == 0
+    sellers = {"sellers": [{"seller_id": "2\u200b0", "seller_type": "BOTH\u00ad"}]}
+    (account,) = read("sellers.json", US, json.dumps(sellers, ensure_ascii=False).encode()).accounts
+    assert (account.account, account.relation) == ("20", "BOTH")
+
+
+def test_sites_below_a_public_suffix(files: SupplyFiles) -> None:
+    """What is hosted below github.io is judged by its own file, never by that of its host."""
+    index(files)
+    files.add([("github.io.ads.txt", f"{US}, 10, DIRECT".encode())])
+    files.add([("mine.github.io.ads.txt", f"{US}, 20, RESELLER".encode())])
+    by = files.index()
+    hosts = ("mine.github.io", "www.mine.github.io", "yours.github.io", "github.io")
+    assert [by.state(host, False).state for host in hosts] == ["reseller", "reseller", "unknown", "direct"]
 
 
 def test_names() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ingesting import Place, definition
 
 from lib.slicers.definition import Definition
-from lib.wire.errors import ImportRefused
+from lib.wire.errors import ImportRefused, RowsOverlap
 
 DAY = "time,site,imps\n2026-01-01 05:30,a,1\n2026-01-01 06:30,b,2\n"
 
@@ -125,7 +125,37 @@ def test_a_file_that_is_in_already_can_t_be_appended(place: Place) -> None:
     ):
         place.take(place.file("other.csv", DAY), definition=definition(), mode="append")
     place.take(place.file("b.csv", DAY.replace(",1", ",5")), definition=definition(), mode="replace-days")
-    assert place.take(place.file("a.csv", DAY), definition=definition(), mode="append").row_count == 4
+    stored = place.take(place.file("a.csv", DAY), definition=definition(overlap="add"), mode="append")
+    assert stored.row_count == 4
+
+
+WINDOW = (
+    "time,site,tags,imps\n2026-01-01 10:00:00,a,x|y,1\n2026-01-01 10:00:00,,x,2\n2026-01-02 10:00:00,a,,3\n"
+)
+TAGGED = [{"name": "site"}, {"name": "tags", "segmented": "|"}]
+
+
+def test_rows_whose_keys_are_there_already_are_refused(place: Place) -> None:
+    """A key is the time with all key fields, empty ones too; another hour, site or list is another key."""
+    place.take(place.file("a.csv", WINDOW), definition=definition(key_fields=TAGGED))
+    others = WINDOW.replace(" 10:", " 11:") + "2026-01-01 10:00:00,b,x|y,1\n2026-01-01 10:00:00,a,x,1\n"
+    place.take(place.file("b.csv", others), definition=definition(key_fields=TAGGED), mode="append")
+    again = place.file("c.csv", WINDOW.replace(",3\n", ",4\n") + "2026-01-03 10:00:00,a,,5\n")
+    with pytest.raises(
+        RowsOverlap, match=r"3 of 4 rows have keys that are there already \(1 and 2 Jan 2026\)"
+    ):
+        place.take(again, definition=definition(key_fields=TAGGED), mode="append")
+    assert place.warehouse.open("p", "s").row_count == 8
+    stored = place.take(again, definition=definition(key_fields=TAGGED, overlap="skip"), mode="append")
+    assert (stored.row_count, stored.imports[-1].rows) == (9, 1)
+    with pytest.raises(
+        ImportRefused, match="3 rows left out: their keys are there already, and there are no"
+    ):
+        place.take(
+            place.file("d.csv", WINDOW.replace(",3\n", ",5\n")),
+            definition=definition(key_fields=TAGGED, overlap="skip"),
+            mode="append",
+        )
 
 
 def test_the_same_file_twice_in_one_call_is_refused(place: Place) -> None:

@@ -331,13 +331,20 @@ def test_a_quotient_of_two_columns_is_a_formula_of_them(place: Place, factor: in
 
 
 def test_columns_that_are_no_quotients_are_none(place: Place) -> None:
-    """A rate that differs from the quotient in one row, or has too few digits to tell, is averaged."""
+    """A rate that is not what its name says in one row, or has no name and few digits, is averaged, marked;
+    where name and few digits agree, it is a formula."""
     truth = FORTNIGHT.assign(Impressions=COUNTS, clicks=[float(7 + n * n) for n in range(14)])
     rates = (truth["clicks"] / truth["Impressions"]).round(4)
     rough, other = rates.round(1), rates.where(rates.index != 9, rates + 0.01)
-    for column in (rough, other):
-        definition = infer(readers(place.file("a.csv", csv(truth, CTR=column)))[0]).definition
-        assert [field.aggregate for field in definition.data_fields if field.name == "CTR"] == ["mean"]
+    for name, column, aggregate, formula in (
+        ("CTR", rough, "sum", "clicks / Impressions"),
+        ("CTR", other, "mean", None),
+        ("Zorg", rough, "mean", None),
+    ):
+        inference = infer(readers(place.file("a.csv", csv(truth, **{name: column})))[0])
+        (field,) = (field for field in inference.definition.data_fields if field.name == name)
+        assert (field.aggregate, field.formula) == (aggregate, formula)
+        assert bool(field.annotation) == (formula is None)
 
 
 @pytest.mark.parametrize(

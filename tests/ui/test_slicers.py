@@ -290,6 +290,23 @@ def test_the_link_keeps_what_is_explored(screen: AppTest) -> None:
     assert [header.value for header in gone.header] == ["Country by Impressions"]
 
 
+def test_guesses_are_confirmed(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An administrator confirms the fields that are marked as guesses; then none is marked any more."""
+    warehouse = Warehouse(Settings(home=own_home).warehouse)
+    guess = DEFINITION.data_fields[0].model_copy(update={"annotation": "A guess: zeros alone"})
+    marked = DEFINITION.model_copy(update={"data_fields": (guess, *DEFINITION.data_fields[1:])})
+    with warehouse.writer("demo", "delivery", marked, {"country": COUNTRIES}, "replace") as writer:
+        writer.write(small_rows(0))
+        writer.commit("rows", "")
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    assert "confirm_guesses" not in [button.key for button in of_delivery("slicers").button]
+    screen = of_delivery("slicers", person="admin")
+    screen.button(key="confirm_guesses").click().run()
+    assert not screen.exception and "confirm_guesses" not in [button.key for button in screen.button]
+    assert warehouse.definition("demo", "delivery").guesses == []
+    assert not warehouse.definition("demo", "delivery").data_fields[0].annotation
+
+
 def test_a_slicer_is_renamed_and_removed(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page goes on under the new name, and with another slicer once this one is removed; a manager has no
     button for it."""

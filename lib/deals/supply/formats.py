@@ -36,6 +36,9 @@ APP_COLUMNS = ("app", "bundle", "app_bundle", "bundle_id", "store_id")
 DOMAIN_COLUMNS = ("domain", "developer_domain", "developer_url")
 DOMAIN = re.compile(r"([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}")
 LONGEST_APP, LONGEST_DOMAIN = 200, 253
+# Soft hyphens, zero-width characters and marks of direction come along when a line is copied from a page.
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_LINE_END = re.compile("\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,15 @@ def identify(path: str, host: str = "") -> tuple[Kind, str]:
     )
 
 
+def position(kind: str, number: int) -> str:
+    """Where in a file a line is, or in sellers.json a seller: `line 58`, `the 58th seller`."""
+    if kind != SELLERS:
+        return f"line {number:,}"
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    end = "th" if number % 100 in (11, 12, 13) else ends.get(number % 10, "th")
+    return f"the {number:,}{end} seller"
+
+
 def read(kind: Kind, host: str, data: bytes) -> SupplyFile:
     """The contents of a file. ImportRefused if it is too large, no text, or nothing of it can be read."""
     supply_file = SupplyFile(kind, host)
@@ -118,20 +130,22 @@ def read(kind: Kind, host: str, data: bytes) -> SupplyFile:
         raise _refusal(supply_file, f"it is larger than {most_bytes // MEGABYTE} MB")
     if b"\0" in data:
         raise _refusal(supply_file, "it is not text")
-    text = data.decode("utf-8-sig", errors="replace")
+    text = _INVISIBLE.sub("", data.decode(errors="replace"))
     for count, _ in enumerate(READERS[kind](supply_file, text), start=1):
         if count > most:
-            raise _refusal(supply_file, f"it has more than {most:,} lines")
+            what = "sellers" if kind == SELLERS else "lines"
+            raise _refusal(supply_file, f"it has more than {most:,} {what}")
     is_empty = not (supply_file.records or supply_file.variables or supply_file.apps)
     if is_empty and supply_file.problems:
         first = supply_file.problems[0]
-        raise _refusal(supply_file, f"nothing of it can be read. Line {first.line}: {first.why.rstrip('.')}")
+        where = position(kind, first.line).capitalize()
+        raise _refusal(supply_file, f"nothing of it can be read. {where}: {first.why.rstrip('.')}")
     return supply_file
 
 
 def _read_ads(supply_file: SupplyFile, text: str) -> Iterator[None]:
     """Reads ads.txt and app-ads.txt, a step for each line."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(text), start=1):
         yield
         content = line.partition("#")[0].strip()
         try:

@@ -5,11 +5,15 @@ ads.txt that names one of them with an account of its sellers.json; an app by th
 developer's domain. Nothing is known without a file, nor by one without a record (ads.txt 1.1, 3.2.1).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Literal, get_args
 
 from lib.deals.supply.formats import ADS, APP_ADS, MANAGER, OWNER, PARTNER, SUBDOMAIN, Account
+
+if TYPE_CHECKING:
+    import tldextract
 
 State = Literal["unauthorized", "unknown", "reseller", "direct"]
 STATES: tuple[State, ...] = get_args(State)
@@ -64,7 +68,7 @@ class SupplyIndex:
 
     def _site(self, host: str) -> SupplyState:
         """By the file of the root domain, or that of the subdomain that it refers to (SUBDOMAIN)."""
-        hosts = [*_parents(host)][::-1]
+        hosts = _hosts(host)[::-1]
         root = next((candidate for candidate in hosts if (ADS, candidate) in self.files), "")
         if not root:
             return SupplyState("unknown", f"No ads.txt of {host} is imported.")
@@ -82,7 +86,7 @@ class SupplyIndex:
         host = self.developers.get(bundle)
         if host is None:
             return SupplyState("unknown", "Its developer's domain is not known (apps.csv).")
-        for parent in _parents(host):
+        for parent in _hosts(host):
             if (APP_ADS, parent) in self.files:
                 return self._judge(APP_ADS, self.files[APP_ADS, parent])
         return SupplyState("unknown", f"No app-ads.txt of {host} is imported.")
@@ -132,8 +136,21 @@ def _doubt(line: Account, seller: Account, ads_file: AdsFile) -> str:
     return ""
 
 
-def _parents(host: str) -> Iterator[str]:
-    """The host, then the domains above it that have a dot: `a.b.example`, `b.example`."""
-    while "." in host:
-        yield host
-        host = host.partition(".")[2]
+def _hosts(host: str) -> list[str]:
+    """The host, then those above it that have the same owner: `a.b.example`, `b.example`.
+
+    Owners are told by the public suffix list with its private part: `github.io` is not that of
+    `name.github.io`.
+    """
+    suffix = _public_suffixes()(host).suffix
+    labels = host.split(".")
+    first = len(labels) - 1 - (suffix.count(".") + 1 if suffix else 1)
+    return [".".join(labels[start:]) for start in range(max(first, 0) + 1)]
+
+
+@cache
+def _public_suffixes() -> "tldextract.TLDExtract":
+    """The list that the package has: it is fetched from nowhere, and kept nowhere."""
+    import tldextract
+
+    return tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)

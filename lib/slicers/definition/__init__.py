@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from lib.slicers.definition.reading import (
+    GUESS,
     MISSING,
     READING,
     Aggregate,
@@ -21,6 +22,7 @@ from lib.slicers.definition.reading import (
     KeyFieldDefinition,
     KeyRole,
     Name,
+    OverlapRule,
     RowSource,
     Sheets,
     Thousands,
@@ -57,8 +59,9 @@ class Definition(DefinitionPart):
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
     without a line of column names has `header: false`, and `names` in the order of its columns. With
     `unpivot`, days across its columns become rows with the columns `day` and `value`. `sheets` are
-    those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
-    which field is what in the funnel of deals, for their health.
+    those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `overlap` says
+    whether appended rows whose time and key fields are there already are added or left out; without it the
+    import asks. `roles` say which field is what in the funnel of deals, for their health.
     `records` are columns that are no fields, which records behind a figure show too.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
@@ -73,6 +76,7 @@ class Definition(DefinitionPart):
     unpivot: bool = False
     sheets: Sheets = None
     totals: Totals | None = None
+    overlap: OverlapRule | None = None
     source: RowSource | None = None
     time: TimeColumn
     key_fields: tuple[KeyFieldDefinition, ...] = ()
@@ -119,10 +123,26 @@ class Definition(DefinitionPart):
             return columns[name]
         return name if name in self.schema().names else None
 
+    @property
+    def guesses(self) -> list[str]:
+        """The names of what was guessed and not confirmed: fields, and the time."""
+        parts: list[KeyFieldDefinition | DataFieldDefinition] = [*self.key_fields, *self.data_fields]
+        names = [TIME] if self.time.annotation.startswith(GUESS) else []
+        return names + [part.name for part in parts if (part.annotation or "").startswith(GUESS)]
+
+    def without_guesses(self) -> "Definition":
+        """The same, with nothing marked as a guess."""
+        content = self.model_dump()
+        for part in (content["time"], *content["key_fields"], *content["data_fields"]):
+            if (part["annotation"] or "").startswith(GUESS):
+                del part["annotation"]
+        return Definition.model_validate(content)
+
     def differences(self, other: "Definition") -> list[str]:
         """The fields in which what is stored differs, in words: `timezone`, `key field 'site_id'`.
 
-        How numbers and missing values are written in a file makes no difference to what is stored.
+        How numbers and missing values are written in a file makes no difference to what is stored, nor does
+        what is noted about a field.
         """
         mine, theirs = _named_parts(self), _named_parts(other)
         return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
@@ -241,9 +261,10 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
         "data field": definition.data_fields,
         "audience source": definition.audience_sources,
     }
-    plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "source", "time")}
+    plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "source")}
+    plain["time"] = definition.time.model_dump(exclude={"annotation"})
     return plain | {
-        f"{kind} '{part.name}'": part.model_dump(exclude=set(READING))
+        f"{kind} '{part.name}'": part.model_dump(exclude={*READING, "annotation"})
         for kind, parts in lists.items()
         for part in parts
     }

@@ -33,6 +33,7 @@ Scale = Literal[1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_00
 """Powers of ten: decimal numbers stay decimal ones (digits.py)."""
 Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
+OverlapRule = Literal["add", "skip"]
 ALL_SHEETS: Literal["all"] = "all"
 Sheets = Literal["all"] | tuple[str, ...] | None
 READING = ("decimal", "thousands", "missing", "header", "names", "unit", "spelling")

@@ -18,7 +18,15 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lib.slicers.definition import Definition
-from lib.slicers.warehouse.slicer import MANIFEST, StoredSlicer, mark, stored_slicer, sync_folder
+from lib.slicers.warehouse.slicer import (
+    MANIFEST,
+    StoredSlicer,
+    mark,
+    read_manifest,
+    replace_manifest,
+    stored_slicer,
+    sync_folder,
+)
 from lib.slicers.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire import private
 from lib.wire.errors import AccessError, BadRequest, Misconfigured
@@ -125,6 +133,16 @@ class Warehouse:
         mode: Mode = "replace" if replace and self.has(project, slicer) else "create"
         with self.writer(project, slicer, definition, mappings, mode) as writer:
             writer.connect()
+
+    def confirm(self, project: str, slicer: str) -> list[str]:
+        """Take the marks of guesses off a slicer's fields; the names of these. Errors as of `remove`."""
+        with self._change(project, slicer) as folder:
+            manifest = read_manifest(folder)
+            names = manifest.definition.guesses if manifest else []
+            if manifest and names:
+                definition = manifest.definition.without_guesses()
+                replace_manifest(folder, manifest.model_copy(update={"definition": definition}))
+        return names
 
     @contextmanager
     def remove(self, project: str, slicer: str) -> Iterator[None]:

@@ -93,7 +93,7 @@ class Manifest(_FrozenModel):
     @property
     def version(self) -> str:
         """Changes with every change of definition, mappings or rows."""
-        parts = self.model_dump(mode="json", exclude={"imports"})
+        parts = self.model_dump(mode="json", exclude={"imports": True, "definition": {"overlap"}})
         if self.definition.source is None:
             del parts["definition"]["source"]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

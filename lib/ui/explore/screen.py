@@ -78,12 +78,27 @@ def _search_text(field: KeyField | DataField) -> str:
 
 
 def draw_changes(context: PageContext) -> None:
-    """Draw the way to rename or remove the slicer, for administrators, where it is this desk's own.
+    """Draw the ways to confirm guesses and to rename or remove the slicer, for administrators, where it is
+    this desk's own.
 
     The dialog asks, and says what depends on the slicer.
     """
     if context.person.role != "admin" or context.clients.reporting_address:
         return
+    fields: list[KeyField | DataField] = [*context.slicer.key_fields, *context.slicer.data_fields]
+    if any((field.annotation or "").startswith(GUESS) for field in fields) and st.button(
+        "Confirm guesses",
+        icon=":material/check:",
+        type="tertiary",
+        key="confirm_guesses",
+        help="The fields marked “a guess” in the table are right as they are",
+    ):
+        person = sign_in.person()
+        if person is not None and person.role == "admin":
+            pair = context.project, context.slicer_name
+            names = connect.installation(Settings.current()).warehouse.confirm(*pair)
+            notes.say(f"Confirmed: {', '.join(names)}")
+            st.rerun()
     if st.button("Rename or remove slicer", icon=":material/edit:", type="tertiary", key="manage_slicer"):
         _dialog(context)
 

@@ -1,0 +1,141 @@
+"""Rows of a file of columns: Parquet, Arrow (Feather, and streams of it) or ORC."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple, cast
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import orc
+
+from lib.ingest.cells import one_array, plain_columns, plain_table
+from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
+from lib.wire.errors import ImportRefused
+
+_BATCH_ROWS = 1 << 15
+_BUFFER = 1 << 20
+_TITLES = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC"}
+
+
+class ColumnarFile:
+    """A file of columns; see Reader. Lines are its rows, counted from 1."""
+
+    def __init__(self, file: DataFile) -> None:
+        self.file, self.context, self.has_header = file, file.name, True
+        with self._open() as content:
+            schema = content.schema
+            check_width(file.name, schema.names)
+            self._roots = schema.names
+            empty = _columns(schema.empty_table())
+            self.columns: tuple[str, ...] | None = tuple(plain_table(empty).column_names)
+            self._owners = [root for root, column in empty for _ in plain_columns(root, column)]
+            self.names = dict.fromkeys(self.columns)
+            rows = "" if content.rows is None else f" {content.rows:,} rows,"
+            self.description = f"{_TITLES[file.format]},{rows} {len(self.columns)} columns"
+
+    def rows(
+        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+    ) -> Iterator[RawRows]:
+        """All rows, in batches. There is nothing that could not be read."""
+        names = [name for name in self.columns or () if selection is None or name in selection]
+        with self._open() as content:
+            first, last_bytes = 1, 0
+            for batch in content.batches(self._needed_columns(names)):
+                table = plain_table(_columns(pa.Table.from_batches([batch])))
+                lines = np.arange(first, first + table.num_rows, dtype=np.int64)
+                yield RawRows(table.select(names), lines, _RowText(table))
+                first += table.num_rows
+                if progress and content.rows:
+                    progress_bytes = self.file.size * (first - 1) // content.rows
+                    progress(progress_bytes - last_bytes)
+                    last_bytes = progress_bytes
+            if progress and content.rows is None:
+                progress(self.file.size)
+
+    def _needed_columns(self, names: list[str]) -> list[str] | None:
+        """The columns to read for these; None, all of them, where their names could be taken for others."""
+        if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
+            return None
+        owners = dict(zip(self.columns or (), self._owners, strict=True))
+        return list(dict.fromkeys(owners[name] for name in names))
+
+    @contextmanager
+    def _open(self) -> Iterator["_Content"]:
+        with self.file.open() as content, tempfile.TemporaryFile() as copy:
+            seekable = content
+            if self.file.compression:
+                shutil.copyfileobj(content, copy)
+                seekable = cast(BinaryIO, copy)
+            try:
+                yield _OPENERS[self.file.format](seekable)
+            except (pa.ArrowException, OSError, EOFError) as error:
+                title = _TITLES[self.file.format]
+                raise ImportRefused(f"{self.file.name} can't be read as {title}: {error}") from None
+
+
+class _Content(NamedTuple):
+    """An open file: its columns, its rows (None: not known before they are read), and these in batches."""
+
+    schema: pa.Schema
+    rows: int | None
+    batches: Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+
+
+def _parquet(content: BinaryIO) -> _Content:
+    # By default INT96 becomes nanoseconds, which end in 2262: the year 9999 would come back as 1816.
+    file = pq.ParquetFile(content, buffer_size=_BUFFER, pre_buffer=False, coerce_int96_timestamp_unit="us")
+
+    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        return cast(Iterator[pa.RecordBatch], file.iter_batches(_BATCH_ROWS, columns=names))
+
+    return _Content(file.schema_arrow, file.metadata.num_rows, batches)
+
+
+def _arrow(content: BinaryIO) -> _Content:
+    is_file = content.read(6) == b"ARROW1"
+    content.seek(0)
+    file = pa.ipc.open_file(content) if is_file else pa.ipc.open_stream(content)
+
+    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        every = map(file.get_batch, range(file.num_record_batches)) if is_file else iter(file)
+        for batch in every:
+            yield from _slices(pa.Table.from_batches([batch]).select(names or batch.schema.names))
+
+    return _Content(file.schema, None, batches)
+
+
+def _orc(content: BinaryIO) -> _Content:
+    file = orc.ORCFile(content)
+
+    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        for stripe in range(file.nstripes):
+            yield from _slices(pa.Table.from_batches([file.read_stripe(stripe, columns=names)]))
+
+    return _Content(file.schema, file.nrows, batches)
+
+
+def _slices(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    return iter(table.to_batches(_BATCH_ROWS))
+
+
+_OPENERS: dict[str, Callable[[BinaryIO], _Content]] = {"parquet": _parquet, "arrow": _arrow, "orc": _orc}
+
+
+class _RowText:
+    """The text of a row, made when somebody asks for it."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __call__(self, position: int) -> str:
+        row = self._table.slice(position, 1).to_pylist()[0]
+        return orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
+    """The columns of a table by their names, of which two may be the same."""
+    return list(zip(table.column_names, map(one_array, table.columns), strict=True))

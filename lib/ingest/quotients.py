@@ -1,0 +1,197 @@
+"""Figures that are rates: quotients of two amounts, found where a column's name and its rows say the same.
+
+A rate of all rows is that of the sums, so such a column becomes a formula. Where name and rows don't agree,
+it is averaged, or is a formula by its rows alone, with a doubt.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.ingest import column_names
+from lib.ingest.column_guess import ColumnGuess
+from lib.ingest.numbers import PERCENT
+from lib.slicers.formulas import Field
+
+Floats = npt.NDArray[np.float64]
+Figures = Mapping[str, Floats]
+_FACTORS = (1, 100, 1000)
+_FEWEST_RATES = 3
+_MOST_ROWS = 2_000
+_PROBE_ROWS = 8
+_MOST_COLUMNS, _MOST_RATES = 60, 500
+_MOST_DECIMALS = 6
+_SHARPNESS = 0.02  # of a quotient: rounding hides at most so much of it, else any two columns would do
+_LARGE_COUNT, _PERCENTAGE = 100, 100
+
+
+class Quotient(NamedTuple):
+    """A column that is `factor` × numerator / denominator in all rows of the sample."""
+
+    factor: int
+    numerator: str
+    denominator: str
+
+    @property
+    def label(self) -> str:
+        """In words: `100 × Clicks / Impressions`."""
+        return f"{f'{self.factor:,} × ' if self.factor > 1 else ''}{self.numerator} / {self.denominator}"
+
+    def formula(self, names: Mapping[str, str]) -> str:
+        """As a definition has it, with the names of fields by columns."""
+        top, bottom = (str(Field(names[column])) for column in (self.numerator, self.denominator))
+        return f"{f'{self.factor} * ' if self.factor > 1 else ''}{top} / {bottom}"
+
+
+def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnGuess]:
+    """The guesses, with data fields that are quotients of two others as formulas, and percentages averaged.
+
+    `figures` are the numbers of data fields in each row of the sample, NaN where there is none; fields that
+    come after the sample have none.
+    """
+    amounts = {
+        guess.column: figures[guess.column] for guess in guesses if _is_sum(guess) and guess.column in figures
+    }
+    if any(map(_is_count, amounts.values())):
+        guesses = [
+            _percentage(guess) if _is_sum(guess) and _is_percentage(guess, figures) else guess
+            for guess in guesses
+        ]
+    quotients, result, rates = _Quotients(amounts), list[ColumnGuess](), 0
+    for guess in guesses:
+        is_rate = guess.column in figures and (
+            guess.options.get("aggregate") == "mean" or guess.doubt or column_names.has_price(guess.column)
+        )
+        rates += bool(is_rate)
+        result.append(
+            quotients.settle(guess, figures[guess.column]) if is_rate and rates <= _MOST_RATES else guess
+        )
+    return result
+
+
+class _Quotients:
+    """The quotients of each two of some amounts, to find what another column is."""
+
+    def __init__(self, amounts: Figures) -> None:
+        self._names = list(amounts)[:_MOST_COLUMNS]
+        self._rows = np.array([amounts[name][:_MOST_ROWS] for name in self._names])
+        count = self._rows.shape[-1]
+        self._probe = np.unique(np.linspace(0, max(count - 1, 0), min(_PROBE_ROWS, count)).astype(int))
+        with np.errstate(all="ignore"):
+            probes = self._rows[:, self._probe] if count else self._rows
+            self._some = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
+
+    def settle(self, guess: ColumnGuess, rates: Floats) -> ColumnGuess:
+        """The guess as a formula where name and rows, or rows alone, say so; else as it was, or in doubt."""
+        rates = rates[:_MOST_ROWS]
+        present = np.isfinite(rates)
+        tolerance = rounding(rates)
+        factors = (100,) if guess.options.get("unit") == PERCENT else _FACTORS
+        pairs = self._named_pairs(guess.column)
+        fits = [
+            (rank, -error, Quotient(factor, self._names[top], self._names[bottom]))
+            for (top, bottom), rank in pairs.items()
+            for factor in factors
+            if (error := self._error(rates, top, bottom, factor, tolerance)) is not None
+        ]
+        if fits:
+            rank, _, quotient = max(fits)
+            rivals = [
+                other.label for its_rank, _, other in fits if its_rank == rank and other[1:] != quotient[1:]
+            ]
+            return _formula(guess, quotient, f"{rivals[0]} fits too" if rivals else "")
+        is_mean = guess.options.get("aggregate") == "mean"
+        sizes = np.abs(rates[present & (rates != 0)])
+        is_sharp = len(np.unique(sizes)) >= _FEWEST_RATES and tolerance <= _SHARPNESS * np.median(sizes)
+        others = self._search(guess.column, rates, factors, tolerance) if is_sharp and is_mean else []
+        if others:
+            return _formula(
+                guess,
+                others[0],
+                f"so is {others[1].label}" if len(others) > 1 else "its name does not say so",
+            )
+        if pairs and is_mean and not guess.doubt:
+            top, bottom = max(pairs, key=lambda pair: pairs[pair])
+            what = f"{self._names[top]} / {self._names[bottom]}"
+            return guess._replace(doubt=f"averaged, as it is not {what} in all rows")
+        return guess
+
+    def _named_pairs(self, rate: str) -> dict[tuple[int, int], tuple[int, int]]:
+        """The pairs of amounts that a rate's name says it divides, each with its rank, the best the highest.
+
+        `cpc_link` says cost / link_clicks rather than cost / clicks; CTR says clicks rather than link_clicks.
+        """
+        tops, bottoms = column_names.quotient_words(rate)
+        words = column_names.split_words(rate)
+        has_top = [column_names.common_words(name, tops) > 0 for name in self._names]
+        has_bottom = [not bottoms or column_names.common_words(name, bottoms) > 0 for name in self._names]
+        common = [column_names.common_words(name, words) for name in self._names]
+        lengths = [len(column_names.split_words(name)) for name in self._names]
+        return {
+            (top, bottom): (common[top] + common[bottom], -lengths[top] - lengths[bottom])
+            for top in np.flatnonzero(has_top).tolist()
+            for bottom in np.flatnonzero(has_bottom).tolist()
+            if top != bottom and rate not in (self._names[top], self._names[bottom])
+        }
+
+    def _search(self, rate: str, rates: Floats, factors: Sequence[int], tolerance: float) -> list[Quotient]:
+        """The quotients of any two amounts that a column is in all rows."""
+        quotients = []
+        for factor in factors:
+            misses = np.abs(factor * self._some - rates[self._probe]) > tolerance
+            for top, bottom in np.argwhere(~misses.any(axis=-1)).tolist():
+                names = self._names[top], self._names[bottom]
+                error = self._error(rates, top, bottom, factor, tolerance) if top != bottom else None
+                quotients += [Quotient(factor, *names)] if error is not None and rate not in names else []
+        return quotients
+
+    def _error(self, rates: Floats, top: int, bottom: int, factor: int, tolerance: float) -> float | None:
+        """How far rates are from a quotient on average; None if one is too far, or is there without it."""
+        tops, bottoms = self._rows[top], self._rows[bottom]
+        rows = np.isfinite(rates) & np.isfinite(tops) & (np.nan_to_num(bottoms) != 0)
+        errors = np.abs(factor * tops[rows] / bottoms[rows] - rates[rows])
+        fits = rows.any() and (errors <= tolerance).all() and not np.nan_to_num(rates[~rows]).any()
+        return float(errors.mean()) if fits else None
+
+
+def _formula(guess: ColumnGuess, quotient: Quotient, doubt: str) -> ColumnGuess:
+    options = {name: value for name, value in guess.options.items() if name.startswith("display")}
+    reason = f"{guess.column} = {quotient.label} in all rows"
+    doubt = f"computed as {quotient.label}, but {doubt}" if doubt else ""
+    return guess._replace(options=options | {"formula": quotient}, reason=reason, doubt=doubt)
+
+
+def _is_percentage(guess: ColumnGuess, figures: Figures) -> bool:
+    """Whether an unknown name has fractions up to 100, which are percentages beside large counts."""
+    values = figures.get(guess.column)
+    if values is None or not guess.doubt or column_names.is_amount(guess.column) or "unit" in guess.options:
+        return False
+    present = values[np.isfinite(values)]
+    return bool((present >= 0).all() and (present <= _PERCENTAGE).all() and (present % 1 != 0).any())
+
+
+def _percentage(guess: ColumnGuess) -> ColumnGuess:
+    doubt = (
+        "averaged, as all values are from 0 to 100 with fractions; if they add up, leave out the aggregate"
+    )
+    return guess._replace(options={"aggregate": "mean"} | guess.options, doubt=doubt)
+
+
+def _is_sum(guess: ColumnGuess) -> bool:
+    return not guess.is_key and guess.options.get("aggregate", "sum") == "sum"
+
+
+def _is_count(values: Floats) -> bool:
+    present = values[np.isfinite(values)]
+    return bool(len(present) and (present % 1 == 0).all() and np.median(present) >= _LARGE_COUNT)
+
+
+def rounding(values: Floats) -> float:
+    """How far rounding moves numbers that are written with as many decimals as these, at most 6."""
+    present = values[np.isfinite(values)]
+    for decimals in range(_MOST_DECIMALS):
+        if np.allclose(present, np.round(present, decimals), rtol=0, atol=1e-9):
+            return 1.0001 * 10.0**-decimals
+    return 1.0001 * 10.0**-_MOST_DECIMALS
