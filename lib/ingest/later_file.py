@@ -54,6 +54,10 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
                 f"'{_column(field)}' was guessed to be {_kind(field)}, but in this file it is {_kind(other)}"
             )
             sentences.append(f"{guess}. {_remedy(other)}")
+        currencies = [part.currency for part in (field, other) if isinstance(part, DataFieldDefinition)]
+        if len({*currencies}) > 1 and other is not None and currencies[1]:
+            what = f"'{_column(field)}' has the currency {currencies[0]}, but in this file {currencies[1]}"
+            sentences.append(f"{what}. {_remedy(other)}")
     return sentences
 
 
