@@ -38,8 +38,8 @@ from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import CreationPlan, PlannedCreation
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import CsvSource
-from lib.ui.deals.list.deal_rows import csv
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.deal_rows import csv
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.kit.job import Job
 from lib.wire import csv_text
 from lib.wire.deadline import Deadline

@@ -9,8 +9,8 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import screen as deals
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.changes import proposals
-from lib.ui.deals.list import health
+from lib.ui.deals.insight import health
+from lib.ui.deals.list import proposals
 from lib.ui.kit import frame, page_scripts, sign_in
 from lib.ui.query import history, start_page
 

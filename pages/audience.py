@@ -4,7 +4,8 @@ import streamlit as st
 
 from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved_tab, own_metrics, records_tab, sharing, split
-from lib.ui.deals.insight import from_audience, recorded_changes
+from lib.ui.deals.insight import recorded_changes
+from lib.ui.deals.new_package import from_audience
 from lib.ui.kit import frame
 from lib.ui.query import bar, history, page_clicks
 

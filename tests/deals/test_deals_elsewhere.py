@@ -24,9 +24,9 @@ from lib.figures.deals import field_text, targeting_text
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.serving import connect
 from lib.settings import Settings
+from lib.ui.deals import id_picker
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
-from lib.ui.deals.forms import id_picker
 from lib.wire.errors import Forbidden, ServiceProblem
 
 MAX = Person("max", "Max", None, "manager", deals=ALL_DEALS)

@@ -11,12 +11,12 @@ from lib.deals import moments
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.warnings import Case, judge
 from lib.figures.deals import field_text
+from lib.ui.deals import deal_rows
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_changes
 from lib.ui.deals.forms import draft_text, inputs
 from lib.ui.deals.forms.draft import Draft
-from lib.ui.deals.list import deal_rows
 from lib.ui.kit import times
 
 ZONE = dt.timezone(dt.timedelta(hours=1))

@@ -32,7 +32,7 @@ from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals.changes import merge
-from lib.ui.deals.drawer import details, history
+from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.list import deal_rows
 from lib.deals.models import DemandDeal, EntityChange
@@ -69,7 +69,7 @@ print(json.dumps({
     "searched": [listed(search=one)["count"] for one in ("autumn", "winter")],
     "refused": http.put(path, json={"purpose": "x" * 201}).json(),
     "documented": "purpose" in desk.api.openapi()["components"]["schemas"]["DemandDealRequest"]["properties"],
-    "history": [history.sentences(one) for one in past][0],
+    "history": [change_text.sentences(one) for one in past][0],
     "edited": merge.of_deal(deal)["purpose"],
     "form": inputs.widget_value("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
@@ -104,6 +104,7 @@ from lib.settings import Settings
 from lib.share.documents import dossier
 from lib.share.snapshot import page
 from lib.ui.deals.buyers import hand_over
+from lib.figures.deals import change_text
 from lib.figures.deals.field_text import Prices
 from peopled import people_in
 

@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 
 from deals.caller import INVALID, Caller, World, deals, option, package, unique
-from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, EntityChange, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
-from lib.figures.deals import field_text
+from lib.figures.deals import change_text, field_text
 from lib.share.documents import dossier
+from lib.ui.deals import deal_rows
 from lib.ui.deals.changes import merge
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_changes import CHANGES, PLAIN
-from lib.ui.deals.drawer import history
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.deals.list import deal_rows
 from lib.wire import csv_text
 from lib.wire.csv_text import CsvRow
 
@@ -111,10 +110,10 @@ def test_files_have_it() -> None:
 def test_history_and_table_say_it_in_words() -> None:
     """On screen it is a floor price or a fixed price."""
     change = {"id": 1, "at": "2026-01-01 00:00:00+0000", "who": "ada", "action": "changed"}
-    of = history.EntityChange.model_validate(
+    of = EntityChange.model_validate(
         {**change, "before": {"price_type": "floor"}, "after": {"price_type": "fixed"}}
     )
-    assert history.sentences(of) == ["Price type: floor price → fixed price"]
+    assert change_text.sentences(of) == ["Price type: floor price → fixed price"]
 
 
 def test_a_guarantee_is_no_floor(manager: Caller, there: World) -> None:

@@ -20,12 +20,12 @@ from lib.deals.models import FEE_TYPES, DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.figures.deals.field_text import USUAL
+from lib.ui.deals import deal_rows
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import BLANK, Draft, NewDeals, Terms
-from lib.ui.deals.list import deal_rows
 from lib.wire.csv_text import CsvRow
 
 TERMS: dict[str, Any] = {

@@ -16,8 +16,8 @@ from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.shared_change import ActiveSource
+from lib.ui.deals.deal_rows import DealRow
 from lib.ui.deals.list import export_csv
-from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.kit import job
 from lib.wire.errors import AccessError
 

@@ -34,9 +34,9 @@ from lib.figures.deals.field_text import Prices
 from lib.figures.query import values
 from lib.slicers.models import KeyField
 from lib.ui.deals import counts
-from lib.ui.deals.forms.id_picker import draw_picker, dsp_name
-from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package
-from lib.ui.deals.list.list_state import NEWEST, PAGE, ListSearch, search_words
+from lib.ui.deals.deal_rows import DealRow, of_deal, of_package
+from lib.ui.deals.id_picker import draw_picker, dsp_name
+from lib.ui.deals.list_state import NEWEST, PAGE, ListSearch, search_words
 from lib.ui.kit import retry, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError

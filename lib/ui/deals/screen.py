@@ -13,14 +13,14 @@ from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog
-from lib.ui.deals.changes import dead_targets_dialog, proposal_form, proposals, undo
+from lib.ui.deals.changes import dead_targets_dialog, proposal_form, undo
 from lib.ui.deals.changes.merge import Fields
+from lib.ui.deals.deal_rows import TONES, Key
 from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
 from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.insight import overlap, seat_guide, targeting_figures
-from lib.ui.deals.list import table
-from lib.ui.deals.list.deal_rows import TONES, Key
-from lib.ui.deals.list.list_state import NOTE, OPEN, open_key
+from lib.ui.deals.list import proposals, table
+from lib.ui.deals.list_state import NOTE, OPEN, open_key
 from lib.ui.deals.new_package import state
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext

@@ -17,7 +17,7 @@ from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.undo import undo_plan
-from lib.ui.deals.list.deal_rows import DealRow
+from lib.ui.deals.deal_rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
 ADAS = DealsGrant("write", frozenset({3}))

@@ -24,9 +24,9 @@ from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.csv import csv_deals
+from lib.ui.deals.deal_rows import DealRow, cells, csv, of_package
 from lib.ui.deals.forms import draft_text
 from lib.ui.deals.forms.draft import Draft, Terms
-from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_package
 from ui.deals.test_slips_everywhere import CHANGES, DEAL, WON, Place, question
 
 EUR, USD = ("EUR", Decimal("1.9")), ("", Decimal("2.5"))

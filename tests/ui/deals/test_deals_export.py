@@ -11,7 +11,7 @@ from lib.deals.client import Deals
 from lib.figures.deals.field_text import Prices
 from lib.ui.deals.list import export_csv
 from lib.ui.deals.list.export_csv import CsvExport
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.kit import job
 from lib.wire.errors import AccessError
 

@@ -12,14 +12,13 @@ from dealing import clients
 from lib.deals.client import Abilities
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
-from lib.figures.deals import field_text
+from lib.figures.deals import change_text, field_text
 from lib.figures.numbers import Numbers
 from lib.settings import Settings
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, deal_rows
+from lib.ui.deals.deal_rows import DealRow, cells, csv, of_deal, of_package
 from lib.ui.deals.drawer import history
-from lib.ui.deals.list import deal_rows
-from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_deal, of_package
-from lib.ui.deals.list.list_state import NEWEST, ListSearch, orders, read_order
+from lib.ui.deals.list_state import NEWEST, ListSearch, orders, read_order
 
 DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 NAMES = deal_rows.COLUMNS["supply_deals"]
@@ -179,7 +178,7 @@ def test_values_in_words(field: str, value: object, words: str) -> None:
 def test_changes_in_words(before: dict[str, object], after: dict[str, object], sentence: str) -> None:
     """A change is told field by field; of a list, what came and what went."""
     change = EntityChange(id=1, at=DAY, who="ada", action="changed", before=before, after=after)
-    assert history.sentences(change) == [sentence]
+    assert change_text.sentences(change) == [sentence]
 
 
 def test_history_of_what_is_there(deals_home: Path) -> None:

@@ -21,9 +21,9 @@ from lib.figures.deals import field_text
 from lib.people import Grant
 from lib.ui.deals.changes import pause_dialog
 from lib.ui.deals.changes.plan import ChangeSource
+from lib.ui.deals.deal_rows import DealRow
 from lib.ui.deals.drawer import clone
 from lib.ui.deals.drawer.change import DrawerChange
-from lib.ui.deals.list.deal_rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
 

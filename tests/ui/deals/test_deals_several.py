@@ -15,7 +15,7 @@ from lib.deals.models import DemandDeal, GeoTarget, SupplyPackage, Targeting
 from lib.ui.deals.changes.edit_dialog import edit_plan, unsaved_rows
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.shared_change import DateShift, Mode, SharedChange, SharedSource, TargetingEdit
-from lib.ui.deals.list.deal_rows import DealRow
+from lib.ui.deals.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]

@@ -14,8 +14,8 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.figures.deals.field_text import Prices
 from lib.ui.deals.buyers import hand_over
+from lib.ui.deals.deal_rows import DealRow
 from lib.ui.deals.drawer import clone
-from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.deals.new_package.review import CreatedPackage
 
 PACKAGE = SupplyPackage(

@@ -18,7 +18,7 @@ from lib.ui.deals.changes.pause_dialog import active_plan
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.csv.csv_changes import CHANGES, csv_plan
-from lib.ui.deals.list.deal_rows import DealRow
+from lib.ui.deals.deal_rows import DealRow
 from lib.wire import csv_text
 
 HIDDEN, NEVER = 1, 10**9

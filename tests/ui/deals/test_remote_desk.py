@@ -20,8 +20,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.serving import connect
 from lib.serving.deal_health import HealthWatch
 from lib.settings import Settings
-from lib.ui.deals import catalog
-from lib.ui.deals.list import deal_rows
+from lib.ui.deals import catalog, deal_rows
 from lib.views import BoardCell
 from lib.views.boards import BoardPart
 from lib.wire import private

@@ -8,7 +8,7 @@ from dealing import SOLD, Visit, clean, listed
 from opening import Popover
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.deals.list import deal_rows
+from lib.ui.deals import deal_rows
 
 VIEWS = Popover("deals_views")
 

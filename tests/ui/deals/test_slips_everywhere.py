@@ -36,7 +36,7 @@ from lib.ui.deals.csv import csv_changes, csv_deals, csv_packages
 from lib.ui.deals.csv.csv_deals import CsvCheck
 from lib.ui.deals.csv.csv_dialog import CsvUpload
 from lib.ui.deals.csv.csv_packages import DealCells
-from lib.ui.deals.list.deal_rows import DealRow
+from lib.ui.deals.deal_rows import DealRow
 from lib.wire import csv_text
 from lib.wire.transport import InProcess
 

@@ -22,7 +22,7 @@ from lib.ui.deals.changes.edit_dialog import edit_plan
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource
 from lib.ui.deals.changes.shared_change import SharedChange
 from lib.ui.deals.changes.undo import undo_plan
-from lib.ui.deals.list.deal_rows import DealRow
+from lib.ui.deals.deal_rows import DealRow
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)

@@ -5,7 +5,7 @@ from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery
-from lib.ui.deals.insight import from_audience
+from lib.ui.deals.new_package import from_audience
 from lib.wire.filters import Filter, Match
 
 

@@ -16,7 +16,7 @@ from lib.ui.deals.changes import confirmations, plan_steps
 from lib.ui.deals.changes.confirmations import Point
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import SharedChange, of_package, own_zone
-from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.deal_rows import Key
 from lib.ui.kit import amount_field, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext

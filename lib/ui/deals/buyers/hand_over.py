@@ -17,7 +17,7 @@ from lib.figures.deals.buyer_terms import describe_targeting, package_terms, pla
 from lib.figures.deals.deal_names import deal_number, seat_label
 from lib.figures.deals.field_text import Prices, amount
 from lib.ui.deals import catalog
-from lib.ui.deals.list.deal_rows import DealRow, of_deal
+from lib.ui.deals.deal_rows import DealRow, of_deal
 from lib.ui.kit import downloads, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

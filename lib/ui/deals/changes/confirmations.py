@@ -25,9 +25,9 @@ from lib.ui.deals import catalog
 from lib.ui.deals.changes.creation import PlannedCreation, deal_creations
 from lib.ui.deals.changes.plan import PlannedChange
 from lib.ui.deals.counts import count_label, number
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms.draft import NewDeals
 from lib.ui.deals.forms.inputs import FormValues
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import PartsJob

@@ -12,7 +12,7 @@ from lib.deals.targeting.kinds import KINDS, Target, TargetingKind, elements
 from lib.figures.deals.deal_names import title_of
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.shared_change import TargetingEdit
-from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.deal_rows import Key
 
 
 @dataclass(frozen=True)

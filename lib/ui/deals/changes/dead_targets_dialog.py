@@ -20,7 +20,7 @@ from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
 from lib.ui.deals.changes.plan_steps import Columns, PlanSteps, step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.insight import report
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.kit import listing
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, new_acts

@@ -18,7 +18,7 @@ from lib.figures import amounts
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.deals.field_text import Prices
-from lib.ui.deals import catalog, counts
+from lib.ui.deals import catalog, counts, list_state
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangePlan
@@ -32,12 +32,11 @@ from lib.ui.deals.changes.shared_change import (
     SharedSource,
     TargetingEdit,
 )
+from lib.ui.deals.deal_rows import DealRow, as_text
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.entity_form import draw_zone
 from lib.ui.deals.forms.inputs import EACH, Look
-from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import DealRow, as_text
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit import amount_field, times

@@ -6,15 +6,14 @@ import streamlit as st
 
 from lib.deals.bulk_actions import BulkActions
 from lib.figures.deals.deal_names import KINDS
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, list_state
 from lib.ui.deals.changes import edit_dialog
 from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
 from lib.ui.deals.changes.plan_steps import PlanSteps, step_container
 from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import DealRow
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.deal_rows import DealRow
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 

@@ -17,7 +17,7 @@ from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.error_text import is_open
-from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.deal_rows import Key
 from lib.ui.kit.job import STEP_SECONDS, Job
 from lib.wire.errors import NotFound, TrancheError
 

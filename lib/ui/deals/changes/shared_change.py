@@ -23,7 +23,7 @@ from lib.figures.deals.deal_names import title_of
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.confirmations import COMPARED, PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
-from lib.ui.deals.list.deal_rows import DealRow, Key
+from lib.ui.deals.deal_rows import DealRow, Key
 
 SHIFT = re.compile(r"([+-])\s*([0-9]{1,4})\s*(day|week|month|year)s?", re.IGNORECASE)
 MONTHS, DAYS = {"month": 1, "year": 12}, {"day": 1, "week": 7}

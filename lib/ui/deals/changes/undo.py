@@ -15,13 +15,12 @@ from lib.deals.models import PackageOrDeal
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS, title_of
 from lib.figures.deals.field_text import Prices
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, list_state
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, Columns, PlanSteps, arrow, step_container
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.deal_rows import Key
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError

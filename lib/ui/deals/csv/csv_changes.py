@@ -18,8 +18,8 @@ from lib.ui.deals.changes.shared_change import ACTIVE, END, START, SharedChange,
 from lib.ui.deals.csv import csv_dialog
 from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBERS, CsvCheck, CsvSource, pasted_currency
 from lib.ui.deals.csv.csv_dialog import CsvKind
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

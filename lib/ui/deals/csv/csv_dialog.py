@@ -10,7 +10,7 @@ import streamlit as st
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.plan_steps import PlanSteps, step_container
 from lib.ui.deals.counts import count_label, number
-from lib.ui.deals.list.list_state import CSV_MENU
+from lib.ui.deals.list_state import CSV_MENU
 from lib.ui.kit import downloads, text_file
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten

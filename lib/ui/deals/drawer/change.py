@@ -17,10 +17,10 @@ from lib.ui.deals.changes import confirmations, merge, proposal_form
 from lib.ui.deals.changes.form_try import FormTry
 from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.changes.plan import PlannedChange
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.drawer import change_form, kept_change
 from lib.ui.deals.drawer.kept_change import KeptChange
 from lib.ui.deals.forms.entity_form import EntityForm
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import notes, page_scripts
 from lib.ui.kit.field_problems import Path, beside

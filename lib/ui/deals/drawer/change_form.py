@@ -16,14 +16,14 @@ from lib.figures.deals import field_text
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import confirmations, merge
 from lib.ui.deals.changes.confirmations import Point
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms import entity_form, inputs
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
-from lib.ui.deals.forms.id_picker import draw_seat
 from lib.ui.deals.forms.inputs import Faults, Look
+from lib.ui.deals.id_picker import draw_seat
 from lib.ui.deals.insight import report, seat_guide, supply_path
 from lib.ui.deals.insight.seat_guide import SeatPrice
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.picker import TargetingPicker
 from lib.ui.kit.field_problems import FieldProblems, beside

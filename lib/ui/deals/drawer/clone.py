@@ -29,8 +29,8 @@ from lib.ui.deals.changes.creation import PlannedCreation
 from lib.ui.deals.changes.creation_form import CreationForm
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, Terms, common_terms
-from lib.ui.deals.forms.id_picker import draw_seat
-from lib.ui.deals.list.list_state import NOTE, OPEN
+from lib.ui.deals.id_picker import draw_seat
+from lib.ui.deals.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.kit import address, amount_field, screens
 from lib.ui.kit.field_problems import beside

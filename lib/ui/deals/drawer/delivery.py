@@ -17,9 +17,8 @@ from lib.slicers.granularities import time_key_field
 from lib.ui.charts import theme, time_chart
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.buyers import dossier_panel
-from lib.ui.deals.insight import report
-from lib.ui.deals.list import health
-from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.deal_rows import Key
+from lib.ui.deals.insight import health, report
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten

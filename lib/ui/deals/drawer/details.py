@@ -13,12 +13,11 @@ from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import dsp_of, seat_of
 from lib.figures.deals.field_text import amount
-from lib.ui.deals import catalog
+from lib.ui.deals import catalog, deal_rows
 from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
-from lib.ui.deals.insight import supply_path
-from lib.ui.deals.list import deal_rows, health
-from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package
-from lib.ui.deals.list.list_state import OPEN
+from lib.ui.deals.deal_rows import DealRow, of_deal, of_package
+from lib.ui.deals.insight import health, supply_path
+from lib.ui.deals.list_state import OPEN
 from lib.ui.kit import address, listing, notes, screens, times, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

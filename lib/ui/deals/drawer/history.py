@@ -10,6 +10,7 @@ from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import EntityChange
 from lib.figures import numbers
 from lib.figures.deals import deal_report, field_text
+from lib.figures.deals.change_text import sentences
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.deals.field_text import USUAL, Prices
 from lib.figures.numbers import Numbers
@@ -17,15 +18,14 @@ from lib.figures.query import focus, precision
 from lib.insight import Evidence
 from lib.slicers.dates import day_of
 from lib.ui.deals import catalog, counts
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.insight import report
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
 PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
-ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
 def draw(context: PageContext, key: Key) -> None:
@@ -57,37 +57,6 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
-
-
-def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
-    """A sentence for each field that a change touched."""
-    if change.action in ACTION_WORDS:
-        return [ACTION_WORDS[change.action]]
-    before, after = change.before or {}, change.after or {}
-    return [sentence(field, before.get(field), after.get(field), money) for field in after]
-
-
-def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:
-    """`Price: 2.50 → 2.75`, `Paused`, `Places: added FR`."""
-    if field == "is_active":
-        return "Resumed" if after else "Paused"
-    if isinstance(before, list) and isinstance(after, list):
-        return f"{field_text.title(field)}: {_difference(field, before, after)}"
-    old, new = (field_text.value(field, value) for value in (before, after))
-    return f"{field_text.title(field, money)}: {old} → {new}"
-
-
-def _difference(field: str, before: list[object], after: list[object]) -> str:
-    sides = {
-        "added": [element for element in after if element not in before],
-        "removed": [element for element in before if element not in after],
-    }
-    return (
-        "; ".join(
-            f"{verb} {field_text.value(field, elements)}" for verb, elements in sides.items() if elements
-        )
-        or "another order"
-    )
 
 
 def draw_evidence(

@@ -16,9 +16,9 @@ from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.figures.deals import field_text
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.merge import Fields
+from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms import entity_form
 from lib.ui.deals.forms.entity_form import LINKS, EntityForm
-from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import times
 from lib.ui.kit.frame import PageContext

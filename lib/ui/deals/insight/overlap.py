@@ -12,11 +12,10 @@ from lib.figures.numbers import Numbers
 from lib.insight import Insight, SharedInventory
 from lib.reporting.answers import Estimate
 from lib.slicers.models import DataField
-from lib.ui.deals import catalog, counts
+from lib.ui.deals import catalog, counts, list_state
 from lib.ui.deals.insight import report
 from lib.ui.deals.insight.targeting_figures import precision_of, range_text
-from lib.ui.deals.list import list_state
-from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.list_state import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors

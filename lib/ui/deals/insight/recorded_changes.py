@@ -10,11 +10,10 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Resource, Seat, SupplyPackage
 from lib.figures import numbers
-from lib.figures.deals import field_text
+from lib.figures.deals import change_text, field_text
 from lib.figures.query.focus import Focus
 from lib.slicers.dates import Days, day_of
 from lib.slicers.roles import DEAL, DSP, PACKAGE, SEAT, tells_deals
-from lib.ui.deals.drawer import history as deal_history
 from lib.ui.kit import problems, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -49,7 +48,7 @@ def draw(context: PageContext) -> None:
         st.markdown(f"**On record**, {numbers.days(*days)}")
         for record in changes[:MOST_CHANGES]:
             at = field_text.moment(record.change.at.astimezone(times.zone()))
-            sentences = "; ".join(deal_history.sentences(record.change, field_text.prices_of(context)))
+            sentences = "; ".join(change_text.sentences(record.change, field_text.prices_of(context)))
             st.markdown(plain(f"{at} · {record.label} · {sentences} · {record.change.who}"))
         if len(changes) > MOST_CHANGES:
             st.caption(f"{len(changes) - MOST_CHANGES} earlier changes are in Deals.")

@@ -15,7 +15,7 @@ from lib.reporting.query_batch import QueryBatch
 from lib.slicers.dates import Days
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.roles import BIDS, IMPRESSIONS, WIN_CPM, field_of, tells_deals
-from lib.ui.deals.list.list_state import open_key
+from lib.ui.deals.list_state import open_key
 from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError

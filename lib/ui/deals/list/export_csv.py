@@ -15,8 +15,8 @@ from lib.ui.deals import catalog
 from lib.ui.deals.changes.plan_steps import step_container
 from lib.ui.deals.counts import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
-from lib.ui.deals.list.deal_rows import csv
-from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
+from lib.ui.deals.deal_rows import csv
+from lib.ui.deals.list_state import CSV_MENU, PLURALS, ListSearch
 from lib.ui.kit import downloads, job, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import PartsJob

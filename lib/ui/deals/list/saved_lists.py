@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Abilities
-from lib.ui.deals.list import deal_rows, list_state, show_filter
-from lib.ui.deals.list.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
+from lib.ui.deals import deal_rows, list_state
+from lib.ui.deals.list import show_filter
+from lib.ui.deals.list_state import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import address, notes, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from lib.deals.fields import DEALS
+from lib.ui.deals import list_state
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.insight import supply_path
-from lib.ui.deals.list import health, list_state
-from lib.ui.deals.list.list_state import Filters
+from lib.ui.deals.insight import health, supply_path
+from lib.ui.deals.list_state import Filters
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors

@@ -11,14 +11,14 @@ from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.slicers.models import Direction
-from lib.ui.deals import catalog, counts
-from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, proposals, undo
+from lib.ui.deals import catalog, counts, deal_rows, list_state
+from lib.ui.deals.changes import dead_targets_dialog, pause_dialog, undo
 from lib.ui.deals.csv import csv_changes, csv_creations
 from lib.ui.deals.drawer import details
-from lib.ui.deals.forms.id_picker import read_number
-from lib.ui.deals.insight import overlap
-from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists, show_filter
-from lib.ui.deals.list.list_state import (
+from lib.ui.deals.id_picker import read_number
+from lib.ui.deals.insight import health, overlap
+from lib.ui.deals.list import export_csv, proposals, saved_lists, show_filter
+from lib.ui.deals.list_state import (
     COLUMNS,
     CSV_MENU,
     FILTER,

@@ -51,59 +51,43 @@ def draw(
     descriptions: Descriptions,
     marks: Marks,
 ) -> None:
-    """A summary of what will be created, with the button and errors that belong to no field."""
+    """A summary of what will be created, under its button and what keeps it from being created.
+
+    The button stands above what grows with each key typed in the form: a click on it would miss it.
+    """
     st.header("What will be created", anchor=False)
-    deals = catalog.link_labels(context, DemandDeal, draft.links)
-    seats, money = catalog.seats(context), field_text.prices_of(context)
-    st.markdown("\n\n".join(draft_text.sentences(draft, seats, deals, descriptions, marks, money)))
+    actions = st.container()
+    may_retry = state.FORM.may_retry()
+    with actions:
+        if proposal_form.may_only_propose(context):
+            proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
+        else:
+            does = catalog.abilities(context)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.button(
+                    "Create package", type="primary", key="np_create_button", on_click=create,
+                    args=(context,), disabled=not may_retry or bool(does.why_not("supply_deals", "create")),
+                )  # fmt: skip
+                over = st.popover("Start over", type="tertiary", key="np_over", disabled=draft.is_untouched)
+                with over:
+                    st.markdown("What you entered will be discarded.")
+                    st.button(
+                        "Discard draft", type="primary", key="np_discard", on_click=state.discard,
+                        args=(context.clients.drafts,),
+                    )  # fmt: skip
+    seats = catalog.seats(context)
+    labels = [*fault_labels(faults, draft.new_deals, seats), *pending.tasks(state.TARGETING)]
+    if labels or problems.messages:
+        sentence = ", ".join(labels) or "the fields marked beside this"
+        if state.FORM.is_tried:
+            beside([f"Not created. To fix: {sentence}."])
+        else:
+            st.caption(f"Still needed: {plain(sentence)}.")
+    state.FORM.confirm(_questions(context, draft), "created")
     if problems:
         beside(problems.others(OWN_PLACES))
-    may_retry = state.FORM.may_retry()
-    state.FORM.confirm(_questions(context, draft), "created")
-    if proposal_form.may_only_propose(context):
-        proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
-        _why_not(faults, draft, context, problems)
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Create package",
-            type="primary",
-            key="np_create_button",
-            disabled=not may_retry or bool(catalog.abilities(context).why_not("supply_deals", "create")),
-            on_click=create,
-            args=(context,),
-        )
-        _start_over(context, draft)
-    _why_not(faults, draft, context, problems)
-
-
-def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
-    """The fields that prevent creation; in red after a first try."""
-    labels = [
-        *fault_labels(faults, draft.new_deals, catalog.seats(context)),
-        *pending.tasks(state.TARGETING),
-    ]
-    if not labels and not problems.messages:
-        return
-    sentence = ", ".join(labels) or "the fields marked above"
-    if state.FORM.is_tried:
-        beside([f"Not created. To fix: {sentence}."])
-    else:
-        st.caption(f"Still needed: {plain(sentence)}.")
-
-
-def _start_over(context: PageContext, draft: Draft) -> None:
-    """The way to an empty form, which asks first."""
-    popover = st.popover("Start over", type="tertiary", key="np_over", disabled=draft.is_untouched)
-    with popover:
-        st.markdown("What you entered will be discarded.")
-        st.button(
-            "Discard draft",
-            type="primary",
-            key="np_discard",
-            on_click=state.discard,
-            args=(context.clients.drafts,),
-        )
+    deals, money = catalog.link_labels(context, DemandDeal, draft.links), field_text.prices_of(context)
+    st.markdown("\n\n".join(draft_text.sentences(draft, seats, deals, descriptions, marks, money)))
 
 
 def _questions(context: PageContext, draft: Draft) -> list[Point]:

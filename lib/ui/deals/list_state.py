@@ -17,7 +17,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.figures.deals.deal_names import KINDS
 from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.slicers.models import Direction
-from lib.ui.deals.list.deal_rows import DEAL_COLUMNS, DealRow, Key, as_text
+from lib.ui.deals.deal_rows import DEAL_COLUMNS, DealRow, Key, as_text
 from lib.ui.kit import address, notes
 from lib.ui.kit.listing import OpenRow, SelectRows, SortBy, new_acts
 

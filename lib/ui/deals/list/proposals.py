@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals.proposals.models import STATES, Drift, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.figures import numbers
-from lib.figures.deals import field_text
+from lib.figures.deals import change_text, field_text
 from lib.figures.deals.deal_names import KINDS
 from lib.people import Person
 from lib.serving import connect
@@ -17,10 +17,9 @@ from lib.settings import Settings
 from lib.ui.deals import catalog, counts
 from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
-from lib.ui.deals.drawer import history
 from lib.ui.deals.drawer.change import DrawerChange
 from lib.ui.deals.forms import draft_text
-from lib.ui.deals.list.list_state import OPEN
+from lib.ui.deals.list_state import OPEN
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
@@ -148,7 +147,7 @@ def _diff(context: PageContext, proposal: Proposal) -> list[str]:
         is_price = name == confirmations.PRICE and confirmations.CURRENCY not in after
         factor = confirmations.price_factor(before, value) if is_price else ""
         lines.append(
-            plain(f"{history.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
+            plain(f"{change_text.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
         )
     return lines
 

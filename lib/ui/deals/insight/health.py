@@ -31,9 +31,9 @@ from lib.people import Person
 from lib.serving import connect
 from lib.settings import Settings
 from lib.ui.deals import catalog, counts
+from lib.ui.deals.deal_rows import BY_NAME, DealRow, delivery_texts
 from lib.ui.deals.insight import report
-from lib.ui.deals.list.deal_rows import BY_NAME, DealRow, delivery_texts
-from lib.ui.deals.list.list_state import Filters
+from lib.ui.deals.list_state import Filters
 from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
