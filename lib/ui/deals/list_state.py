@@ -181,8 +181,12 @@ def choose_only(rows: dict[str, DealRow]) -> None:
 
 
 def start_over(order: str | None = None) -> None:
-    """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback."""
-    choose_none()
+    """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback.
+
+    A row that was ticked just after, while the search was on its way, comes with it and stays chosen.
+    """
+    before: ListView = st.session_state.get(VIEW) or ListView()
+    st.session_state[VIEW] = replace(before, selection={}, all_of=None)
     address.write(PAGE_PARAM)
     if order is not None:
         address.write(ORDER_PARAM, order)

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from lib.deals.client import Abilities, Verb
+from lib.deals.client import Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
@@ -103,7 +103,32 @@ def _content(context: PageContext, key: Key) -> None:
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     does, change = catalog.abilities(context), DrawerChange(context, key)
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
-    _head(context, key, entity, does)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if entity.status:
+            st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
+        st.caption(f"{KINDS[key[0]]} {key[1]:d}", width="content")
+        st.space("stretch")
+        if entity.is_active is not None and not does.why_not(key[0], "change"):
+            is_active = bool(entity.is_active)
+            st.button(
+                "Pause" if is_active else "Resume",
+                icon=":material/pause:" if is_active else ":material/play_arrow:",
+                key="action_active",
+                disabled=(is_over := entity.status == "complete"),
+                help="It has ended" if is_over else None,
+                on_click=_set_active,
+                args=(context, key, not is_active, entity.etag),
+            )
+        if not does.why_not(key[0], "create"):
+            clone.draw(context, entity)
+        if not does.why_not(key[0], "delete"):
+            with st.popover("Delete", icon=":material/delete:", key="action_delete"):
+                _draw_deletion(context, key, entity)
+    if reason := does.why_not(key[0], *VERBS):
+        st.caption(f":material/lock: {plain(reason)}.")
+    if entity.as_of is not None:
+        since = field_text.moment(entity.as_of.astimezone(times.zone()))
+        st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
     notes.draw()
     draw_problem(PROBLEM)
     sections: dict[str, Callable[[], None]] = {
@@ -139,45 +164,6 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     )
     sections[section]()
     page_scripts.ask_before(may_change and change.would_lose)
-
-
-def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
-    """Draw the status, the kind, the actions, and why other actions are not available."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if entity.status:
-            st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
-        st.caption(f"{KINDS[key[0]]} {key[1]:d}", width="content")
-        st.space("stretch")
-        _draw_actions(context, key, entity, does)
-    if reason := does.why_not(key[0], *VERBS):
-        st.caption(f":material/lock: {plain(reason)}.")
-    if entity.as_of is not None:
-        since = field_text.moment(entity.as_of.astimezone(times.zone()))
-        st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
-
-
-def _draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
-    """Draw the buttons."""
-    if entity.is_active is not None and not does.why_not(key[0], "change"):
-        _pause(context, key, entity)
-    if not does.why_not(key[0], "create"):
-        clone.draw(context, entity)
-    if not does.why_not(key[0], "delete"):
-        with st.popover("Delete", icon=":material/delete:", key="action_delete"):
-            _draw_deletion(context, key, entity)
-
-
-def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
-    is_active = bool(entity.is_active)
-    st.button(
-        "Pause" if is_active else "Resume",
-        icon=":material/pause:" if is_active else ":material/play_arrow:",
-        key="action_active",
-        disabled=(is_over := entity.status == "complete"),
-        help="It has ended" if is_over else None,
-        on_click=_set_active,
-        args=(context, key, not is_active, entity.etag),
-    )
 
 
 def _set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:

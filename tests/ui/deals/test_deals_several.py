@@ -65,6 +65,20 @@ def test_prices_by_percent(visit: Visit, deals: Deals) -> None:
     assert desk.button(key="deals_edit").disabled, "what was saved is not chosen any more"
 
 
+def test_a_tick_during_a_search_counts(visit: Visit) -> None:
+    """A row ticked while the search that was typed before is on its way is chosen; what was chosen before the
+    search is not."""
+    desk = visit("deals", deals_kind="Deals")
+    ticks = [[1, "tick", ["demand_deals-1"], True], [2, "tick", ["demand_deals-2"], True]]
+    for count, text in ((1, ""), (2, "morning")):
+        desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": ticks[count - 1 : count]}}
+        desk = clean(desk.text_input(key="find").set_value(text).run())
+    assert [row.name for row in desk.session_state["deals_view"].selection.values()] == [
+        "Morning News - Beta Media"
+    ]
+    assert desk.button(key="deals_edit").label == "Edit 1"
+
+
 def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     """The dates of a deal are its package's: changed once for all of them, in the package's own zone."""
     desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-2")

@@ -102,7 +102,15 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
         if negotiation.waits_for_house:
             _draw_decision(context, deal, packages, negotiation)
         elif negotiation.is_open_proposal:
-            _draw_correction(context, deal, negotiation)
+            prefix = PREFIX.format(deal.id)
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back", on_change="rerun"):
+                    _draw_form(context, deal, negotiation, prefix)
+                st.button(
+                    "Withdraw", key=f"{prefix}withdraw", on_click=_withdraw,
+                    args=(context, deal, negotiation),
+                    help="The buyer's page has the deal's own terms again",
+                )  # fmt: skip
     draw_problem(PROBLEM)
 
 
@@ -140,18 +148,6 @@ def _draw_decision(
         st.button(
             "Close without a deal" if is_refusal else "Decline",
             key=f"{prefix}decline", on_click=_decline, args=(context, deal, negotiation),
-        )  # fmt: skip
-
-
-def _draw_correction(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
-    """Draw what can be done about our proposal while the buyer has not answered it."""
-    prefix = PREFIX.format(deal.id)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back", on_change="rerun"):
-            _draw_form(context, deal, negotiation, prefix)
-        st.button(
-            "Withdraw", key=f"{prefix}withdraw", on_click=_withdraw, args=(context, deal, negotiation),
-            help="The buyer's page has the deal's own terms again",
         )  # fmt: skip
 
 

@@ -57,7 +57,17 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
         if (deals_context := report.of_deals_or_note(context)) is None:
             return
         st.caption(WHAT)
-        _draw_links(context, deal)
+        links = context.clients.view_store.share_links.of_deal(SharedDeal(deal.id or 0, seat_number(deal)))
+        lines = []
+        for link in links:
+            recipient = f", for {plain(link.recipient)}" if link.recipient else ""
+            at = link.opened and numbers.day(link.opened.astimezone(times.zone()).date())
+            visit = f"opened last on {at}" if at else "never opened"
+            until = numbers.day(link.expires.date())
+            note = ", **closed by wrong codes**" if link.is_closed else ""
+            lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{note}")
+        if lines:
+            st.caption("\n".join([LINKS_TITLE, "", *lines]))
         with st.form(f"dossier_form_{number}", border=False):
             st.text_input(
                 "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
@@ -104,20 +114,6 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
             on_click=_remove,
             args=(context, deal),
         )
-
-
-def _draw_links(context: PageContext, deal: DemandDeal) -> None:
-    links = context.clients.view_store.share_links.of_deal(SharedDeal(deal.id or 0, seat_number(deal)))
-    lines = []
-    for link in links:
-        recipient = f", for {plain(link.recipient)}" if link.recipient else ""
-        at = link.opened and numbers.day(link.opened.astimezone(times.zone()).date())
-        visit = f"opened last on {at}" if at else "never opened"
-        until = numbers.day(link.expires.date())
-        note = ", **closed by wrong codes**" if link.is_closed else ""
-        lines.append(f"- {plain(link.name)}{recipient}, until {until}, {visit}{note}")
-    if lines:
-        st.caption("\n".join([LINKS_TITLE, "", *lines]))
 
 
 def _make(context: PageContext, project: str, slicer: str, deal: DemandDeal) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import (
     LONGEST_NAME,
     DemandDeal,
@@ -68,7 +68,17 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
 def _copy(context: PageContext, package: SupplyPackage) -> None:
     """Fill the form New package with a copy, and open it."""
     try:
-        deals = _deals_of(context.deals, package)
+        deals_by_id: dict[int | None, DemandDeal] = {}
+        if context.deals.abilities.lists and package.demand_deals:
+            try:
+                page = context.deals.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
+                deals_by_id = {deal.id: deal for deal in page.results}
+            except (BadRequest, Invalid):
+                deals_by_id = {}
+        deals = [
+            deals_by_id.get(link.id) or context.deals.get(DemandDeal, link.id)
+            for link in package.demand_deals
+        ]
     except TrancheError as error:
         st.error(f"{plain(error.sentence)} Nothing was copied.", icon=":material/error:")
         return
@@ -113,18 +123,6 @@ def note(deals: Sequence[DemandDeal]) -> str:
     ]:
         sentences.append(f"Without a known seat, and not copied: {', '.join(names)}.")
     return " ".join(sentences)
-
-
-def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
-    """The package's deals, in one call if the service lists them by package, else one by one."""
-    deals_by_id: dict[int | None, DemandDeal] = {}
-    if client.abilities.lists and package.demand_deals:
-        try:
-            page = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
-            deals_by_id = {deal.id: deal for deal in page.results}
-        except (BadRequest, Invalid):
-            deals_by_id = {}
-    return [deals_by_id.get(link.id) or client.get(DemandDeal, link.id) for link in package.demand_deals]
 
 
 def _draw_deal(context: PageContext, deal: DemandDeal) -> None:

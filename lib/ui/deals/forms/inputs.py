@@ -187,7 +187,11 @@ def _from_cell(kind: FieldKind, text: str, choices: Mapping[Any, str] | None) ->
             raise ValueError("write yes or no.")
         return SWITCHES[text.casefold()]
     if choices is not None:
-        return _choice(choices, text)
+        for value, word in choices.items():
+            if text.casefold() in (word.casefold(), str(value).casefold()):
+                return value
+        names = ", ".join(choices.values())
+        raise ValueError(f"write one of {names}." if names else "this service has none.")
     if kind is fields.EMAIL and not texts.is_email(text):
         raise ValueError(NO_EMAIL)
     if sentence := texts.fault(text):
@@ -195,15 +199,6 @@ def _from_cell(kind: FieldKind, text: str, choices: Mapping[Any, str] | None) ->
     if len(text) > LONGEST_NAME:
         raise ValueError(f"at most {LONGEST_NAME} characters.")
     return text
-
-
-def _choice(choices: Mapping[Any, str], text: str) -> Any:
-    """The value that is called so, by its word or by itself."""
-    for value, word in choices.items():
-        if text.casefold() in (word.casefold(), str(value).casefold()):
-            return value
-    names = ", ".join(choices.values())
-    raise ValueError(f"write one of {names}." if names else "this service has none.")
 
 
 @dataclass(frozen=True)

@@ -260,7 +260,10 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         _draw_entries(open_list, may_change)
         if may_change:
             _draw_paste(open_list)
-            _draw_name(open_list)
+            st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                st.text_input("Name", key=open_list.key("name"), max_chars=200)
+                st.button("Rename", key="list_rename", on_click=_rename, args=(open_list,))
         if not does.why_not(key[0], "delete"):
             _draw_delete(open_list)
 
@@ -345,13 +348,6 @@ def _remove(open_list: OpenList, some: tuple[str, ...]) -> None:
     rest = [entry for entry in open_list.entries if entry not in set(some)]
     if open_list.change({open_list.kind.word: rest}, f"{number(len(some))} removed"):
         st.session_state[FIND] = ""
-
-
-def _draw_name(open_list: OpenList) -> None:
-    st.session_state.setdefault(open_list.key("name"), open_list.entry_list.name or "")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key=open_list.key("name"), max_chars=200)
-        st.button("Rename", key="list_rename", on_click=_rename, args=(open_list,))
 
 
 def _rename(open_list: OpenList) -> None:

@@ -119,7 +119,19 @@ def _proposal(context: PageContext, proposal: Proposal) -> None:
     st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
     st.caption(plain(_expected(proposal)))
     drifts = _drifts(context, proposal) if proposal.state == "open" and not proposal.is_new else []
-    _links(context, proposal)
+    with st.container(horizontal=True):
+        question = proposal.question
+        if question is not None and context.now().may_see(question.project, question.slicer):
+            params = {**question.params, "project": question.project, "slicer": question.slicer}
+            st.page_link(
+                screens.AUDIENCE, label="The question", icon=":material/monitoring:", query_params=params
+            )
+        if (entity_id := proposal.applied_id or proposal.entity_id) is not None:
+            label = f"{KINDS[proposal.entity]} {entity_id}"
+            st.button(
+                f"Open {label.lower()}", icon=":material/open_in_new:", key="proposal_open", type="tertiary",
+                on_click=_show, args=(proposal, proposal.state == "approved"),
+            )  # fmt: skip
     if proposal.state in ("open", "applying"):
         _decide(context, proposal, any(drift.is_conflict for drift in drifts))
     else:
@@ -189,22 +201,6 @@ def _drift_line(drift: Drift, money: field_text.Prices) -> str:
     return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
 
 
-def _links(context: PageContext, proposal: Proposal) -> None:
-    with st.container(horizontal=True):
-        question = proposal.question
-        if question is not None and context.now().may_see(question.project, question.slicer):
-            params = {**question.params, "project": question.project, "slicer": question.slicer}
-            st.page_link(
-                screens.AUDIENCE, label="The question", icon=":material/monitoring:", query_params=params
-            )
-        if (entity_id := proposal.applied_id or proposal.entity_id) is not None:
-            label = f"{KINDS[proposal.entity]} {entity_id}"
-            st.button(
-                f"Open {label.lower()}", icon=":material/open_in_new:", key="proposal_open", type="tertiary",
-                on_click=_show, args=(proposal, proposal.state == "approved"),
-            )  # fmt: skip
-
-
 def _show(proposal: Proposal, is_past: bool) -> None:
     """Open the package or deal; of an approved change its history, with the evidence. A callback."""
     close()
@@ -232,7 +228,15 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
                 args=(partial(_approve, context, proposal, has_conflict), "Approved"),
             )
             if st.button("Approve with edits", key="proposal_edit"):
-                _edit(context, proposal)
+                if proposal.is_new:
+                    new_package.fill_proposal(draft_of(proposal.fields), proposal)
+                    st.switch_page(screens.NEW_PACKAGE, query_params={})
+                key = (proposal.entity, proposal.entity_id or 0)
+                DrawerChange(context, key).begin(context.deals.get(*key), proposal)
+                close()
+                address.write(OPEN, f"{key[0]}-{key[1]}")
+                st.session_state["drawer_shown"] = "Change"
+                st.rerun()
         if may_write or proposal.by == context.now().username:
             with st.popover("Decline" if may_write else "Take back", key="proposal_decline"):
                 st.text_input("Why", key=WORD, max_chars=500)
@@ -264,16 +268,3 @@ def _attempt(work: Callable[[], None], note: str) -> None:
     if is_done:
         notes.say(note)
         st.rerun()  # the list behind the dialog, and the number in the navigation
-
-
-def _edit(context: PageContext, proposal: Proposal) -> None:
-    """Open the form with the proposal's values: New package, or the drawer's."""
-    if proposal.is_new:
-        new_package.fill_proposal(draft_of(proposal.fields), proposal)
-        st.switch_page(screens.NEW_PACKAGE, query_params={})
-    key = (proposal.entity, proposal.entity_id or 0)
-    DrawerChange(context, key).begin(context.deals.get(*key), proposal)
-    close()
-    address.write(OPEN, f"{key[0]}-{key[1]}")
-    st.session_state["drawer_shown"] = "Change"
-    st.rerun()

@@ -78,7 +78,17 @@ def _content(
     entries.problem(LISTS)
     opens = partial(go, does, options)
     if (open_entry := LISTS.open_entry(views)) is not None:
-        _panel(context, open_entry, now, options)
+        entries.head(LISTS, open_entry)
+        panel = st.session_state.get(LISTS.state("panel"), "edit")
+        if panel == "link" or not entries.may_change(context, open_entry):
+            st.caption("Link to this list")
+            st.code(share.address(PAGE, params(open_entry.body, options)), language=None, wrap_lines=True)
+        elif panel == "delete":
+            entries.deletion(context, LISTS, open_entry)
+        else:
+            entries.edit(context, LISTS, open_entry)
+            if open_entry.body != now:
+                _update(context, open_entry, now)
         return
     if entry is not None and entry.body != now:
         st.markdown(f"**{plain(entry.name)}** · changed since saved")
@@ -92,21 +102,6 @@ def _content(
     if not views:
         st.caption("Nobody has saved a list for you yet.")
     entries.note_storage(context.clients.deals_address)
-
-
-def _panel(context: PageContext, view: DealEntry, now: dict[str, Any], options: Options) -> None:
-    """Draw the panel that was opened: edit, link or delete."""
-    entries.head(LISTS, view)
-    panel = st.session_state.get(LISTS.state("panel"), "edit")
-    if panel == "link" or not entries.may_change(context, view):
-        st.caption("Link to this list")
-        st.code(share.address(PAGE, params(view.body, options)), language=None, wrap_lines=True)
-    elif panel == "delete":
-        entries.deletion(context, LISTS, view)
-    else:
-        entries.edit(context, LISTS, view)
-        if view.body != now:
-            _update(context, view, now)
 
 
 def go(does: Abilities, options: Options, view: DealEntry) -> None:

@@ -251,7 +251,11 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
     """Draw the menu of columns beside the name; those chosen, which are a person's own, and in the link."""
     state, key = st.session_state, COLUMNS[entity]
     if key not in state and key not in st.query_params:
-        state[key] = _own_columns(context, entity)
+        try:
+            names = context.clients.view_store.deal_columns.get("", entity)
+        except TrancheError:
+            names = ""
+        state[key] = [*deal_rows.read_columns(entity, names.split(","))[1:]]
     titles, usual = deal_rows.column_titles(deal_rows.PRICE), deal_rows.COLUMNS[entity][1:]
     with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
         columns = st.pills(
@@ -261,15 +265,6 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
         )  # fmt: skip
         st.caption("Beside the name. Kept for you.")
     return [name for name in options if name in columns]
-
-
-def _own_columns(context: PageContext, entity: str) -> list[str]:
-    """The columns that the person chose before, or the usual ones."""
-    try:
-        names = context.clients.view_store.deal_columns.get("", entity)
-    except TrancheError:
-        names = ""
-    return [*deal_rows.read_columns(entity, names.split(","))[1:]]
 
 
 def _keep_columns(context: PageContext, entity: str) -> None:

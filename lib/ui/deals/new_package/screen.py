@@ -60,20 +60,15 @@ def draw(context: PageContext) -> None:
         return
     state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
-        _notes()
+        if at := st.session_state.get(state.DRAFT_TIME):
+            when = field_text.moment(at.astimezone(times.zone()))
+            st.caption(f":material/history: Your draft from {when}. Start over discards it.")
+        if note := st.session_state.get(state.NOTE):
+            st.warning(plain(note), icon=":material/content_copy:")
     with report_errors("The form", effect="What you entered is kept."):
         _draw(context)
     if trouble := catalog.trouble(context):
         older(trouble, "Seats and lists")
-
-
-def _notes() -> None:
-    """That the form holds a draft of before, and what a copy does not have."""
-    if at := st.session_state.get(state.DRAFT_TIME):
-        when = field_text.moment(at.astimezone(times.zone()))
-        st.caption(f":material/history: Your draft from {when}. Start over discards it.")
-    if note := st.session_state.get(state.NOTE):
-        st.warning(plain(note), icon=":material/content_copy:")
 
 
 def _draw(context: PageContext) -> None:
@@ -94,7 +89,12 @@ def _draw(context: PageContext) -> None:
         descriptions = targeting_text.describe(context, query, draft.targeting)
         marks = targeting_text.marks(context, query, [draft.targeting], with_gaps=True)
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
-        _keep(context, draft)
+        why_not = state.keep(context.clients.drafts, draft)
+        if why_not:
+            st.caption(f":orange[:material/warning: {plain(why_not)}]")
+        elif not draft.is_untouched:
+            st.caption("Saved as your draft until you create or discard it.")
+        page_scripts.ask_before(bool(why_not))
         booking = (draft.moment("start_date"), draft.moment("end_date"))
         prices = seat_guide.of_draft(context, draft)
         supply_path.draw(
@@ -105,16 +105,6 @@ def _draw(context: PageContext) -> None:
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )
-
-
-def _keep(context: PageContext, draft: Draft) -> None:
-    """Keep the draft; the browser asks before it is left only where that failed."""
-    why_not = state.keep(context.clients.drafts, draft)
-    if why_not:
-        st.caption(f":orange[:material/warning: {plain(why_not)}]")
-    elif not draft.is_untouched:
-        st.caption("Saved as your draft until you create or discard it.")
-    page_scripts.ask_before(bool(why_not))
 
 
 def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
