@@ -30,7 +30,7 @@ from lib.ui.kit.markdown import plain
 NO_GUIDES: Mapping[int, str] = {}
 SHORT_TITLES = {"units": "Impressions", EMAIL: "Contact", "is_active": "Active", FEE_TYPE: "Fee type"}
 WIDTHS = {fields.EMAIL: 170, fields.SHORT_TEXT: 170, fields.SWITCH: 70}
-WIDTH, SYNC_WIDTH, SEAT_WIDTH = 120, 80, 190
+WIDTH, SYNC_WIDTH, SEAT_WIDTH = 120, 80, 150
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class SeatRows:
         seat = catalog.seats(self.context).get(seat_id)
         name = seat_name(seat, seat_id)
         with st.container(horizontal=True, vertical_alignment="center"):
-            dsp = f" :small[:gray[{plain(dsp_name(seat))}]]" if dsp_name(seat) else ""
+            dsp = f"  \n:small[:gray[{plain(dsp_name(seat))}]]" if dsp_name(seat) else ""
             st.markdown(f"{plain(name)}{dsp}", width=SEAT_WIDTH)
             for column in ("price", *self.columns):
                 label = "Price" if column == "price" else fields.BY_NAME[column].form_label
