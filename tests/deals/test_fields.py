@@ -34,7 +34,8 @@ from lib.settings import Settings
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.list import deal_rows
+from lib.figures.deals import change_text
+from lib.ui.deals import deal_rows
 from lib.deals.models import DemandDeal, EntityChange
 
 home = Path(sys.argv[1])
