@@ -8,7 +8,7 @@ import ibis.expr.operations as ops
 from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.clickhouse import ClickHouseCompiler
 
-from lib.engines.connected.dialects import url_options
+from lib.engines.connected.dialects import BLANKS, url_options
 from lib.wire.errors import Misconfigured
 
 Errors = tuple[type[Exception], ...]
@@ -55,6 +55,10 @@ class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
     """Ibis's own counts distinct values with `uniq`, an estimate; its sums of integers overflow silently."""
 
     SIMPLE_OPS: ClassVar = {**ClickHouseCompiler.SIMPLE_OPS, ops.CountDistinct: "uniqExact"}
+
+    def visit_Strip(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
+        """Without the blanks that an import takes off; Ibis's own knows those of ASCII."""
+        return self.f.replaceRegexpAll(arg, f"^[{BLANKS}]+|[{BLANKS}]+$", "")
 
     def visit_Sum(self, op: Any, *, arg: Any, where: Any) -> Any:  # noqa: N802
         """Of doubles the compensated sum."""
