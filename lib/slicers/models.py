@@ -97,7 +97,9 @@ class DataField(Descriptor):
     display_type: Annotated[str, use_defaults("int")] = "int"
     display_precision: Decimals = 0
     display_pattern: LenientName = None
-    currency: LenientName = None
+    currency: Annotated[str | None, BeforeValidator(lambda name: name if isinstance(name, str) else None)] = (
+        None
+    )
     formula: LenientName = None
     formula_description: LenientName = None
     is_optional: LenientFlag = 0

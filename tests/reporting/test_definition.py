@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from lib.slicers.definition import Definition
 from lib.slicers.definition.file import definition_yaml, parse_definition, read_definition
+from lib.slicers.models import DataField
 from lib.wire.errors import BadDefinition
 
 WHOLE = """
@@ -290,3 +291,11 @@ def test_columns_that_records_show(records: str, source: str, problem: str) -> N
     definition = parse_definition(text)
     assert definition.records == (records.strip("[]"),)
     assert definition.stored_column("user_id") == ("users" if records == "[user_id]" else None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "currency"), [("EUR", "EUR"), (None, None), ({"code": "EUR"}, None), (978, None)]
+)
+def test_a_currency_that_another_service_sends_otherwise_is_none(sent: object, currency: str | None) -> None:
+    """What a foreign service calls by our extension's name, in a form of its own, blocks no slicer."""
+    assert DataField.model_validate({"name": "spend", "currency": sent}).currency == currency
