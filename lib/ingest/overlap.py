@@ -33,7 +33,7 @@ class StoredKeys:
         self._slicer, self._names = slicer, [TIME, *(field.name for field in slicer.definition.key_fields)]
         self._shift = slicer.definition.timezone * 3600 if slicer.definition.time.has_zones else 0
         self._hashes: dict[dt.date, Hashes] = {}
-        self._connection = duckdb.connect()
+        self._connection = duckdb.connect(config={"threads": 1})
         self.rows, self.overlapping, self.days = 0, 0, set[dt.date]()
 
     def flags(self, table: pa.Table) -> Flags:
