@@ -19,6 +19,10 @@ ROWS = 24
 CODES = ["EUR", "USD", "JPY"] * (ROWS // 3)
 WHOLE = [1_000_000 + 250_000 * number for number in range(ROWS)]
 AMOUNTS = [1.25 + 0.5 * number for number in range(ROWS)]
+REVENUE, IMPRESSIONS = (
+    f"Column.TOTAL_LINE_ITEM_LEVEL_{name}" for name in ("CPM_AND_CPC_REVENUE", "IMPRESSIONS")
+)
+ECPM = f"1000 * {REVENUE} / {IMPRESSIONS}"
 SAMPLES = Path(os.environ.get("TRANCHE_TEST_DATA", "/nonexistent")) / "odd"
 
 
@@ -147,9 +151,9 @@ def test_a_goal_that_varies_is_added_up(place: Place) -> None:
         ("repeated-attributes", "goal_quantity", {"aggregate": "max"}),
         ("repeated-attributes", "daily_budget", {"aggregate": "max"}),
         ("repeated-attributes", "impressions", {"aggregate": "sum"}),
-        ("micros", "Column.TOTAL_LINE_ITEM_LEVEL_CPM_AND_CPC_REVENUE", {"scale": 10**6, "aggregate": "sum"}),
-        ("micros", "Column.AD_SERVER_AVERAGE_ECPM", {"scale": 10**6}),
-        ("micros", "Column.TOTAL_LINE_ITEM_LEVEL_IMPRESSIONS", {"scale": 1}),
+        ("micros", REVENUE, {"scale": 10**6, "aggregate": "sum"}),
+        ("micros", "Column.AD_SERVER_AVERAGE_ECPM", {"scale": 1, "formula": ECPM}),  # of divided revenue
+        ("micros", IMPRESSIONS, {"scale": 1}),
     ],
 )
 def test_samples_are_recognized(sample: str, column: str, expected: dict[str, object]) -> None:
