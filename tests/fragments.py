@@ -111,12 +111,12 @@ def _differ(key: str, drawn: Any, value: Any) -> bool:
         return False
 
 
-_reads: dict[int, Reads] = {}
+sessions: dict[int, Reads] = {}
 faults: list[str] = []
 
 
 def _of(ctx: ScriptRunContext) -> Reads:
-    return _reads.setdefault(id(ctx.session_state._state), Reads())
+    return sessions.setdefault(id(ctx.session_state._state), Reads())
 
 
 def _report(changes: dict[str, str], place: str) -> None:

@@ -20,5 +20,7 @@ def _no_faults(_watched: None) -> Iterator[None]:
     fragments.faults.clear()
     threads.faults.clear()
     yield
+    # What sessions drew leads to their desks, which else keep their files open and their threads.
+    fragments.sessions.clear()
     assert not fragments.faults
     assert not threads.faults
