@@ -72,7 +72,7 @@ class ColumnarFile:
                 seekable = cast(BinaryIO, copy)
             try:
                 yield _OPENERS[self.file.format](seekable)
-            except (pa.ArrowException, OSError, EOFError) as error:
+            except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
                 title = _TITLES[self.file.format]
                 raise ImportRefused(f"{self.file.name} can't be read as {title}: {error}") from None
 
@@ -119,6 +119,8 @@ def _orc(content: BinaryIO) -> _Content:
 
 
 def _slices(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """Batches of a table. ArrowInvalid where it is damaged: reading checks no texts."""
+    table.validate(full=True)
     return iter(table.to_batches(_BATCH_ROWS))
 
 
