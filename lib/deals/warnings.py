@@ -428,12 +428,13 @@ def _end(case: Case) -> Iterator[Answer]:
     end, before = case.after.get("end_date"), case.before.get("end_date")
     if end is None or end == before:
         return
+    start = case.before.get("start_date")
     day = moments.end_words(end).removeprefix("until ")
     if end > case.now + FAR:
         yield f"an end on {day}, more than five years ahead", before, end
     elif end <= case.now and case.running:
         yield f"an end in the past, on {day}: {_stop(case)} at once", before, end
-    elif end <= case.now and case.of == "package":
+    elif end <= case.now and case.of == "package" and (start is None or start > case.now):
         yield f"dates wholly in the past: it ends on {day} and never delivers", before, end
     elif end <= case.now:
         yield f"an end in the past, on {day}", before, end

@@ -203,7 +203,7 @@ def test_a_guarantee_that_costs_more_than_the_budget(
 @pytest.mark.parametrize(
     ("start", "end", "running", "word"),
     [
-        (None, -1, 0, "never delivers"),
+        (None, -1, 0, "an end in the past, on 29 Nov 2026."),
         (None, -1, 3, "3 deals that run now stop at once"),
         (300, None, 1, "1 deal that runs now stops until then"),
         (300, None, 0, "the start moves by 330 days, from 1 Nov 2026 to 27 Sep 2027"),

@@ -120,11 +120,12 @@ def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.
 
 @pytest.mark.parametrize("way", CHANGES)
 def test_a_price_before_in_its_own_currency(way: object, place: Place) -> None:
-    """Wherever a price of a deal in yen is changed, it is compared with the price before, in yen."""
+    """Wherever a price of a deal in yen is changed, it is compared with the one that is named there, in yen."""
+    titles = {by_answer_back: "the deal's price", by_buyer: "the offer"}
     place.deals.change(DemandDeal, DEAL, {"currency": "JPY", "price": Decimal(300)})
     assert callable(way)
     sentence = way(place, "300", price="3100")
-    assert "10.33 times the price before (300.00)" in sentence
+    assert f"10.33 times {titles.get(way, 'the price before')} (300.00)" in sentence
     assert "USD" not in sentence
 
 
