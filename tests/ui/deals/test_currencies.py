@@ -27,7 +27,7 @@ from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.deal_rows import DealRow, cells, csv, of_package
 from lib.ui.deals.forms import draft_text
 from lib.ui.deals.forms.draft import Draft, Terms
-from ui.deals.test_slips_everywhere import CHANGES, DEAL, WON, Place, question
+from ui.deals.test_slips_everywhere import CHANGES, DEAL, WON, Place, by_answer_back, by_buyer, question
 
 EUR, USD = ("EUR", Decimal("1.9")), ("", Decimal("2.5"))
 PACKAGE = SupplyPackage(
@@ -120,7 +120,7 @@ def place(visit: Visit, own_deals_home: Path, deals: Deals, monkeypatch: pytest.
 
 @pytest.mark.parametrize("way", CHANGES)
 def test_a_price_before_in_its_own_currency(way: object, place: Place) -> None:
-    """Wherever a price of a deal in yen is changed, it is compared with the one that is named there, in yen."""
+    """Wherever a price of a deal in yen is changed, it is compared with one before, in yen."""
     titles = {by_answer_back: "the deal's price", by_buyer: "the offer"}
     place.deals.change(DemandDeal, DEAL, {"currency": "JPY", "price": Decimal(300)})
     assert callable(way)
