@@ -695,6 +695,12 @@ def test_fewer_days_in_the_drawer_are_asked_about_as_for_several(
     assert not question(desk), "a later end leaves more days than before"
 
 
+def test_several_points_of_one_change_begin_with_what_they_say(place: Place) -> None:
+    """In a drawer, whose heading names the deal, a list of points names nothing before each."""
+    asked = by_drawer(place, "2", price="20", budget="0.01")
+    assert re.findall("^- (.{10})", asked[asked.index("- ") :], re.MULTILINE) == ["a price of", "a budget o"]
+
+
 def test_an_unknown_target_of_a_proposal_is_asked_about(place: Place) -> None:
     """As in a file: whether it is one of a new package, or is added to an old one; what was there is not."""
     country = {"type": "country", "is_excluded": False}

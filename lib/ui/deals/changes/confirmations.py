@@ -205,7 +205,7 @@ def points(context: PageContext, changes: Sequence[PlannedChange], warnings: War
         for warning in warnings.get(change.key, ())
     ]
     unique = dict.fromkeys(point for *_, point in entries)
-    if len(unique) <= 1:
+    if len(unique) <= 1 or len(changes) == 1:
         return [*unique]
     alike: dict[object, list[tuple[PlannedChange, DealWarning, Point]]] = {}
     for entry in entries:
