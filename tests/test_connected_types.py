@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
+import yaml
 from click.testing import CliRunner
 from test_connected_plans import HOUR, Slicer
 from test_connected_values import by_country
@@ -87,6 +88,22 @@ def test_no_type_of_postgresql_blocks_a_table(
         assert f"Left out: '{name}'" in shown
     for name in POSTGRESQL:
         assert "1 rows" in connect(tmp_path, url, monkeypatch, f"only_{name}")
+
+
+def test_fractions_by_type_are_data_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A double is added up whatever values it has, since it can be no key field: few, large or none."""
+    file = str(tmp_path / "sales.duckdb")
+    with duckdb.connect(file) as admin:
+        admin.execute(
+            "CREATE TABLE sales AS SELECT TIMESTAMP '2026-03-16 01:00' AS at, 2::DOUBLE AS few, "
+            "1e30::DOUBLE AS large, NULL::DOUBLE AS none, NULL::DECIMAL(9, 2) AS ctr FROM range(30)"
+        )
+    shown = connect(tmp_path, f"duckdb://{file}", monkeypatch, "sales")
+    assert "Left out" not in shown
+    definition = yaml.safe_load((tmp_path / "sales.yaml").read_text())
+    assert {field["name"] for field in definition["data_fields"]} == {
+        "records", "few", "large", "none", "ctr",
+    }  # fmt: skip
 
 
 def test_no_type_of_duckdb_blocks_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

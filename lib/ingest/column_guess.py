@@ -104,14 +104,23 @@ def guess_column(
     notation: Notation | None = None,
     file_marks: FileMarks = PLAIN_FILE,
     missing: Missing = None,
+    is_database: bool = False,
 ) -> ColumnGuess:
-    """A column's role, and how its numbers are read, of this `notation` in a file of these marks."""
+    """A column's role, and how its numbers are read, of this `notation` in a file of these marks.
+
+    In a database no key field can have a type with fractions: such a column is added up, but a code.
+    """
     if notation and notation.has_magnitudes and not _is_named_number(name):
         present = present_texts(values, missing)
         doubt = f"text, though {present[0]} may be a number; then make it a data field"
         return _text_column(name, present)._replace(doubt=doubt)
     own = file_marks.columns.get(name, PLAIN)
     guess = _guess_role(name, values, own, missing, notation.problem if notation else None)
+    if is_database and guess.is_key and pa.types.is_floating(values.type) and not _sounds_like_code(name):
+        numbers = values.filter(pc.is_finite(values)).to_numpy(zero_copy_only=False)
+        return _data_column(
+            name, numbers if len(numbers) else np.zeros(1), "numbers of a type with fractions"
+        )
     if guess.is_key and not guess.options and not guess.doubt:
         guess = guess._replace(doubt=_text_doubt(name, values, present_texts(values, missing)))
     is_text = guess.is_key and guess.options.get("type") != "int"
@@ -176,6 +185,10 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
 
 def _is_named_number(name: str) -> bool:
     return column_names.is_amount(name) or column_names.is_mean(name) or column_names.may_be_mean(name)
+
+
+def _sounds_like_code(name: str) -> bool:
+    return column_names.is_id(name) or column_names.may_be_code(name) or column_names.is_version(name)
 
 
 def _is_no_amount(name: str, present: pa.Array) -> bool:

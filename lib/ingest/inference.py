@@ -137,7 +137,9 @@ def infer(
         hints.thousands,
     )
     guesses = [
-        guess_column(name, values, texts.get(name), marks, missing).with_mapping(values, mappings or {})
+        guess_column(name, values, texts.get(name), marks, missing, hints.is_database).with_mapping(
+            values, mappings or {}
+        )
         for name, values in fields.items()
     ]
     figures = {

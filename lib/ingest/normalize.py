@@ -106,13 +106,15 @@ class Normalizer:
         return [note] if note else []
 
     def _count_words(self, columns: dict[str, pa.Array]) -> None:
-        """Count the words that stand for missing values."""
+        """Count the words that stand for missing values, and the numbers that are NaN."""
         for name in dict.fromkeys(field.source for field in self._fields):
-            texts = columns.get(name)
-            if texts is not None and cells.is_text(texts.type):
-                words = texts.filter(pc.is_in(texts, value_set=self._missing))
+            values = columns.get(name)
+            if values is not None and cells.is_text(values.type):
+                words = values.filter(pc.is_in(values, value_set=self._missing))
                 for count in words.value_counts().to_pylist():
                     self.missing_words[name, count["values"]] += count["counts"]
+            elif values is not None and pa.types.is_floating(values.type):
+                self.missing_words += Counter({(name, "NaN"): pc.sum(pc.is_nan(values)).as_py() or 0})
 
     def _drop_totals(self, columns: dict[str, pa.Array], reasons: Reasons) -> None:
         for name in self._texts:

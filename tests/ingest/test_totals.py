@@ -1,8 +1,12 @@
 """Rows of totals among others, and words for missing values: asked about and counted, never silent."""
 
+import datetime as dt
+import math
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from ingesting import Place, reader
 
@@ -107,3 +111,16 @@ def test_words_for_missing_values_are_counted(place: Place) -> None:
         import_files(job, job.digests(), place.warehouse, rejects)
     assert rejects.missing_words == {("site", "#N/A"): 2, ("site", "n/a"): 1, ("imps", "-"): 1}
     assert any("'#N/A' 2 times" in note and "'site'" in note for note in inference.notes)
+
+
+def test_nan_in_columns_of_numbers_is_counted(place: Place) -> None:
+    """NaN of a Parquet file's doubles is missing and counted, NULL is missing alone."""
+    path = place.file("a.parquet", "")
+    days = pa.array([dt.date(2026, 1, day) for day in (1, 2, 3, 4)])
+    costs = pa.array([math.nan, 1.5, None, math.nan])
+    pq.write_table(pa.table({"day": days, "cost": costs, "fee": [1.5, 2.5, 3.5, 4.5]}), path)
+    file = reader(path)
+    job = ImportJob("p", "s", [file], infer(file).definition)
+    with Rejects(None) as rejects:
+        import_files(job, job.digests(), place.warehouse, rejects)
+    assert rejects.missing_words == {("cost", "NaN"): 2}
