@@ -51,7 +51,11 @@ addEventListener("pointerdown", ({ target, button, clientX, clientY }) => {
 addEventListener("pointerup", ({ target, clientX, clientY }) => {
   const { pressed, x, y } = press ?? {}
   const isNear = Math.hypot(clientX - x, clientY - y) <= NEAR_PIXELS
-  if (isNear && pressed && !pressed.contains(target)) setTimeout(() => pressed.click())
+  if (!isNear || !pressed || pressed.contains(target)) return
+  // Where it did not move, what opened at the press covers it: a list, for example, which a click would close.
+  const { left, right, top, bottom } = pressed.getBoundingClientRect()
+  const isMoved = clientX < left || clientX > right || clientY < top || clientY > bottom
+  if (isMoved) setTimeout(() => pressed.click())
 }, true)
 
 // React Aria closes the list of a picker with each scroll of the page, though nobody scrolls: what is drawn above it
