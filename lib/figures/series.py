@@ -99,25 +99,27 @@ def over(
     field: str,
     grain: Granularity,
     period: Days,
-    today: date | None = None,
+    now: datetime | None = None,
     days: Days | None = None,
     zone: Zone = 0,
 ) -> Series:
     """The field of an audience that is split by that granularity: the buckets of `period`.
 
-    Of these the answer has the days `days`, all by default. `today` is not over yet. Hours that the clocks of
-    the `zone` leave out are no buckets.
+    Of these the answer has the days `days`, all by default. It is `now` on the clocks of the `zone`: the day
+    is not over yet. Hours that these leave out are no buckets.
 
-    A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
+    A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise, as are
+    hours that have not come.
     """
-    axis = _axis(grain, period, days or period, today, zone)
+    axis = _axis(grain, period, days or period, now and now.date(), zone)
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([row_of_name.get(name, -1) for name in axis.names])
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
         days_with_data = map(date.fromisoformat, audience.total.dates)
         with_data = {name for day in days_with_data for name in buckets(grain, (day, day))}
-        values[(rows < 0) & np.isin(axis.names, list(with_data))] = 0.0
+        has_begun = np.array([now is None or start <= now for start in axis.starts], dtype=bool)
+        values[(rows < 0) & has_begun & np.isin(axis.names, list(with_data))] = 0.0
     if audience.low is None or audience.high is None or field not in audience.low:
         return replace(axis, values=values)
     low, high = (_take(side[field].to_numpy(), rows) for side in (audience.low, audience.high))

@@ -47,6 +47,11 @@ def today(timezone: Zone, now: dt.datetime | None = None) -> dt.date:
     return day_of(now or dt.datetime.now(dt.UTC), timezone)
 
 
+def clock(timezone: Zone) -> dt.datetime:
+    """What the clocks of a zone show now, without their zone."""
+    return dt.datetime.now(tzinfo(timezone)).replace(tzinfo=None)
+
+
 def day_of(at: dt.datetime, timezone: Zone) -> dt.date:
     """The day of a moment in a zone."""
     return at.astimezone(tzinfo(timezone)).date()

@@ -1,7 +1,7 @@
 """Figures of the Audience page's board, against files of the same questions, and against the page."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -255,6 +255,19 @@ def test_a_zoom_compares_with_the_days_under_it(
         clicks = next(figure for figure in head["figures"] if figure["title"] == "Clicks")
         shown = clicks["delta"].replace("−", "-").removesuffix("%").strip()
         assert float(shown) == pytest.approx(change, abs=0.051)
+
+
+def test_the_day_so_far_ends_with_the_hour_that_runs(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the chart and in the sparkline, hours without a row that have not come have no value; others 0."""
+    day = LAST_DAY.isoformat()
+    params = {"start": day, "end": day, "grain": "hour", "is.campaign_id": "3", "is.geo.country": "DE"}
+    over = answer(params)["head"]["head"]["fields"]["imps"]["now"]["values"]
+    monkeypatch.setattr(dates, "clock", lambda zone: datetime.combine(LAST_DAY, time(9, 20)))
+    head = answer(params)["head"]["head"]
+    expected = [None if hour > 9 and not value else value for hour, value in enumerate(over)]
+    assert head["fields"]["imps"]["now"]["values"] == expected
+    assert None in expected and 0 in expected
+    assert head["figures"][0]["spark"].count("–") == expected.count(None)
 
 
 @pytest.mark.parametrize("params", [{}, {"start": "-14d", "end": "yesterday", "not.campaign_id": "3"}])

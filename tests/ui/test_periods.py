@@ -1,6 +1,6 @@
 """The days of a question, and of what it is compared with."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -210,6 +210,18 @@ def test_days_without_rows_are_not_left_out() -> None:
     np.testing.assert_array_equal(ratio.values, [5, np.nan, np.nan])
     nothing = series.over(by_day({}, []), "imps", "day", period)
     assert np.isnan(nothing.values).all()
+
+
+def test_hours_that_have_not_come_are_not_zero() -> None:
+    """Of today the hours that have begun are 0 without a row; those to come are unknown, not zeros."""
+    rows = Audience(
+        names=pd.DataFrame({"granularity_hour": ["2026-11-21 00:00", "2026-11-21 02:00"]}),
+        values=pd.DataFrame({"imps": [7.0, 9.0]}),
+        percents=pd.DataFrame({"imps": [7.0, 9.0]}),
+        total=Total({}, 2, ("2026-11-21",)),
+    )
+    line = series.over(rows, "imps", "hour", (TODAY, TODAY), datetime(2026, 11, 21, 4, 10))
+    np.testing.assert_array_equal(line.values, [7, 0, 9, 0, 0, *[np.nan] * 19])
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,19 @@ def test_dates_become_the_days_that_they_mean_then(params: dict[str, str], days:
     assert fixed == {**params, **days}
     later = datetime(2027, 5, 1, tzinfo=UTC)
     assert state.fixed_days(fixed, SLICER, "demo", "delivery", later) == fixed
+
+
+def test_days_by_name_are_those_of_the_reader() -> None:
+    """In Auckland, ahead of the data's clock, yesterday is over and of that zone; what names a zone, or is of
+    daily data or fixed dates, stays as it is."""
+    yesterday, zone = {"start": "yesterday", "end": "yesterday"}, "Pacific/Auckland"
+    slicer = SLICER.model_copy(update={"extensions": ("time_zones",)})
+    daily = slicer.model_copy(update={"supports_timezone": 0})
+    for about, params, days, added in (
+        (slicer, yesterday, "2026-11-26", {"tz": zone}),
+        (slicer, yesterday | {"tz": "-2"}, "2026-11-25", {}),
+        (daily, yesterday, "2026-11-25", {}),
+        (slicer, {"start": "2026-11-20", "end": "2026-11-20"}, "2026-11-20", {}),
+    ):
+        fixed = state.fixed_days(params, about, "demo", "delivery", EVENING, zone)
+        assert fixed == {**params, "start": days, "end": days, **added}

@@ -17,6 +17,7 @@ from lib.figures.query.view_parts import line_colors
 from lib.figures.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
+from lib.slicers import dates
 from lib.slicers.dates import Days
 from lib.slicers.granularities import time_key_field
 from lib.views import Note
@@ -28,14 +29,14 @@ def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
-    name, today = focus.field.name, ask.today(focus.context, focus.query)
-    line = series.over(now, name, focus.grain, focus.period, today, zone=focus.zone)
+    name, clock = focus.field.name, dates.clock(focus.zone)
+    line = series.over(now, name, focus.grain, focus.period, clock, zone=focus.zone)
     all_lines = [ChartLine(numbers.span(*focus.period), line)]
     for side, answers in zip(focus.comparisons, comparisons, strict=True):
         if answers is not None and side.compared_days is not None and side.comparison is not None:
             days = side.comparison.before
             earlier = series.over(
-                answers.before, name, focus.grain, side.compared_days, today, days, focus.zone
+                answers.before, name, focus.grain, side.compared_days, clock, days, focus.zone
             )
             all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
     return all_lines
@@ -118,8 +119,8 @@ def _begin_lines(focus: Focus, query: AudienceQuery) -> None:
 def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
     indices = [index for index, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = split_levels.take(answer, indices)
-    today = ask.today(focus.context, focus.query)
-    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days, focus.zone)
+    clock = dates.clock(focus.zone)
+    return series.over(rows, focus.field.name, focus.grain or "day", period, clock, days, focus.zone)
 
 
 def _label(answer: Audience, name: str, value: str) -> str:

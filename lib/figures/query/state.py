@@ -176,17 +176,24 @@ def read(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> 
 
 
 def fixed_days(
-    params: Mapping[str, str], slicer: Slicer, project: str, name: str, at: datetime
+    params: Mapping[str, str], slicer: Slicer, project: str, name: str, at: datetime, own_zone: str = ""
 ) -> dict[str, str]:
     """URL parameters of the same question with the days that its dates mean at this time, whenever they are
-    asked; those that its days are compared with likewise."""
+    asked; those that its days are compared with likewise.
+
+    Days by name are those of the reader's `own_zone` where the question names no zone and can have one: so
+    yesterday is over where they are. Days of daily data are the slicer's own.
+    """
     page_state = from_params(params, slicer, project, name)
     query, view = page_state.query, page_state.view
-    today = dates.today(named_days.zone(query, slicer), at)
+    zone = default_zone(slicer, own_zone) if query.timezone is None else query.timezone
+    today = dates.today(slicer.timezone if zone is None else zone, at)
     first, last = (
         day.isoformat() for day in named_days.resolve(query.start_date, query.end_date, today, slicer)
     )
     own_days = {"start": first, "end": last}
+    if zone is not None and (first, last) != (query.start_date, query.end_date):
+        own_days["tz"] = str(zone)
     for param, days in (("compare", view.compare), ("also", view.also)):
         if len(days) == 2:
             own_days[param] = join_texts(day.isoformat() for day in dates.date_range(*days, today))

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import date, datetime
 
 from lib.figures import alert_text, numbers
+from lib.figures.context import read_zone
 from lib.figures.numbers import NOTHING, Numbers
 from lib.figures.query import state
 from lib.figures.query.board_params import COMPARISON, DAYS, under
@@ -33,14 +34,19 @@ class Digest:
         self._settings, self._documents = settings, Documents(settings)
 
     def questions(
-        self, views: Iterable[SavedView], board_params: Params, clients: connect.Clients, at: datetime
+        self,
+        views: Iterable[SavedView],
+        board_params: Params,
+        clients: connect.Clients,
+        at: datetime,
+        zone: str,
     ) -> dict[str, dict[str, str]]:
-        """The questions of views, under a board's parameters, on the days that their dates mean at this time:
-        URL parameters by the view's number. Raises the errors of the service."""
-        questions = {}
+        """The questions of views, under a board's parameters, on the days that their dates mean at this time
+        in the reader's zone: URL parameters by the view's number. Raises the errors of the service."""
+        questions, own_zone = {}, read_zone(zone)
         for view in views:
             slicer, params = _slicer(view, clients), under(view.params, board_params)
-            questions[str(view.id)] = state.fixed_days(params, slicer, view.project, view.slicer, at)
+            questions[str(view.id)] = state.fixed_days(params, slicer, view.project, view.slicer, at, own_zone)
         return questions
 
     def of_view(
@@ -75,9 +81,11 @@ class Digest:
         views: Iterable[SavedView],
         questions: Mapping[str, Params],
         person: Person,
+        day: date,
         with_snapshot: bool,
     ) -> letters.Letter:
-        """A board: each cell's figures or first rows, under its view's name, and the link."""
+        """A board on the reader's `day`: each cell's figures or first rows, under its view's name, and the
+        link."""
         own = {view.id: replace(view, params=questions.get(str(view.id), view.params)) for view in views}
         filters = {name: text for name, text in board.params.items() if name not in (*DAYS, *COMPARISON)}
         copy = copy_board(board, own, filters)
@@ -94,8 +102,7 @@ class Digest:
                 parts.append(letters.FigureTable([*_table_rows(block.table)]))
         parts.append(letters.Link("Open on the desk", address))
         file = letters.Attachment(f"{board.name}.html", "text/html", page.html(snapshot).encode())
-        today = numbers.day(datetime.now(UTC).date())
-        return letters.Letter(f"{board.name}: {today}", parts, [file] if with_snapshot else [])
+        return letters.Letter(f"{board.name}: {numbers.day(day)}", parts, [file] if with_snapshot else [])
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
         """Alerts that fire now, and those that ceased to, together."""

@@ -26,6 +26,7 @@ from lib.share.mail.outbox import PAUSES, MailMessage, Outbox
 from lib.share.mail.unsubscribe import Unsubscriber
 from lib.share.messages import CLAIM, background
 from lib.views import Alert, Board, SavedView, Subscription
+from lib.wire import time_zones
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, Forbidden, NotFound, TrancheError, Unreachable
 from lib.wire.text import is_mailable
@@ -141,12 +142,14 @@ class Post:
             return None
         at = datetime.fromisoformat(request["at"])
         board_params = {} if board is None else board.params
-        questions = request.get("questions") or self._writer.questions(views, board_params, clients, at)
+        zone = subscription.zone
+        questions = request.get("questions") or self._writer.questions(views, board_params, clients, at, zone)
         if board is None:
             (view,) = views
             write = partial(self._writer.of_view, view, questions[str(view.id)], person, clients)
         else:
-            write = partial(self._writer.of_board, board, views, questions, person)
+            day = at.astimezone(time_zones.zone(zone)).date()
+            write = partial(self._writer.of_board, board, views, questions, person, day)
         return _Draft(recipient, mark, partial(write, subscription.with_snapshot), questions)
 
     def _postpone(

@@ -476,6 +476,25 @@ def test_one_mail_has_a_whole_board(kept: Keeper, post: Post, mailbox: Mailbox) 
     assert "any of its views" in only(store).problem
 
 
+def test_a_mail_of_a_board_is_of_the_readers_day(
+    own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox
+) -> None:
+    """On an evening in Los Angeles, where the data's clock is a day ahead, the subject has the date there and
+    yesterday is the day before it."""
+    last = LAST_DAY + timedelta(days=3)
+    imported(own_home, [float(100 + place) for place in range(20)], last)
+    store = kept("manager")
+    view = store.views.save(*SLICER, "Yesterday", {"start": "yesterday", "end": "yesterday"})
+    board = store.boards.save("Evening", cells=[BoardCell(view.id)])
+    schedule = Schedule("daily", "America/Los_Angeles", 20 * 60)
+    due = store.mails.add(None, schedule, board_id=board.id).due
+    post.look(due)
+    mail, day = mailbox.only(), (due - timedelta(hours=12)).date()  # 20:00 there is 03:00 or 04:00 UTC
+    assert mail["Subject"] == f"Evening: {numbers.day(day)}"
+    assert figure(mail, "Impressions").split(" ")[0] == str(119 - (last - day).days - 1)
+    assert "America/Los_Angeles" in plain(mail)
+
+
 def test_rows_of_two_comparisons_have_the_change_of_the_first(
     kept: Keeper, post: Post, mailbox: Mailbox
 ) -> None:
