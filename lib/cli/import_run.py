@@ -343,7 +343,7 @@ def _report(slicer: StoredSlicer, before: StoredSlicer | None, readers: Sequence
     info, rows = slicer.info(), slicer.imports[-1].rows
     in_all = f", {slicer.row_count:,} in all" if before else ""
     click.echo(
-        f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
+        f"{rows:,} row{'s' * (rows != 1)} imported into {slicer.project}/{slicer.name}{in_all}; "
         f"its days are {info.first_date} to {info.last_date}"
     )
     columns = dict.fromkeys(name for reader in readers for name in reader.names)

@@ -163,6 +163,8 @@ def test_a_count_of_a_sample_is_a_lower_bound() -> None:
     exact = replace(few, precision=Precision(1000, 1000))
     assert chart_kinds.count_label(exact, 2, ENGLISH) == "2 of 9 rows"
     assert chart_kinds.count_label(exact, 9, ENGLISH) == "9 rows"
+    single = replace(exact, total=Total({}, 1))
+    assert chart_kinds.count_label(single, 1, ENGLISH) == "1 row"
 
 
 def test_total_and_others_have_their_change() -> None:

@@ -109,7 +109,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
 
 def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
     """How many of an answer's rows are shown; a number of rows in a sample is at least so many."""
-    rows = f"{precision.count(answer, numbers)} rows"
+    rows = f"{precision.count(answer, numbers)} row{'s' * (answer.total.records_found != 1)}"
     text = f"{numbers.number(row_count)} of {rows}" if answer.total.records_found > row_count else rows
     return text[0].upper() + text[1:]
 

@@ -123,7 +123,7 @@ def count_sentence(focus: Focus, records: RecordTable) -> str:
     total, rows = (focus.numbers.number(count) for count in (records.records_found, len(records.frame)))
     if not records.records_found:
         return "No row passes."
-    return f"{total} rows" if total == rows else f"The first {rows} of {total} rows"
+    return f"{total} row{'s' * (total != '1')}" if total == rows else f"The first {rows} of {total} rows"
 
 
 def shown_frame(records: RecordTable) -> pd.DataFrame:
