@@ -220,7 +220,7 @@ def test_hours_that_have_not_come_are_not_zero() -> None:
         percents=pd.DataFrame({"imps": [7.0, 9.0]}),
         total=Total({}, 2, ("2026-11-21",)),
     )
-    line = series.over(rows, "imps", "hour", (TODAY, TODAY), datetime(2026, 11, 21, 4, 10))
+    line = series.over(rows, "imps", "hour", (TODAY, TODAY), datetime.fromisoformat("2026-11-21T04:10"))
     np.testing.assert_array_equal(line.values, [7, 0, 9, 0, 0, *[np.nan] * 19])
 
 
