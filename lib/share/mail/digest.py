@@ -46,7 +46,9 @@ class Digest:
         questions, own_zone = {}, read_zone(zone)
         for view in views:
             slicer, params = _slicer(view, clients), under(view.params, board_params)
-            questions[str(view.id)] = state.fixed_days(params, slicer, view.project, view.slicer, at, own_zone)
+            questions[str(view.id)] = state.fixed_days(
+                params, slicer, view.project, view.slicer, at, own_zone
+            )
         return questions
 
     def of_view(
