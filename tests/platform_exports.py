@@ -234,7 +234,8 @@ EXPORTS = [
     *(Export(f"money {number}.csv", f"Date:day; Line item:text; Impressions:sum; {name}:money") for number, name in enumerate((
         "Ad server CPM and CPC revenue", "CPM Cost", "Bid cost", "CPC spend", "Revenue (CPM)", "Floor revenue",
         "Programmatic Guaranteed CPM spend", "CPM-Kosten", "Total CPM revenue"))),
-    *(Export(f"price {number}.csv", f"Date:day; Line item:text; Impressions:sum; {name}:money", others={name: "mean"}) for number, name in enumerate((
+    *(Export(f"price {number}.csv", f"Date:day; Line item:text; Impressions:sum; {name}:money", others={name: "mean"},
+              doubts=frozenset({name} & {"Cost per click", "Avg. spend"})) for number, name in enumerate((
         "Revenue CPM", "CPM (Revenue)", "Bid", "Floor price", "Cost per click", "Avg. spend"))),
     *(Export(f"milestone {number}.csv", f"date:day; campaign:text; impressions:sum; {name}:sum") for number, name in enumerate((
         "video_watched_25_percent", "views_50pct", "Viewers at 50 pct", "Video viewed to 75%", "video_p100_watched_100_percent"))),
@@ -279,7 +280,10 @@ EXPORTS = [
     Export("stream.arrows", PLAIN, binary(stream)),
     Export("rows.orc", PLAIN, binary(pyarrow.orc.write_table)),
     Export("rows.parquet", PLAIN, binary(pyarrow.parquet.write_table)),
-    Export("no rate.csv", f"{PLAIN}; fill_rate:r4=imps / 10000", others={"fill_rate": "mean"}),
+    Export("no rate.csv", f"{PLAIN}; fill_rate:r4=imps / 10000", others={"fill_rate": "mean"}, doubts=frozenset({"fill_rate"})),
+    Export("zero milestone.csv", "date:day; campaign:text; video_watched_25_percent:sum; video_watched_50_percent:sum; video_watched_100_percent:zero",
+           later="date:day; campaign:text; video_watched_25_percent:sum; video_watched_50_percent:sum; video_watched_100_percent:sum",
+           doubts=frozenset({"video_watched_100_percent"})),
     Export("by its rows.csv", f"{PLAIN}; kpi_share:r6=revenue / imps", others={"kpi_share": "revenue / imps"}, doubts=frozenset({"kpi_share"})),
     Export("disagreement.csv", "date:day; site:text; impressions:sum; clicks:few; ctr:r4=clicks / impressions + 0.1",
            others={"ctr": "mean"}, doubts=frozenset({"ctr"})),

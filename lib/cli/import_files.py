@@ -63,7 +63,8 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option(
     "--overlap",
     type=LazyChoice(_overlap_rules),
-    help="Whether appended rows whose time and key fields are there already are added or left out (skip).",
+    help="Whether rows whose time and key fields come again, in the slicer or a later file, "
+    "are added or left out (skip).",
 )
 @click.option(
     "--max-rejects",

@@ -120,9 +120,9 @@ class ImportRequest:
         modes = [mode for mode, is_chosen in flags.items() if is_chosen]
         if len(modes) > 1:
             raise click.UsageError(f"--{modes[0]} and --{modes[1]} can't be used together; name one")
-        if self.overlap and not self.append:
+        if self.overlap and not self.append and len(self.files) == 1:
             raise click.UsageError(
-                "--overlap is for --append: it says what to do with rows that are there already"
+                "--overlap is for --append or several files: it says what to do with rows that come again"
             )
         return modes[0] if modes else "create"
 
@@ -265,13 +265,15 @@ def _readers_and_definition(
 
 
 def _tell_misfits(files: Sequence[Reader], definition: Definition) -> None:
-    """Print what later files say against the definition; nothing of files that can't be inferred alone."""
+    """Print what later files say against the definition, or why they can't be held against it."""
     decimal = None if definition.decimal == "unknown" else definition.decimal
     hints = Hints(decimal, definition.thousands)
     try:
         sentences = infer(files[0], None, hints, files[1:], definition.time).misfits(definition)
-    except (ImportRefused, ValueError):
-        return
+    except (ImportRefused, ValueError) as error:
+        sentences = [
+            f"the definition is not compared with these files, as they can't be inferred alone: {error}"
+        ]
     for sentence in sentences:
         click.echo(f"Check: {sentence}.")
 

@@ -48,12 +48,18 @@ def _as_attribute(
 ) -> ColumnGuess:
     values = figures.get(guess.column)
     is_sum = not guess.is_key and not {"aggregate", "formula"} & guess.options.keys()
-    if not is_sum or values is None or len(np.unique(values[np.isfinite(values)])) < _FEWEST_VALUES:
+    if not is_sum or values is None:
         return guess
+    is_named = not _NAMES.isdisjoint(column_names.split_words(guess.column))
+    present = values[np.isfinite(values)]
+    if len(np.unique(present)) < _FEWEST_VALUES:
+        is_doubtful = is_named and len(present) >= _FEWEST_ROWS
+        doubt = "added up, though the same in all rows; if it describes them, write aggregate: max"
+        return guess._replace(doubt=doubt) if is_doubtful else guess
     owner = next((name for name, places in codes.items() if _repeats(values, places)), None)
     if owner is None:
         return guess
-    if not _NAMES.isdisjoint(column_names.split_words(guess.column)):
+    if is_named:
         doubt = f"the same in all rows of each {owner}, so the largest is shown and nothing is added up"
         return guess._replace(options={"aggregate": "max"} | guess.options, doubt=doubt)
     doubt = (

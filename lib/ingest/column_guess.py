@@ -260,7 +260,7 @@ def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
     is_share = bool((values >= 0).all() and (values <= _SHARE).all())
     has_fraction = bool((values % 1 != 0).any())
     if column_names.may_be_mean(name):
-        if has_fraction or is_share:
+        if has_fraction or (is_share and values.any()):
             return "mean", "averaged as a rate; if these are amounts, leave out the aggregate"
         is_count = values.max() > _PERCENTAGE
         return "sum", "" if is_count else "added up as counts; if these are rates, write aggregate: mean"

@@ -61,10 +61,19 @@ def is_mean(name: str) -> bool:
     """
     name = _MILESTONE.sub("", name)
     parts = split_words(name)
+    head = (split_words(_BRACKETS.sub("", name)) or parts or [""])[-1]
+    is_total = head in _words("heads") or not _words("totals").isdisjoint(parts)
+    return is_rate(name) or (has_price(name) and not is_total)
+
+
+def is_rate(name: str) -> bool:
+    """Whether a name says that its numbers are quotients: rates, shares, averages."""
+    name = _MILESTONE.sub("", name)
+    parts = split_words(name)
     if not parts:
         return False
     quotient = _QUOTIENT.fullmatch(name)
-    is_rate = (
+    return (
         not _words("rates").isdisjoint(parts)
         or not _words("per").isdisjoint(parts[1:-1])
         or parts[0] in ("avg", "average")
@@ -72,9 +81,12 @@ def is_mean(name: str) -> bool:
         or any(word.endswith(end) for word in parts for end in _words("rate_ends"))
         or (quotient is not None and (is_amount(quotient[1]) or not any(map(str.isalnum, quotient[1]))))
     )
-    head = (split_words(_BRACKETS.sub("", name)) or parts)[-1]
-    is_total = head in _words("heads") or not _words("totals").isdisjoint(parts)
-    return is_rate or (has_price(name) and not is_total)
+
+
+def has_money(name: str) -> bool:
+    """Whether a word of a name is one for an amount of money or a price: `Ausgaben`, `eCPM`."""
+    money = {*_vocabulary()["kinds"]["money"].split(), *_words("money")}
+    return not money.isdisjoint(split_words(name))
 
 
 def has_price(name: str) -> bool:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from lib.ingest.files import Format, Progress, RawRows, Reader, Refuse, Reject, 
 from lib.ingest.json_rows import Ndjson
 from lib.ingest.markup import MarkupFile
 from lib.ingest.normalize import Normalizer, number_columns
-from lib.ingest.overlap import StoredKeys
+from lib.ingest.overlap import KnownKeys
 from lib.ingest.records import UTF_8, find_encoding, recognize_encoding
 from lib.ingest.rejects import Ending, Rejects
 from lib.ingest.text import delimited_text
@@ -35,7 +36,8 @@ _MOST_REJECTS = 1000
 class ImportJob:
     """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1.
 
-    `overlap` says what happens to appended rows whose keys are there already; the definition's if None.
+    `overlap` says what happens to rows whose keys are there already, in the slicer that is appended to or in
+    an earlier file; the definition's if None.
     """
 
     project: str
@@ -106,20 +108,24 @@ def import_files(
 
     Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
     `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
-    read, there are no rows at all, a column is missing, or a file is in already; RowsOverlap where it is
-    appended, and rows have keys that are there already.
+    read, there are no rows at all, a column is missing, or a file is in already; RowsOverlap where rows
+    have keys that are there already, in the slicer that is appended to or in an earlier file.
     """
     for reader in job.readers:
         _refuse_missing(reader, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
-        overlap, stored_keys = job.overlap or job.definition.overlap, None
+        overlap, known_keys, slicer = job.overlap or job.definition.overlap, None, None
         if job.mode == "append":
             _refuse_duplicates(writer.imports, file_digests)
-            if overlap != "add":
-                stored_keys = StoredKeys(warehouse.open(job.project, job.slicer))
+            slicer = warehouse.open(job.project, job.slicer)
+        has_files = len({reader.file.path for reader in job.readers}) > 1
+        if overlap != "add" and (slicer or has_files):
+            known_keys = KnownKeys(job.definition, slicer, has_files)
 
-        def write(table: pa.Table) -> int:
-            flags = stored_keys.flags(table) if stored_keys else None
+        def write(reader: Reader, table: pa.Table) -> int:
+            if known_keys:
+                known_keys.begin(reader.file.path)
+            flags = known_keys.flags(table) if known_keys else None
             if flags is not None and overlap == "skip" and flags.any():
                 table = table.filter(pa.array(~flags))
             writer.write(table)
@@ -129,20 +135,22 @@ def import_files(
 
         normalizer = Normalizer(job.definition)
         sources = [
-            Source(reader.file.name, digest, _rows(reader, normalizer, write, rejects, progress))
+            Source(
+                reader.file.name, digest, _rows(reader, normalizer, partial(write, reader), rejects, progress)
+            )
             for reader, digest in zip(job.readers, file_digests, strict=True)
         ]
         notes = normalizer.clock_notes
-        if stored_keys and stored_keys.overlapping and overlap == "skip":
-            notes += [f"{stored_keys.overlapping:,} rows left out: their keys are there already"]
+        if known_keys and known_keys.overlapping and overlap == "skip":
+            notes += [f"{known_keys.overlapping:,} rows left out: their keys are there already"]
             if not any(source.rows for source in sources):
                 raise ImportRefused(f"{notes[-1]}, and there are no others; nothing was changed")
         rejects.take_notes(normalizer.missing_words, notes)
         _refuse_totals(normalizer)
         _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
-        if stored_keys and overlap is None:
-            stored_keys.refuse()
+        if known_keys and overlap is None:
+            known_keys.refuse()
         rejects.flush()
         writer.commit_all(sources)
     return warehouse.open(job.project, job.slicer)

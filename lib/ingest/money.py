@@ -14,33 +14,46 @@ import pyarrow as pa
 from lib.ingest import cells, column_names
 from lib.ingest.column_guess import ColumnGuess
 from lib.ingest.numbers import PERCENT
-from lib.slicers.definition.reading import MONEY
 from lib.wire.currencies import CODES
 
 Floats = npt.NDArray[np.float64]
-_MONEY = MONEY | {
-    "budget", "budgets", "commission", "cpa", "cpc", "cpl", "cpm", "cpv", "earnings", "ecpm", "ecpc", "gmv",
-    "income", "kosten", "preis", "prices", "profit", "revenues", "rpm", "sales", "spent", "umsatz", "vcpm",
-}  # fmt: skip
 _ENDS = {"bid", "value"}  # money only as the last of several words
-_NO_MONEY = {"share", "rate", "ratio", "percent", "pct", "roas", "roi", "count", "number", "id", "type"}
+_NO_MONEY = {
+    "share",
+    "rate",
+    "ratio",
+    "percent",
+    "pct",
+    "roas",
+    "roi",
+    "count",
+    "num",
+    "number",
+    "id",
+    "type",
+}
 _CURRENCY = {"currency", "currencies", "ccy", "devise", "moneda", "monnaie", "valuta", "wahrung", "waehrung"}
 _SCALES = {
     "micros": 10**6, "micro": 10**6, "e6": 10**6, "millionths": 10**6, "nanos": 10**9, "thousandths": 1000,
     "millis": 1000, "e3": 1000, "cents": 100, "centimes": 100, "pence": 100,
 }  # fmt: skip
-_SUFFIX = re.compile(rf"(?:[_\s.(-]+(?:(?i:in)[_\s]+)?|(?<=[a-z])(?=[A-Z]))((?i:{'|'.join(_SCALES)}))\)?$")
+_SUFFIX = re.compile(
+    rf"(?:[_\s.(-]+(?:(?i:in)[_\s]+)?|(?<=[a-z])(?=[A-Z]))((?i:{'|'.join(_SCALES)}))"
+    r"(?:[_\s-]*(?i:dollars?|euros?|currency))?\)?$"  # SPEND_IN_MICRO_DOLLAR
+)
 _CODE = re.compile(r"(?P<mark>[_\s.(\[-])(?P<end>[A-Za-z]{3})[)\]]?$|^(?P<start>[A-Za-z]{3})[_\s]")
 _WORDS_TOO = {"ALL", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SSP", "TOP", "TRY"}
 """Codes of currencies that are words of the trade: of a name they have to be in brackets."""
+_LARGE_MONEY = 10**6
 _DUMP, _DUMPED = re.compile(r"Dimension\.|Column\."), "Column."
 
 
 def is_money(name: str) -> bool:
     """Whether numbers under this name are amounts or prices: `metrics.cost_micros`, `Revenue (USD)`."""
     suffix = _SUFFIX.search(name)
-    words = column_names.split_words(name[: suffix.start()] if suffix else name)
-    is_named = not _MONEY.isdisjoint(words) or (words[-1:] != words and words[-1] in _ENDS)
+    name = name[: suffix.start()] if suffix else name
+    words = column_names.split_words(name)
+    is_named = column_names.has_money(name) or (words[-1:] != words and words[-1] in _ENDS)
     return is_named and _NO_MONEY.isdisjoint(words)
 
 
@@ -57,11 +70,15 @@ def _with_scale(guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool) -
     name, values = guess.column, figures.get(guess.column)
     suffix = _SUFFIX.search(name)
     is_dumped = is_dump and name.startswith(_DUMPED)
-    if guess.is_key or values is None or not (suffix or is_dumped) or not is_money(name):
+    if guess.is_key or values is None or not is_money(name):
         return guess
     present = values[np.isfinite(values)]
     if guess.options.get("unit") or (present % 1 != 0).any():
         return guess
+    if not (suffix or is_dumped):
+        is_large = not guess.doubt and len(present) and np.median(np.abs(present)) >= _LARGE_MONEY
+        doubt = "whole numbers of money this large may be millionths; if they are, write scale: 1000000"
+        return guess._replace(doubt=doubt) if is_large else guess
     divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
     figures[name] = values / divisor
     options = guess.options | {"scale": divisor}

@@ -1,12 +1,13 @@
-"""Rows of a later file whose keys a slicer has already: a window that was sent again would count twice.
+"""Rows whose keys a slicer, or an earlier file of the same import, has already: they would count twice.
 
 A key is the stored time with the values of all key fields: one file per advertiser of the same day is no
-overlap. Keys are compared by their hashes of 64 bits, a day at a time; of days that the slicer lacks none is
-computed.
+overlap. Keys are compared by their hashes of 64 bits, a day at a time. Of one file, on days that the slicer
+lacks, none is computed.
 """
 
 import datetime as dt
 from collections.abc import Sequence
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.slicers.definition import TIME
+from lib.slicers.definition import TIME, Definition
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.errors import RowsOverlap
 
@@ -25,27 +26,52 @@ _MOST_HASHES = 16 << 20
 _MOST_DAYS = 4
 
 
-class StoredKeys:
-    """The keys of a slicer's rows. `rows` counts those looked at, `overlapping` those that are there already,
-    on these `days`."""
+class KnownKeys:
+    """The keys of a `slicer`'s rows, where it is added to, and of the files before the one that is read.
 
-    def __init__(self, slicer: StoredSlicer) -> None:
-        self._slicer, self._names = slicer, [TIME, *(field.name for field in slicer.definition.key_fields)]
-        self._shift = slicer.definition.timezone * 3600 if slicer.definition.time.has_zones else 0
+    `rows` counts those looked at, `overlapping` those that are there already, on these `days`; `is_repeated`
+    says that some are in an earlier file. Without `has_files` files are not compared with each other.
+    """
+
+    def __init__(self, definition: Definition, slicer: StoredSlicer | None, has_files: bool) -> None:
+        self._slicer, self._names = slicer, [TIME, *(field.name for field in definition.key_fields)]
+        self._shift = definition.timezone * 3600 if definition.time.has_zones else 0
         self._hashes: dict[dt.date, Hashes] = {}
+        self._has_files, self._path = has_files, Path()
+        self._earlier: dict[dt.date, Hashes] = {}
+        self._own: dict[dt.date, list[Hashes]] = {}
         self._connection = duckdb.connect(config={"threads": 1})
-        self.rows, self.overlapping, self.days = 0, 0, set[dt.date]()
+        self.rows, self.overlapping, self.days, self.is_repeated = 0, 0, set[dt.date](), False
+
+    def begin(self, path: Path) -> None:
+        """From here on rows are of this file; those of one file are not compared with each other."""
+        if path == self._path:  # another sheet
+            return
+        for day, parts in self._own.items():
+            earlier = [self._earlier[day]] if day in self._earlier else []
+            self._earlier[day] = np.unique(np.concatenate([*earlier, *parts]))
+        self._own, self._path = {}, path
 
     def flags(self, table: pa.Table) -> Flags:
-        """Which of these rows have keys that are there already."""
+        """Which of these rows have keys that are there already, in the slicer or an earlier file."""
         days = pc.add(table.column(TIME).cast(pa.int64()), self._shift).to_numpy() // _DAY
         flags = np.zeros(table.num_rows, bool)
         for number in np.unique(days).tolist():
             day = dt.date(1970, 1, 1) + dt.timedelta(number)
-            if day in self._slicer.files:
-                rows = np.flatnonzero(days == number)
-                flags[rows] = np.isin(self._hash(table.take(pa.array(rows))), self._stored_hashes(day))
-                self.days |= {day} if flags[rows].any() else set()
+            old = self._stored_hashes(self._slicer, day) if self._slicer else None
+            if old is None and not self._has_files:
+                continue
+            rows = np.flatnonzero(days == number)
+            hashes = self._hash(table.take(pa.array(rows)))
+            if old is not None:
+                flags[rows] = np.isin(hashes, old)
+            if day in self._earlier:
+                is_repeated = np.isin(hashes, self._earlier[day])
+                self.is_repeated |= bool(is_repeated.any())
+                flags[rows] |= is_repeated
+            if self._has_files:
+                self._own.setdefault(day, []).append(np.unique(hashes))
+            self.days |= {day} if flags[rows].any() else set()
         self.rows += table.num_rows
         self.overlapping += int(flags.sum())
         return flags
@@ -53,18 +79,28 @@ class StoredKeys:
     def refuse(self) -> None:
         """RowsOverlap, in words, where rows had keys that are there already."""
         if self.overlapping:
+            where, remedy = (
+                (
+                    "there already, or in an earlier file of this import",
+                    "Import the files one after another, the later",
+                )
+                if self.is_repeated
+                else ("there already", "Replace all rows of the files' days")
+            )
             raise RowsOverlap(
-                f"{self.overlapping:,} of {self.rows:,} rows have keys that are there already "
-                f"({_days(sorted(self.days))}): added, they would count twice; nothing was imported. Replace "
-                "all rows of the files' days with --replace-days, leave these rows out with --overlap skip, "
+                f"{self.overlapping:,} of {self.rows:,} rows have keys that are {where} "
+                f"({_days(sorted(self.days))}): added, they would count twice; nothing was imported. "
+                f"{remedy} with --replace-days, leave these rows out with --overlap skip, "
                 "or add them with --overlap add (always: overlap: add in the definition)"
             )
 
-    def _stored_hashes(self, day: dt.date) -> Hashes:
+    def _stored_hashes(self, slicer: StoredSlicer, day: dt.date) -> Hashes | None:
+        if day not in slicer.files:
+            return None
         if day not in self._hashes:
             while self._hashes and sum(map(len, self._hashes.values())) > _MOST_HASHES:
                 del self._hashes[next(iter(self._hashes))]
-            self._hashes[day] = np.unique(self._hash(self._slicer.read([day], self._names)))
+            self._hashes[day] = np.unique(self._hash(slicer.read([day], self._names)))
         return self._hashes[day]
 
     def _hash(self, table: pa.Table) -> Hashes:

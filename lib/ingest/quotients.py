@@ -89,6 +89,9 @@ class _Quotients:
         present = np.isfinite(rates)
         tolerance = rounding(rates)
         factors = (100,) if guess.options.get("unit") == PERCENT else _FACTORS
+        is_mean = guess.options.get("aggregate") == "mean"
+        sizes = np.abs(rates[present & (rates != 0)])
+        is_sharp = len(np.unique(sizes)) >= _FEWEST_RATES and tolerance <= _SHARPNESS * np.median(sizes)
         pairs = self._named_pairs(guess.column)
         fits = [
             (rank, -error, Quotient(factor, self._names[top], self._names[bottom]))
@@ -96,15 +99,12 @@ class _Quotients:
             for factor in factors
             if (error := self._error(rates, top, bottom, factor, tolerance)) is not None
         ]
-        if fits:
+        if fits and (is_mean or is_sharp):
             rank, _, quotient = max(fits)
             rivals = [
                 other.label for its_rank, _, other in fits if its_rank == rank and other[1:] != quotient[1:]
             ]
             return _formula(guess, quotient, f"{rivals[0]} fits too" if rivals else "")
-        is_mean = guess.options.get("aggregate") == "mean"
-        sizes = np.abs(rates[present & (rates != 0)])
-        is_sharp = len(np.unique(sizes)) >= _FEWEST_RATES and tolerance <= _SHARPNESS * np.median(sizes)
         others = self._search(guess.column, rates, factors, tolerance) if is_sharp and is_mean else []
         if others:
             return _formula(
@@ -116,6 +116,8 @@ class _Quotients:
             top, bottom = max(pairs, key=lambda pair: pairs[pair])
             what = f"{self._names[top]} / {self._names[bottom]}"
             return guess._replace(doubt=f"averaged, as it is not {what} in all rows")
+        if is_mean and not guess.doubt and column_names.is_rate(guess.column):
+            return guess._replace(doubt="averaged, as the file lacks the two columns that it divides")
         return guess
 
     def _named_pairs(self, rate: str) -> dict[tuple[int, int], tuple[int, int]]:

@@ -14,6 +14,7 @@ from lib.settings import Settings
 from lib.slicers.definition.file import read_definition
 from lib.slicers.warehouse import Warehouse
 from lib.slicers.warehouse.slicer import StoredSlicer
+from lib.wire.errors import ImportRefused
 
 DAY = "time,site_id,imps,country\n2026-01-01 05:30,7,1,DE\n2026-01-01 06:30,8,2,FR\n"
 NEXT = "time,site_id,imps,country\n2026-01-02 05:30,7,4,DE\n"
@@ -129,6 +130,27 @@ def test_a_window_that_is_sent_again(monkeypatch: pytest.MonkeyPatch, answer: st
     target = ["--project", "acme", "--slicer", "auctions", "--append"]
     CliRunner().invoke(main, ["import", "window.csv", *target], input=f"{answer}\n")
     assert imps() == rows
+
+
+def test_two_overlapping_files_of_one_command() -> None:
+    """They are refused with the ways out, of which each works; a single new file needs none."""
+    Path("window.csv").write_text(DAY.replace(",1,", ",8,"))
+    refused = run("day.csv", "window.csv")
+    assert refused.exit_code == 2 and "or in an earlier file of this import" in refused.output
+    assert run("day.csv", "window.csv", "--overlap", "skip").exit_code == 0 and sum(imps()) == 3
+    assert run("day.csv", "window.csv", "--replace", "--overlap", "add").exit_code == 0
+
+
+def test_files_that_can_t_be_compared_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later file that can't be inferred alone is imported, and it is said that it is unchecked."""
+    run("day.csv")
+
+    def refuse(*arguments: object) -> None:
+        raise ImportRefused("nothing tells its days")
+
+    monkeypatch.setattr("lib.cli.import_run.infer", refuse)
+    answer = run("next.csv", "--append")
+    assert answer.exit_code == 0 and "inferred alone: nothing tells its days" in answer.output
 
 
 def test_guesses_are_confirmed() -> None:

@@ -9,6 +9,7 @@ import pytest
 from ingesting import Place, definition
 
 from lib.slicers.definition import Definition
+from lib.slicers.warehouse import Mode
 from lib.wire.errors import ImportRefused, RowsOverlap
 
 DAY = "time,site,imps\n2026-01-01 05:30,a,1\n2026-01-01 06:30,b,2\n"
@@ -156,6 +157,23 @@ def test_rows_whose_keys_are_there_already_are_refused(place: Place) -> None:
             definition=definition(key_fields=TAGGED, overlap="skip"),
             mode="append",
         )
+
+
+@pytest.mark.parametrize("mode", ["create", "append", "replace-days", "replace"])
+def test_files_of_one_import_are_compared_with_each_other(place: Place, mode: Mode) -> None:
+    """A window in two files is refused, whatever the mode; within a file keys repeat."""
+    if mode != "create":
+        place.take(place.file("a.csv", "time,site,imps\n2025-12-01,a,9\n"), definition=definition())
+    twice = place.file("b.csv", DAY + DAY.partition("\n")[2])
+    window = place.file("c.csv", DAY.replace(",1", ",5") + "2026-01-04,a,4\n")
+    with pytest.raises(RowsOverlap, match=r"2 of 7 rows .* in an earlier file"):
+        place.take(twice, window, definition=definition(), mode=mode)
+    before = 0 if mode == "create" else 1
+    assert not before or place.warehouse.open("p", "s").row_count == before
+    stored = place.take(twice, window, definition=definition(overlap="skip"), mode=mode)
+    assert stored.imports[-1].rows == 5
+    stored = place.take(twice, window, definition=definition(overlap="add"), mode="replace")
+    assert stored.imports[-1].rows == 7
 
 
 def test_the_same_file_twice_in_one_call_is_refused(place: Place) -> None:

@@ -61,6 +61,11 @@ def field(definition: Definition, name: str) -> DataFieldDefinition:
         ("EUR Spend", {}, "EUR"),
         ("Revenue (Partner)", {"Advertiser Currency": CODES, "Partner Currency": CODES}, "Partner Currency"),
         ("eCPM", {"currency": CODES}, "currency"),
+        ("Ausgaben", {"Währung": CODES}, "Währung"),
+        ("Gasto", {"Moneda": CODES}, "Moneda"),
+        ("Dépenses", {"Devise": CODES}, "Devise"),
+        ("floor", {"currency": CODES}, "currency"),
+        ("cpa_actions_num", {"currency": CODES}, None),
         ("revenue_ssp", {"currency": CODES}, "currency"),
         ("cost_all", {}, None),
         ("spend", {"currency": ["Euro", "Dollar", "Yen"] * (ROWS // 3)}, None),
@@ -86,6 +91,9 @@ def test_money_knows_its_currency(
         ("costMicros", WHOLE, 10**6),
         ("Average CPC (micros)", WHOLE, 10**6),
         ("spend_e6", WHOLE, 10**6),
+        ("SPEND_IN_MICRO_DOLLAR", WHOLE, 10**6),
+        ("CPC_IN_MICRO_DOLLAR", WHOLE, 10**6),
+        ("floor_cents", WHOLE, 100),
         ("spend_eur_micros", WHOLE, 10**6),
         ("price_cents", WHOLE, 100),
         ("revenue_in_thousandths", WHOLE, 1000),
@@ -105,6 +113,18 @@ def test_a_name_says_which_part_of_a_currency(
     assert scale == 1 or "icros" not in (found.description or "")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "is_marked"),
+    [("spend", WHOLE, True), ("spend", AMOUNTS, False), ("views", WHOLE, False)],
+)
+def test_large_whole_money_may_be_millionths(
+    place: Place, column: str, values: list[float], is_marked: bool
+) -> None:
+    """A name that doesn't say so leaves the numbers as they are, with a mark."""
+    found = field(guessed(frame(**{column: values}), place), column)
+    assert (found.scale, "scale: 1000000" in found.annotation) == (1, is_marked)
+
+
 def test_micros_stay_exact(place: Place) -> None:
     """The sum of a million rows of 100,001 micros is that of the decimals, to the last digit."""
     count = 1_000_000
@@ -122,7 +142,7 @@ def test_micros_stay_exact(place: Place) -> None:
         ("Daily budget", [50.5, 30.25, 20.0], "max", True),
         ("impression_cap", [3, 5, 7], "max", True),
         ("impressions", [100_000, 40_000, 70_000], "sum", True),
-        ("Booked impressions", [9, 9, 9], "sum", False),  # one value says nothing
+        ("Booked impressions", [9, 9, 9], "sum", False),
     ],
 )
 def test_what_repeats_by_another_column_is_no_amount(
@@ -132,6 +152,16 @@ def test_what_repeats_by_another_column_is_no_amount(
     definition = field(guessed(frame(**{column: values * (ROWS // 3)}), place), column)
     assert definition.aggregate == aggregate
     assert ("the same in all rows of each account" in definition.annotation) == is_marked
+
+
+@pytest.mark.parametrize(
+    ("column", "is_marked"), [("Total budget", True), ("Goal impressions", True), ("clicks", False)]
+)
+@pytest.mark.parametrize("value", [0, 140_000])
+def test_a_goal_of_one_line_item_is_marked(place: Place, column: str, is_marked: bool, value: int) -> None:
+    """One value alone tells no owner: it is added up, and the name makes that a guess."""
+    found = field(guessed(frame(**{column: [value] * ROWS}), place), column)
+    assert (found.aggregate, "the same in all rows;" in found.annotation) == ("sum", is_marked)
 
 
 def test_a_goal_that_varies_is_added_up(place: Place) -> None:

@@ -60,7 +60,7 @@ class Definition(DefinitionPart):
     without a line of column names has `header: false`, and `names` in the order of its columns. With
     `unpivot`, days across its columns become rows with the columns `day` and `value`. `sheets` are
     those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `overlap` says
-    whether appended rows whose time and key fields are there already are added or left out; without it the
+    whether rows whose time and key fields are there already are added or left out; without it the
     import asks. `roles` say which field is what in the funnel of deals, for their health.
     `records` are columns that are no fields, which records behind a figure show too.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
