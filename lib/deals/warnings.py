@@ -394,6 +394,13 @@ def _twin(case: Case) -> Iterator[Answer]:
         yield f"a second deal of the same seat and package, beside {name}{rest}", None, None
 
 
+def _old_contact(case: Case) -> Iterator[Answer]:
+    before, after = ((values.get("seat") or {}).get("id") for values in (case.before, case.after))
+    email = case.after.get("contact_email")
+    if before and after != before and email and email == case.before.get("contact_email"):
+        yield f"a new seat with the contact of the one before, {email}", before, after
+
+
 def _no_package(case: Case) -> Iterator[Answer]:
     if case.of == "deal" and case.before.get("supply_deals") and not case.after.get("supply_deals"):
         yield "the deal is left without a package, and can't be bought", None, None
@@ -488,6 +495,7 @@ RULES = (
     WarningRule("fee_slip", ("deal",), FEE, frozenset({FEE, FEE_TYPE, "price"}), _fee),
     WarningRule("units_slip", _PRICED, "units", _UNITS, _units, readers=BOTH),
     WarningRule("second_deal", ("deal",), "seat", _PAIR, _twin, ("other deals of a seat",)),
+    WarningRule("old_contact", ("deal",), "seat", frozenset({"seat"}), _old_contact),
     WarningRule("no_package", _BOOKINGS, "supply_deals", _LINKS, _no_package, ("links of other deals",)),
     WarningRule("start_moved", _DATED, "start_date", _DATES, _start, (RUNNING,), readers=BOTH),
     WarningRule("end_slip", _DATED, "end_date", _DATES, _end, (RUNNING,), readers=BOTH),

@@ -549,6 +549,13 @@ def second_by_api(place: Place) -> str:
     return " ".join(json.loads(response.headers["Tranche-Warnings"]))
 
 
+@pytest.mark.parametrize("way", [second_by_drawer, second_by_proposal, second_by_agent, second_by_api])
+def test_a_contact_of_the_seat_before(way: Callable[[Place], str], place: Place) -> None:
+    """A deal that moves to another seat with the contact of the one before is asked about."""
+    place.api("PUT", "demand_deals/2/", {"contact_email": "buyer@beta.example"})
+    check(way(place), ("contact of the one before", "buyer@"))
+
+
 @pytest.mark.parametrize(
     "way",
     [
