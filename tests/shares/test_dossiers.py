@@ -219,7 +219,7 @@ def test_what_is_wrong_is_said_by_line_and_nothing_is_lost(
     assert "<b>Line 7</b>: 1 cells, but 5 titles." in answer.text
     answer = desk.post(link, data=form)
     for text in (
-        "<b>Line 3</b>: &#39;04/11/2026&#39; is not a day",
+        "<b>Line 3</b>: Day: It could be two days: write 2026-04-11 or 2026-11-04.",
         f"<b>Line 4</b>: {day()} is there twice.",
         f"<b>Line 5</b>: {late} has not come yet.",
         "<b>Line 6</b>: Bid requests: A whole number.",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
+from operator import itemgetter
 
 from lib.deals.buyer_counts import LARGEST_COUNT, LARGEST_SPEND, MOST_DAYS, NOUNS, DayCounts
 from lib.deals.values import Limits
@@ -43,17 +44,20 @@ def read_counts(fields: Fields, today: date) -> EnteredForm:
     if not text.strip():
         return EnteredForm({}, (("CSV", EMPTY),))
     table = csv_text.read(text, SHAPE)
-    faults = [(f"Line {fault.line}", fault.text) for fault in table.faults]
-    days: dict[date, DayCounts] = {}
-    for row in () if table.faults else table.rows:
+    faults = [(fault.line, fault.text) for fault in table.faults]
+    wrong, days = {fault.line for fault in table.faults}, dict[date, DayCounts]()
+    for row in table.rows:
+        if row.line in wrong:
+            continue
         try:
             day = _day(row["Day"], today)
             if day in days:
                 raise ValueError(f"{row['Day']} is there twice.")
             days[day] = _counts({step: row[title] for step, title in COLUMNS.items()})
         except ValueError as error:
-            faults.append((f"Line {row.line}", str(error)))
-    return EnteredForm(days, _few(faults), text)
+            faults.append((row.line, str(error)))
+    in_order = [(f"Line {line}", fault) for line, fault in sorted(faults, key=itemgetter(0))]
+    return EnteredForm(days, _few(in_order), text)
 
 
 def counts_form(
