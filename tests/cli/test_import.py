@@ -99,7 +99,7 @@ def test_a_slicer_that_exists_is_not_overwritten() -> None:
 def test_append_replace_days_and_replace() -> None:
     """Each does what it says, with the slicer's own definition."""
     run("day.csv")
-    assert "1 rows imported into acme/auctions, 3 in all" in run("next.csv", "--append").output
+    assert "1 row imported into acme/auctions, 3 in all" in run("next.csv", "--append").output
     assert imps() == [1, 2, 4]
     refused = run("next.csv", "--append")
     assert refused.exit_code == 1 and "was imported already" in refused.output
