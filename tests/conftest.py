@@ -5,6 +5,7 @@ import datetime as dt
 import gc
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,7 @@ PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5
 ALLOCATIONS = 5_000  # between two looks for garbage; after the usual 700 they take a sixth of the time
+OPEN_FILES = 1024  # as many systems have it, so that what tests leave open is found anywhere
 SECONDS_TO_STOP = 30
 KINDS = ("browser", "database", "process", "spark", "random", "reference")
 MANY, SLOWEST = 500, 20
@@ -145,6 +147,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left]
     long_files = {item.path for item in items if any(map(item.get_closest_marker, KINDS))}
     items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), item.path not in long_files))
+
+
+def pytest_configure() -> None:
+    """Let a process have no more files open than many systems allow."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY or most > OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, most))
 
 
 @pytest.hookimpl(wrapper=True)
