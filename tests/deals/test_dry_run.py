@@ -131,6 +131,7 @@ def test_dry_runs_of_proposals(manager: Caller, admin: Caller, there: World) -> 
     count = manager.get("proposals/")["count"]
     made = read(manager.ask("POST", "proposals/", change), 201)
     assert manager.get("proposals/")["count"] == count + 1
+    assert manager.ask("POST", f"proposals/{made['id']}/approve/", {}, **DRY).status_code == 403, "one's own"
     [approval] = results(admin.ask("POST", f"proposals/{made['id']}/approve/", {}, **DRY))
     assert float(approval["would"]["price"]) == 20
     assert [warning["kind"] for warning in approval["warnings"]] == ["price_slip"]

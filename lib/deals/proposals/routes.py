@@ -194,6 +194,7 @@ async def approve(call: ProposeCall, body: BodyAlone, number: Number) -> Respons
 
         def would() -> list[dict[str, Any]]:
             proposal = proposals.get(number)
+            proposals.permit(proposal)
             fields = check(ApprovalRequest, body)["fields"]
             return writer.dry_run(proposal.entity, proposal.entity_id, fields or proposal.fields)
 

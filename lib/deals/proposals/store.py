@@ -241,6 +241,13 @@ class Proposals(DatabaseScope):
         self.note("proposal declined", f"{_words(result)}: {result.word}")
         return result
 
+    def permit(self, proposal: Proposal) -> None:
+        """Forbidden, with the reason, where this person may not approve it."""
+        if not self._deals.writes:
+            raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
+        if not self.may_decide(proposal):
+            raise Forbidden(OWN)
+
     def _claim(self, number: int, repeats: bool) -> Proposal:
         """The proposal, which is this person's to apply from now on; an approved one as it is."""
         if not self._deals.writes:
@@ -250,8 +257,7 @@ class Proposals(DatabaseScope):
             proposal = self._get(connection, number)
             if proposal.state == "approved":
                 return proposal
-            if not self.may_decide(proposal):
-                raise Forbidden(OWN)
+            self.permit(proposal)
             is_repeat = proposal.state == "applying"
             may_repeat = self._may_repeat(proposal) and (repeats or not proposal.is_new)
             if proposal.state == "declined" or (is_repeat and not may_repeat):
