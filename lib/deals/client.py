@@ -147,7 +147,10 @@ def _comparable(value: Any, name: str = "") -> Any:
         case str() if kind in MOMENTS:
             return moments.read(value)
         case str() | int() | float() if kind is not None and kind.limits is not None:
-            return Decimal(str(value))
+            amount = Decimal(str(value))
+            if not amount.is_finite():
+                raise ValueError(f"{name} is no number")
+            return amount
     return value
 
 

@@ -368,6 +368,9 @@ def test_a_service_without_dry_runs_gets_the_rules_that_need_no_history() -> Non
     new = Write("supply_deals", {"name": "New", "create_demand_deals": {"demand_deals_options": options}})
     kinds = [[warning.kind for warning in judge(case)] for case in new.cases]
     assert kinds == [[], ["budget_slip"]]
+    terms = {"seat": {"id": 1}, "contact_email": "buyer@beta.example"}
+    [moved] = Write("demand_deals", {"seat": Seat(id=2)}, 1, terms).cases
+    assert sentences(moved) == ["A new seat with the contact of the one before, buyer@beta.example."]
 
 
 def test_what_is_missing_silences_its_own_rule_alone() -> None:
@@ -388,6 +391,9 @@ def test_what_is_missing_silences_its_own_rule_alone() -> None:
     ]
     moved = Write("supply_deals", {"start_date": "2099-03-01 09:00:00+0100"}, 1, before)
     assert [warning.kind for case in moved.cases for warning in judge(case)] == ["start_moved"]
+    for text in ("NaN", "Infinity", float("nan")):
+        odd = Write("demand_deals", {"price": text, "budget": "0"}, 1, {"price": Decimal(2)})
+        assert [warning.kind for case in odd.cases for warning in judge(case)] == ["budget_slip"]
 
 
 # By the API.

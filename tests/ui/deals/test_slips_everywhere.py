@@ -551,7 +551,11 @@ def second_by_api(place: Place) -> str:
 
 @pytest.mark.parametrize("way", [second_by_drawer, second_by_proposal, second_by_agent, second_by_api])
 def test_a_contact_of_the_seat_before(way: Callable[[Place], str], place: Place) -> None:
-    """A deal that moves to another seat with the contact of the one before is asked about."""
+    """A deal that moves to another seat with the contact of the one before is asked about.
+
+    New deals have no seat before, and a clone copies no contact; several and a file of changes change no
+    seat, and a buyer proposes none.
+    """
     place.api("PUT", "demand_deals/2/", {"contact_email": "buyer@beta.example"})
     check(way(place), ("contact of the one before", "buyer@"))
 
