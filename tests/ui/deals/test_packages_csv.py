@@ -289,3 +289,16 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals, actions: B
     clean(confirm.check().run())
     create_from_csv(desk, "packages")
     assert "2 deals and 4 packages created" in desk.success[0].value
+
+
+def test_many_alike_are_counted_by_their_lines(visit: Visit, deals: Deals, actions: BulkActions) -> None:
+    """Two unknown devices in each of four lines are those of four lines; of three lines each is named."""
+    titles, devices = "Name,Media type,Start,Device\n", "toaster|kettle"
+    lines = [f"Package {number},banner,2027-03-01,{devices}\n" for number in range(4)]
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
+    upload(desk, "packages", iter([planned(deals, titles + "".join(lines))]), actions)
+    [confirm] = desk.checkbox
+    assert confirm.label.replace("\\", "").startswith("Confirm 4 lines: such as Line 2, device 'toaster'")
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
+    upload(desk, "packages", iter([planned(deals, titles + "".join(lines[:3]))]), actions)
+    assert [confirm.label for confirm in desk.checkbox] == ["Confirm these 6 points"]

@@ -217,13 +217,14 @@ def points(context: PageContext, changes: Sequence[PlannedChange], warnings: War
 
 
 def _together(entries: Sequence[tuple[PlannedChange, DealWarning, Point]]) -> Iterator[Point]:
-    """Points that are alike: each by itself, or many as one."""
-    if len(entries) <= FEW_ALIKE:
+    """Points that are alike: each by itself, or those of many lines as one."""
+    line_count = len({change.key for change, *_ in entries})
+    if line_count <= FEW_ALIKE:
         yield from (Point(f"{change.label}: {point.sentence}", point.asks) for change, _, point in entries)
         return
     change, warning, point = entries[0]
     is_of_file = change.label.startswith("Line ")
-    count = count_label("line" if is_of_file else KINDS[change.key[0]].lower(), len(entries))
+    count = count_label("line" if is_of_file else KINDS[change.key[0]].lower(), line_count)
     factors = sorted(times for _, warning, _ in entries for times in _factors(warning))
     if warning.compared_with and factors:
         side = "below" if warning.after < warning.before else "above"
