@@ -20,6 +20,7 @@ from lib.deals.models import FEE_TYPES, DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
 from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.figures.deals.field_text import USUAL
+from lib.share.documents import dossier
 from lib.ui.deals import deal_rows
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.csv import csv_deals
@@ -201,11 +202,28 @@ def test_the_buyer_is_told() -> None:
     lines = hand_over.HandOver(of, USUAL).text(rows[:1]).splitlines()
     assert "  Guaranteed impressions: 5,000,000" in lines
     assert "  Note to the buyer: Creatives by Friday, please" in lines
+    assert "  Budget, USD: 12,500.50" in lines
     assert not any(
         line.startswith("  ") for line in hand_over.HandOver(of, USUAL).text(rows[1:]).splitlines()
     )
     first, second = csv.DictReader(io.StringIO(hand_over.HandOver(of, USUAL).csv(rows).decode("utf-8-sig")))
-    assert (first["Budget"], second["Budget"]) == ("12,500.50", "")
+    assert (first["Budget, USD"], second["Budget, USD"]) == ("12,500.50", "")
+
+
+def test_a_buyer_reads_the_currency_of_a_budget() -> None:
+    """Text, CSV and page name the currency of the deal beside its budget; in a file each has a column."""
+    euros, dollars = (
+        DemandDeal.model_validate({"id": number, "price": 2, "budget": 100, "currency": currency})
+        for number, currency in enumerate(("EUR", None), 1)
+    )
+    rows = [deal_rows.of_deal(deal, {}) for deal in (euros, dollars)]
+    buyers_copy = hand_over.HandOver(SupplyPackage(id=1, name="P"), USUAL)
+    assert "  Budget, EUR: 100.00" in buyers_copy.text(rows[:1]).splitlines()
+    first, second = csv.DictReader(io.StringIO(buyers_copy.csv(rows).decode("utf-8-sig")))
+    assert (first["Budget, EUR"], first["Budget, USD"]) == ("100.00", "")
+    assert (second["Budget, EUR"], second["Budget, USD"]) == ("", "100.00")
+    for deal, title in ((euros, "Budget, EUR"), (dollars, "Budget, USD")):
+        assert dict(dossier.terms(deal, [], USUAL, "floor"))[title] == "100.00"
 
 
 def test_a_deal_without_them_shows_none() -> None:

@@ -17,11 +17,15 @@ def plain_values(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
     return tuple((name, getattr(entity, name, None)) for name in names)
 
 
-def terms_of(more: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """What is agreed beside price and fee, as far as it is set, by title."""
-    return {
-        fields.BY_NAME[name].title: field_text.value(name, value) for name, value in more if value is not None
-    }
+def terms_of(more: Iterable[tuple[str, Any]], currency: str = "") -> dict[str, str]:
+    """What is agreed beside price and fee, as far as it is set, by title; an amount's has the currency."""
+    terms = {}
+    for name, value in more:
+        if value is not None:
+            field = fields.BY_NAME[name]
+            unit = f", {currency}" if currency and field.kind is fields.AMOUNT else ""
+            terms[f"{field.title}{unit}"] = field_text.value(name, value)
+    return terms
 
 
 def package_terms(package: SupplyPackage, targeting: str = "") -> dict[str, str]:

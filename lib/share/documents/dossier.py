@@ -41,7 +41,7 @@ def terms(
     kind = PRICE_TYPES.get(price_type_of(deal.deal_type, deal.price_type, usual), "")  # type: ignore[call-overload]
     yield "Price", f"{field_text.amount(deal.price)} {money.of(deal.currency).terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or field_text.NOTHING).capitalize()
-    terms = buyer_terms.terms_of(buyer_terms.plain_values(deal))
+    terms = buyer_terms.terms_of(buyer_terms.plain_values(deal), money.of(deal.currency).currency)
     others = [field_text.title(name) for name in ("price_type", "buyer_status")]
     yield from ((title, text) for title, text in terms.items() if title not in others)
     for whole_package, targeting in packages:

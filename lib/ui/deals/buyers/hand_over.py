@@ -91,7 +91,7 @@ class HandOver:
         """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
         package = fields.redact(self.package, "buyer")
         start = package.start_date.isoformat(sep=" ") if package.start_date else ""
-        titles = dict.fromkeys(title for deal in deals for title in terms_of(deal.more))
+        titles = dict.fromkeys(title for deal in deals for title in self._terms(deal))
         # A column per currency, so that nobody adds up prices of several.
         currencies = dict.fromkeys(currency for deal in deals for currency, _ in deal.prices)
         prices = [self.prices.of(currency).title for currency in currencies]
@@ -113,7 +113,7 @@ class HandOver:
                 "Start": start,
                 "End": moments.end_text(package.end_date),
                 **{f"Package: {title}": text for title, text in of_package},
-                **{title: terms_of(deal.more).get(title, "") for title in titles},
+                **{title: self._terms(deal).get(title, "") for title in titles},
             }
             for deal in deals
         ]
@@ -143,8 +143,12 @@ class HandOver:
             f", {amount(price)} {self.prices.of(currency).terms}".rstrip() for currency, price in deal.prices
         ]
         yield "".join([f"{seat_label(deal.seats, deal.dsps)}: {deal_number(deal.deal_id, deal.id)}", *prices])
-        for title, text in terms_of(deal.more).items():
+        for title, text in self._terms(deal).items():
             yield f"  {title}: {text}"
+
+    def _terms(self, deal: DealRow) -> dict[str, str]:
+        currency = next((self.prices.of(currency).currency for currency, _ in deal.prices), "")
+        return terms_of(deal.more, currency)
 
 
 def draw(context: PageContext, package: SupplyPackage, deals: Sequence[DemandDeal]) -> None:
