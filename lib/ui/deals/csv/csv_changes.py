@@ -16,7 +16,7 @@ from lib.ui.deals.changes.plan import ChangePlan, PlannedChange
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
 from lib.ui.deals.changes.shared_change import ACTIVE, END, START, SharedChange, of_package, own_zone
 from lib.ui.deals.csv import csv_dialog
-from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBERS, CsvCheck, CsvSource, pasted_currency
+from lib.ui.deals.csv.csv_deals import COLUMNS, NUMBER_HELP, NUMBERS, CsvCheck, CsvSource, pasted_currency
 from lib.ui.deals.csv.csv_dialog import CsvKind
 from lib.ui.deals.deal_rows import Key
 from lib.ui.deals.forms import inputs
@@ -40,11 +40,11 @@ _OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price"
 WHAT = f"""Each line changes a deal that exists.
 
 - **Deal id**, like TR-7K2Q-9FXA-4M1D
-- Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
-  package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
+- Optional: **Price** · **Status**: active or paused · **Start** and **End** of its package, like 2026-11-30
+  or 2026-11-30 09:00; *none* removes the end
 - Optional: {_OTHERS}
 
-An empty cell keeps what is there. Nothing is saved unless every line is right."""
+{NUMBER_HELP} An empty cell keeps what is there. Nothing is saved unless every line is right."""
 
 
 def check(client: Deals, rows: Sequence[CsvRow], no_dates: str) -> Iterator[CsvCheck]:
@@ -110,7 +110,8 @@ class _Lines:
             cells[ACTIVE] = STATUSES[status]
         values = {name: value for name, value in cells.items() if value is not None}
         change = SharedChange(deal=values).of_deal(deal, frozenset())
-        wrong += [] if wrong or not change.refusal else [change.refusal]
+        if change.refusal and not wrong:
+            wrong.append(change.refusal)
         self._deals.append(change)
         if any(row[title] for title in DATES):
             self._add_dates(row, deal, wrong)

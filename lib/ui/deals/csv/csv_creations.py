@@ -97,20 +97,19 @@ def _titles(titles: Iterable[str]) -> str:
 
 OF_DEALS = f"""Each line is a deal of a package that exists.
 
-- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**,
-  with a decimal point
+- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**
 - Optional: **Name** (else package and seat), {_titles(OPTIONAL)}; yes or no for what is switched
 
-Nothing is created unless every line is right."""
+{csv_deals.NUMBER_HELP} Nothing is created unless every line is right."""
 OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
 - Optional: **End**, **Time zone** (like Europe/Berlin or +01:00; else UTC), {_titles(SWITCHES)} (yes or no)
 - Optional targeting: {_titles(kind.title for kind in TARGETS)}; several values with |
   between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
-- Optional deal: {_titles(csv_packages.OF_DEALS)}; the price has a decimal point
+- Optional deal: {_titles(csv_packages.OF_DEALS)}
 
-Nothing is created unless every line is right."""
+{csv_deals.NUMBER_HELP} Nothing is created unless every line is right."""
 CREATIONS = {
     fields.SUPPLY: CsvKind(
         "packages_from_csv", "Create packages from a CSV", "packages.csv", csv_packages.SHAPE, OF_PACKAGES,

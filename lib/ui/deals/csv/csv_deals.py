@@ -35,6 +35,7 @@ MOST, LARGEST = 50_000, 6_000_000
 OPTIONAL = tuple(title for title in COLUMNS if title != "Price")
 NUMBERS = tuple(title for title, field in COLUMNS.items() if field.kind.limits is not None)
 SHAPE = CsvShape("deals", ("Package", "Seat", "Price"), OPTIONAL, MOST, LARGEST, NUMBERS)
+NUMBER_HELP = "Numbers are like 1250.60, or 1.250,60 in a file with semicolons or tabs."
 
 Match = TypeVar("Match", Seat, SupplyPackage)
 ReadRow = Callable[[CsvRow, list[str]], Iterable[PlannedChange]]
