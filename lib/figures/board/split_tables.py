@@ -78,9 +78,9 @@ def as_split(pivot: Pivot) -> SplitRows:
     widen = partial(pd.DataFrame.reindex, columns=list(pivot.levels[-1].split.keys), fill_value=ALL)
 
     def with_keys(answer: Audience) -> Audience:
-        words = answer.descriptions
+        labels = answer.descriptions
         return replace(
-            answer, names=widen(answer.names), descriptions=None if words is None else widen(words)
+            answer, names=widen(answer.names), descriptions=None if labels is None else widen(labels)
         )
 
     answers = [level.split.answer for level in pivot.levels]
