@@ -347,7 +347,7 @@ class Deals:
         more than the write itself.
         """
         if not self.abilities.is_own:
-            return [[judge(case) for case in write.cases] or [[]] for write in writes]
+            return [[judge(case) for case in write.cases] for write in writes]
         warnings: dict[int, list[list[DealWarning]]] = {index: [[]] for index in range(len(writes))}
         groups: dict[tuple[str, bool], list[int]] = {}
         for index, write in enumerate(writes):

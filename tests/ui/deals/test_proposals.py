@@ -11,7 +11,7 @@ from dealing import SOLD, Visit, clean, clients, package
 from hostile import HOSTILE, IMAGE, LINK
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.client import to_json
+from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
@@ -19,6 +19,7 @@ from lib.people import DealsGrant
 from lib.serving import connect
 from lib.serving.connect import Clients
 from lib.settings import Settings
+from lib.wire.errors import ResponseTimeout
 
 REASON = "Win rate has fallen since the floor was raised"
 
@@ -75,6 +76,20 @@ def test_an_approval_is_applied_once(visit: Visit, viewer: Clients, manager: Cli
     assert manager.deals.get(DemandDeal, 1).price == Decimal("2.75")
     assert manager.proposals.get(one.id).state == "approved"
     assert "Approved by manager" in words(desk)
+
+
+def test_a_proposal_is_approved_where_nothing_can_be_asked(
+    visit: Visit, viewer: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that can't be asked what is unwise in a proposal keeps nobody from approving it."""
+
+    def fail(self: Deals, writes: object) -> None:
+        raise ResponseTimeout("no answer")
+
+    monkeypatch.setattr(Deals, "warnings_of", fail)
+    desk = visit("deals", proposal=str(of_price(viewer).id))
+    clean(desk.button(key="proposal_approve").click().run())
+    assert viewer.deals.get(DemandDeal, 1).price == Decimal("2.75")
 
 
 def test_a_decline_has_a_word(visit: Visit, viewer: Clients, manager: Clients) -> None:

@@ -128,7 +128,7 @@ def _ask(context: PageContext, planned_writes: Sequence[PlannedWrite]) -> list[l
         return catalog.fetch_cached(context, ("warnings", digest), lambda: context.deals.warnings_of(writes))
     except TrancheError as error:  # a question less keeps nobody from saving
         log.warning("What is unwise in a write could not be asked: %s", error.reason)
-        return [[] for _ in writes]
+        return [[[]] for _ in writes]
 
 
 def of_proposal(context: PageContext, proposal: Proposal) -> list[Point]:
