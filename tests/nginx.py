@@ -13,8 +13,8 @@ import pytest
 from documents import ROOT
 
 WHOLE = """
-daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
-events {{}}
+daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1; worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; }}
 http {{
     access_log off;
     client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
