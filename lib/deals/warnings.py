@@ -36,7 +36,7 @@ UNUSUAL, LARGE_FEE, LARGE_BUDGET = 1_000, 100_000, 1_000_000
 """A price, a flat fee and a budget that are asked about where there is nothing to compare them with."""
 MANY = 10_000_000
 """The impressions from which such a budget is large in its currency: a million yen buys fewer."""
-MOVED, FAR = timedelta(days=180), timedelta(days=5 * 365 + 1)
+LONG_MOVE, FAR = timedelta(days=180), timedelta(days=5 * 365 + 1)
 Kind = Literal["deal", "package", "offer"]
 Reader = Literal["house", "buyer"]
 HOUSE, BOTH = frozenset[Reader]({"house"}), frozenset[Reader]({"house", "buyer"})
@@ -422,12 +422,9 @@ def _start(case: Case) -> Iterator[Answer]:
     if case.running and before <= case.now < start:
         yield f"the start moves to {day}: {_stop(case)} until then", before, start
     elif case.of == "offer" and before <= case.now < start:
-        yield (
-            f"the start moves to {day} from {old_day}, which has passed: nothing runs until then",
-            before,
-            start,
-        )
-    elif abs(start - before) > MOVED:
+        sentence = f"the start moves to {day} from {old_day}, which has passed: nothing runs until then"
+        yield sentence, before, start
+    elif abs(start - before) > LONG_MOVE:
         yield f"the start moves by {abs(start - before).days:,} days, from {old_day} to {day}", before, start
 
 

@@ -48,8 +48,10 @@ class SeatRows:
 
     @property
     def columns(self) -> list[str]:
-        """The terms that each seat has of its own: those chosen, else the contact, as buyers share none: also
-        where there is one seat, so that the field stays when others come and go."""
+        """The terms that each seat has of its own: those chosen, else the contact, which buyers do not share.
+
+        With one seat too, so that the field stays when others come and go.
+        """
         choice: list[str] | None = st.session_state.get(f"{self.prefix}columns")
         if choice is None:
             choice = [EMAIL] if self.seats else []
