@@ -13,8 +13,11 @@ from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers, in_currency
+from lib.figures.query.compared_answers import change
 from lib.people import Person
+from lib.reporting.answers import Estimate
 from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
@@ -251,6 +254,24 @@ def test_figures_of_two_currencies_are_not_compared(changed: Settings) -> None:
     desk = Desk.local("ada", settings=changed)
     moved = desk.what_moved("p/changed", "spend", start="2026-11-09", end="2026-11-15").moved
     assert (moved.withheld, moved.moves) == ("in EUR and USD", ())
+
+
+def test_no_spend_is_compared_with_some() -> None:
+    """The zero of no records is in any currency: none after 35 EUR is a change of -100 %, 0 USD is none."""
+    nothing, spend = Estimate(0.0), Estimate(35.0, currency="EUR")
+    assert change(nothing, spend).ratio == -1.0 and change(spend, nothing).amount == 35.0
+    assert change(Estimate(0.0, currency="USD"), spend).ratio is None
+
+
+def test_an_alert_fires_when_spend_stops() -> None:
+    """A day without records has no currency, and is held against earlier days that have one."""
+    days = [dt.date(2026, 9, 1) + dt.timedelta(days=number) for number in range(62)]
+    figures = [Estimate(100.0 + number % 7 + number % 3, currency="EUR") for number in range(61)]
+    spans = [(day, day) for day in days]
+    judge = FigureHistory(spans, [*figures, Estimate(0.0)], season=7).judge
+    assert judge("changed", None).fires
+    with pytest.raises(FigureUnavailable):
+        FigureHistory(spans, [*figures, Estimate(106.0, currency="USD")], season=7).judge("changed", None)
 
 
 def test_days_of_several_currencies_have_no_forecast(changed: Settings) -> None:

@@ -248,7 +248,7 @@ def sides(answers: Sequence[Audience], around: EvidenceDays) -> list[Sequence[Au
 
 def _totals(side: Sequence[Audience], name: str) -> tuple[float | None, float | None]:
     before, after = (answer.total_of(name) for answer in side[:2])
-    return before.value, after.value if before.currency == after.currency else None
+    return before.value, after.value if before.is_comparable(after) else None
 
 
 def daily(answers: Iterable[Audience], name: str) -> Daily:

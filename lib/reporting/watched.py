@@ -66,7 +66,7 @@ class FigureHistory:
             earlier = self.figures[max(0, index - MOST * self.season) : index]
             bounds = usual(
                 [
-                    math.nan if past.value is None or past.currency != figure.currency else past.value
+                    math.nan if past.value is None or not past.is_comparable(figure) else past.value
                     for past in earlier
                 ],
                 self.season,

@@ -51,7 +51,7 @@ def change(now: Estimate, before: Estimate) -> Change:
     The records of two periods are sampled independently, so their errors add up as squares: the range is made
     of the ranges of both, each side with its own (Zou and Donner 2008, MOVER).
     """
-    if not _is_there(now.value) or not _is_there(before.value) or now.currency != before.currency:
+    if not _is_there(now.value) or not _is_there(before.value) or not now.is_comparable(before):
         return Change(None)
     value, earlier = now.value or 0.0, before.value or 0.0
     difference, ratio = value - earlier, (value - earlier) / abs(earlier) if earlier else None

@@ -78,7 +78,7 @@ class Precision:
 @dataclass(frozen=True)
 class Estimate:
     """A figure of an answer; None where the report has no data. Without a range (None) it is exact; a range
-    that is NaN is not known. Only figures of one `currency` (empty: of none) can be compared."""
+    that is NaN is not known. The `currency` of one without value is why there is none; empty: of none."""
 
     value: float | None
     low: float | None = None
@@ -97,6 +97,12 @@ class Estimate:
             return 0.0
         side = max(self.high - self.value, self.value - self.low)
         return side if math.isfinite(side) else math.inf
+
+    def is_comparable(self, other: "Estimate") -> bool:
+        """Whether both are in one currency; the zero of no records is in any."""
+        return self.currency == other.currency or any(
+            figure.value == 0 and not figure.currency for figure in (self, other)
+        )
 
     def times(self, factor: float) -> "Estimate":
         """The same as a multiple of itself."""
