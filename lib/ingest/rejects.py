@@ -4,7 +4,6 @@
 """
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow as pa
 from lib.ingest.files import RawRows, Reject
 from lib.ingest.layout import are_types, is_ruler, is_total, is_value
 from lib.slicers.definition.reading import MISSING
+from lib.wire.currencies import CODES
 from lib.wire.errors import ImportRefused
 from lib.wire.text import escape
 
@@ -30,7 +30,6 @@ _COLUMNS = ("line", "reason", "value", "text")
 _BELOW_AT_MOST = 20
 _EXAMPLES = 3
 _MOST_CHARACTERS = 60
-_CURRENCY = re.compile("[A-Z]{3}")
 Flags = npt.NDArray[np.bool_]
 Reason = str | Callable[[str], str]
 
@@ -102,7 +101,7 @@ class Reasons:
             return None
         (cells, values), time = self._cells(position), self._cell_text(position, column)
         if not time or time.strip() in MISSING:
-            is_figure = [is_value(value) or _CURRENCY.fullmatch(value) is not None for value in values]
+            is_figure = [is_value(value) or value in CODES for value in values]
             return TOTAL if values and all(is_figure) else None
         return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
 

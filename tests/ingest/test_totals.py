@@ -68,6 +68,18 @@ def test_totals_that_were_left_out_are_counted(place: Place) -> None:
     assert rejects.counts[TOTAL] == len(DAYS) and rejects.unreadable == 0
 
 
+@pytest.mark.parametrize(("code", "totals"), [("EUR", 1), ("USA", 0)])
+def test_a_last_row_of_a_country_is_no_total(place: Place, code: str, totals: int) -> None:
+    """Figures below the table with a currency beside them are totals; with another code they are a row."""
+    rows = "".join(f"2026-01-{day:02},{code},{day}\n" for day in DAYS)
+    path = place.file("report.csv", f"day,code,imps\n{rows},{code},406\n")
+    file = reader(path)
+    job = ImportJob("p", "s", [file], infer(file).definition, max_rejects=1.0)
+    with Rejects(None) as rejects:
+        import_files(job, job.digests(), place.warehouse, rejects)
+    assert (rejects.counts[TOTAL], rejects.unreadable) == (totals, 1 - totals)
+
+
 def test_totals_are_kept(place: Place) -> None:
     """With totals: keep they are rows as others; the word may be a name."""
     path = report(place)
