@@ -32,12 +32,12 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
         if field.source and field.source in figures
     }
     expressions = expand(formulas)
-    theirs: list[AnyField] = [*later.key_fields, *later.data_fields]
-    own = {_column(field): field for field in theirs}
+    later_fields: list[AnyField] = [*later.key_fields, *later.data_fields]
+    others = {_column(field): field for field in later_fields}
     fields: list[AnyField] = [*definition.key_fields, *definition.data_fields]
     sentences = []
     for field in fields:
-        other, expression = own.get(_column(field)), expressions.get(field.name)
+        other, expression = others.get(_column(field)), expressions.get(field.name)
         rates = figures.get(_column(field))
         if expression is not None and rates is not None and expression.fields() <= columns.keys():
             errors = np.abs(expression.evaluate(columns) - rates)
@@ -54,11 +54,17 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
                 f"'{_column(field)}' was guessed to be {_kind(field)}, but in this file it is {_kind(other)}"
             )
             sentences.append(f"{guess}. {_remedy(other)}")
-        currencies = [part.currency for part in (field, other) if isinstance(part, DataFieldDefinition)]
-        if len({*currencies}) > 1 and other is not None and currencies[1]:
-            what = f"'{_column(field)}' has the currency {currencies[0]}, but in this file {currencies[1]}"
-            sentences.append(f"{what}. {_remedy(other)}")
+        if isinstance(field, DataFieldDefinition) and isinstance(other, DataFieldDefinition):
+            currency = f"the currency {field.currency}" if field.currency else "no currency"
+            if other.currency and _currency(field, definition) != _currency(other, later):
+                what = f"'{_column(field)}' has {currency}, but in this file {other.currency}"
+                sentences.append(f"{what}. {_remedy(other)}")
     return sentences
+
+
+def _currency(field: DataFieldDefinition, definition: Definition) -> str | None:
+    """The code of a field's currency, or the column that tells it."""
+    return next((_column(key) for key in definition.key_fields if key.name == field.currency), field.currency)
 
 
 def _column(field: AnyField) -> str:

@@ -85,6 +85,31 @@ def test_money_knows_its_currency(
 
 
 @pytest.mark.parametrize(
+    ("currency", "sentence"),
+    [
+        ("code", ""),
+        ("EUR", "'spend' has the currency EUR, but in this file currency"),
+        (None, "'spend' has no currency, but in this file currency"),
+    ],
+)
+def test_a_later_file_with_another_currency_is_named(
+    place: Place, currency: str | None, sentence: str
+) -> None:
+    """It is that of a code, of a key field by its column, whatever its name, or none."""
+    definition = Definition.model_validate(
+        {
+            "time": {"column": "day"},
+            "key_fields": [{"name": "account"}, {"name": "code", "column": "currency"}],
+            "data_fields": [{"name": "spend", "currency": currency}],
+        }
+    )
+    path = place.folder / "later.csv"
+    frame(currency=CODES, spend=AMOUNTS).to_csv(path, index=False)
+    sentences = infer(readers(path)[0], own_time=definition.time).misfits(definition)
+    assert [text.partition(". If")[0] for text in sentences] == [sentence] * bool(sentence)
+
+
+@pytest.mark.parametrize(
     ("column", "values", "scale"),
     [
         ("metrics.cost_micros", WHOLE, 10**6),
