@@ -287,6 +287,15 @@ def test_days_of_several_currencies_have_no_forecast(changed: Settings) -> None:
     assert values == {"first": {None}, "second": {5.0}}
 
 
+@pytest.mark.parametrize(("last", "value"), [("2026-11-08", 5.0), ("2026-11-15", None)])
+def test_days_of_several_currencies_are_no_line(changed: Settings, last: str, value: float | None) -> None:
+    """The chart draws euros after dollars as no line, as a table has no total of them."""
+    params = {"start": "2026-11-02", "end": last, "field": "spend", "compare": ""}
+    request = BoardRequest(project="p", slicer="changed", params=params, parts=["head"])
+    lines = {line["part"]: line for line in BoardAnswers(changed).lines(request, ADA, Deadline(60))}
+    assert {*lines["head"]["head"]["fields"]["spend"]["now"]["values"]} == {value}
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [("JPY", "1,235 JPY"), ("KWD", "1,234.568 KWD"), ("EUR", "1,234.57 EUR"), ("Euro", "1,234.57")],

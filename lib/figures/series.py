@@ -109,11 +109,14 @@ def over(
     is not over yet. Hours that these leave out are no buckets.
 
     A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise, as are
-    hours that have not come.
+    hours that have not come, and all buckets of money in several currencies.
     """
     axis = _axis(grain, period, days or period, now and now.date(), zone)
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([row_of_name.get(name, -1) for name in axis.names])
+    currencies = () if audience.currencies is None else audience.currencies.get(field, ())
+    if len({*currencies} - {""}) > 1:
+        return replace(axis, values=np.full(len(rows), np.nan))
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
         days_with_data = map(date.fromisoformat, audience.total.dates)
