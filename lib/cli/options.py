@@ -113,7 +113,7 @@ class LazyChoice(click.ParamType[str]):
         return click.Choice(self._names()).get_metavar(param, ctx)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word; another one is a usage error."""
+        """The name; another one is a usage error."""
         return click.Choice(self._names()).convert(value, param, ctx)
 
 

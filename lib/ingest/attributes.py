@@ -35,12 +35,12 @@ def find_attributes(
 
 
 def _codes(column: pa.Array) -> npt.NDArray[np.int64] | None:
-    """The value of each row by number; None where values have too few rows each, or there is one alone."""
+    """The value of each row as a number; None where a value has too few rows, or there is but one value."""
     if pa.types.is_nested(column.type):
         return None
-    places = pc.fill_null(cells.text(column), "").dictionary_encode().indices.to_numpy().astype(np.int64)
-    counts = np.bincount(places) if len(places) else np.zeros(1, np.int64)
-    return places if len(counts) >= _FEWEST_VALUES and counts.min() >= _FEWEST_ROWS else None
+    codes = pc.fill_null(cells.text(column), "").dictionary_encode().indices.to_numpy().astype(np.int64)
+    counts = np.bincount(codes) if len(codes) else np.zeros(1, np.int64)
+    return codes if len(counts) >= _FEWEST_VALUES and counts.min() >= _FEWEST_ROWS else None
 
 
 def _as_attribute(
@@ -56,7 +56,7 @@ def _as_attribute(
         is_doubtful = is_named and len(present) >= _FEWEST_ROWS
         doubt = "added up, though the same in all rows; if it describes them, write aggregate: max"
         return guess._replace(doubt=doubt) if is_doubtful else guess
-    owner = next((name for name, places in codes.items() if _repeats(values, places)), None)
+    owner = next((name for name, own in codes.items() if _repeats(values, own)), None)
     if owner is None:
         return guess
     if is_named:
@@ -68,7 +68,7 @@ def _as_attribute(
     return guess._replace(doubt=doubt)
 
 
-def _repeats(values: Floats, places: npt.NDArray[np.int64]) -> bool:
+def _repeats(values: Floats, codes: npt.NDArray[np.int64]) -> bool:
     """Whether all rows of each value have one number, the same or none."""
-    first = np.unique(places, return_index=True)[1]
-    return bool(np.array_equal(values[first][places], values, equal_nan=True))
+    first = np.unique(codes, return_index=True)[1]
+    return bool(np.array_equal(values[first][codes], values, equal_nan=True))

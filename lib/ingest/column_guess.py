@@ -108,7 +108,8 @@ def guess_column(
 ) -> ColumnGuess:
     """A column's role, and how its numbers are read, of this `notation` in a file of these marks.
 
-    In a database no key field can have a type with fractions: such a column is added up, but a code.
+    In a database no key field can have a type with fractions: such a column is added up, unless its name is
+    that of a code.
     """
     if notation and notation.has_magnitudes and not _is_named_number(name):
         present = present_texts(values, missing)

@@ -41,6 +41,7 @@ _OLE = b"\xd0\xcf\x11\xe0"
 _COLUMNAR: dict[bytes, Format] = {
     b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"ORC": "orc",
 }  # fmt: skip
+COLUMNAR = frozenset(_COLUMNAR.values())
 _COMPRESSIONS: dict[bytes, Compression] = {
     b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
     b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
@@ -235,7 +236,7 @@ def _format(path: Path, beginning: bytes) -> Format:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
     by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if by_name in _COLUMNAR.values():
+    if by_name in COLUMNAR:
         title = {"parquet": "a Parquet", "arrow": "an Arrow", "orc": "an ORC"}[str(by_name)]
         raise ImportRefused(f"{path.name} is named as {title} file, but is not {title} file")
     if beginning.startswith((b"PK\x03\x04", _OLE)):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from lib.ingest.columnar import ColumnarFile
-from lib.ingest.files import Format, Progress, RawRows, Reader, Refuse, Reject, data_file
+from lib.ingest.files import COLUMNAR, Format, Progress, RawRows, Reader, Refuse, Reject, data_file
 from lib.ingest.json_rows import Ndjson
 from lib.ingest.markup import MarkupFile
 from lib.ingest.normalize import Normalizer, number_columns
@@ -76,7 +76,7 @@ def readers(
     can't be. `definition`, where there is one already, says which columns to look for, and which sheets.
     """
     file = data_file(path, format)
-    if file.format in ("parquet", "arrow", "orc"):
+    if file.format in COLUMNAR:
         return [ColumnarFile(file)]
     if file.format == "ndjson":
         return [Ndjson(file, find_encoding(encoding) if encoding else recognize_encoding(file.chunks()))]

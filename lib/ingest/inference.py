@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from lib.ingest import cells, column_names, money
 from lib.ingest.attributes import find_attributes
 from lib.ingest.column_guess import ColumnGuess, guess_column, numbers_rows, present_texts
-from lib.ingest.files import Reader
+from lib.ingest.files import COLUMNAR, Reader
 from lib.ingest.later_file import misfits
 from lib.ingest.layout import are_days
 from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
@@ -354,7 +354,7 @@ def _settings(reader: Reader, marks: FileMarks) -> dict[str, Any]:
     Where missing values have a sign of their own (null), and all numbers are numbers, "-" is a text.
     """
     part: dict[str, Any] = {"decimal": marks.decimal, "thousands": marks.thousands}
-    if reader.file.format in ("ndjson", "parquet", "arrow", "orc") and not marks.columns:
+    if reader.file.format in {"ndjson", *COLUMNAR} and not marks.columns:
         part["missing"] = []
     if isinstance(reader, UnpivotReader):
         part["unpivot"] = True

@@ -19,19 +19,8 @@ from lib.wire.currencies import CODES
 Floats = npt.NDArray[np.float64]
 _ENDS = {"bid", "value"}  # money only as the last of several words
 _NO_MONEY = {
-    "share",
-    "rate",
-    "ratio",
-    "percent",
-    "pct",
-    "roas",
-    "roi",
-    "count",
-    "num",
-    "number",
-    "id",
-    "type",
-}
+    "share", "rate", "ratio", "percent", "pct", "roas", "roi", "count", "num", "number", "id", "type",
+}  # fmt: skip
 _CURRENCY = {"currency", "currencies", "ccy", "devise", "moneda", "monnaie", "valuta", "wahrung", "waehrung"}
 _SCALES = {
     "micros": 10**6, "micro": 10**6, "e6": 10**6, "millionths": 10**6, "nanos": 10**9, "thousandths": 1000,

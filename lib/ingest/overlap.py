@@ -13,15 +13,14 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.warehouse import StoredSlicer
+from lib.slicers.warehouse.writer import days_of
 from lib.wire.errors import RowsOverlap
 
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
-_DAY = 86_400
 _MOST_HASHES = 16 << 20
 _MOST_DAYS = 4
 
@@ -34,8 +33,8 @@ class KnownKeys:
     """
 
     def __init__(self, definition: Definition, slicer: StoredSlicer | None, has_files: bool) -> None:
-        self._slicer, self._names = slicer, [TIME, *(field.name for field in definition.key_fields)]
-        self._shift = definition.timezone * 3600 if definition.time.has_zones else 0
+        self._definition, self._slicer = definition, slicer
+        self._names = [TIME, *(field.name for field in definition.key_fields)]
         self._hashes: dict[dt.date, Hashes] = {}
         self._has_files, self._path = has_files, Path()
         self._earlier: dict[dt.date, Hashes] = {}
@@ -54,7 +53,7 @@ class KnownKeys:
 
     def flags(self, table: pa.Table) -> Flags:
         """Which of these rows have keys that are there already, in the slicer or an earlier file."""
-        days = pc.add(table.column(TIME).cast(pa.int64()), self._shift).to_numpy() // _DAY
+        days = days_of(table, self._definition)
         flags = np.zeros(table.num_rows, bool)
         for number in np.unique(days).tolist():
             day = dt.date(1970, 1, 1) + dt.timedelta(number)

@@ -81,7 +81,7 @@ class _Quotients:
         self._probe = np.unique(np.linspace(0, max(count - 1, 0), min(_PROBE_ROWS, count)).astype(int))
         with np.errstate(all="ignore"):
             probes = self._rows[:, self._probe] if count else self._rows
-            self._some = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
+            self._ratios = probes[:, None] / probes[None, :] if count else np.zeros((0, 0, 0))
 
     def settle(self, guess: ColumnGuess, rates: Floats) -> ColumnGuess:
         """The guess as a formula where name and rows, or rows alone, say so; else as it was, or in doubt."""
@@ -142,7 +142,7 @@ class _Quotients:
         """The quotients of any two amounts that a column is in all rows."""
         quotients = []
         for factor in factors:
-            misses = np.abs(factor * self._some - rates[self._probe]) > tolerance
+            misses = np.abs(factor * self._ratios - rates[self._probe]) > tolerance
             for top, bottom in np.argwhere(~misses.any(axis=-1)).tolist():
                 names = self._names[top], self._names[bottom]
                 error = self._error(rates, top, bottom, factor, tolerance) if top != bottom else None

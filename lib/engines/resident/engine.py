@@ -193,11 +193,11 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
             query.memberships(keys), query.layout.value(name), kind == "max", len(keys), deadline
         ), 1.0
     if kind == "currency":
-        texts = np.array([currency_number(text) for text in query.layout.dictionary(name).to_pylist()])
-        if len(texts) == 1:
-            return np.full(len(keys), texts[0]), float(texts[0]) * bool(len(keys)), 1.0
+        numbers = np.array([currency_number(text) for text in query.layout.dictionary(name).to_pylist()])
+        if len(numbers) == 1:
+            return np.full(len(keys), numbers[0]), float(numbers[0]) * bool(len(keys)), 1.0
         members, codes = query.memberships(keys), query.layout.codes(name)
-        return *only_value(members, codes, texts, len(keys), deadline), 1.0
+        return *only_value(members, codes, numbers, len(keys), deadline), 1.0
     codes, values = query.layout.distinct(name), query.layout.contents.distinct[name].values
     if kind == "distinct" or query.fits:
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0

@@ -152,10 +152,9 @@ class TokenStore:
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}
+        # Scripts ask for many temporary tokens: old ones go with each new one.
         is_old = (tokens.c.kind == "temporary") & (tokens.c.expires < now - EXPIRED_KEPT_FOR)
-        self._scope.execute(
-            sa.delete(tokens).where(is_old), sa.insert(tokens).values(row)
-        )  # scripts ask for many
+        self._scope.execute(sa.delete(tokens).where(is_old), sa.insert(tokens).values(row))
         return prefix + secret
 
     def lend(

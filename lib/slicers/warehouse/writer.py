@@ -47,6 +47,13 @@ _reserved: ContextVar[frozenset[Path]] = ContextVar("reserved", default=frozense
 Mode = Literal["create", "append", "replace", "replace-days"]
 
 
+def days_of(table: pa.Table, definition: Definition) -> npt.NDArray[np.int64]:
+    """The day of each row since 1970 in the slicer's zone; rows of granularity day carry their own day."""
+    shift = definition.timezone * 3600 if definition.time.has_zones else 0
+    seconds: npt.NDArray[np.int64] = table.column(TIME).cast(pa.int64()).to_numpy()
+    return (seconds + shift) // SECONDS_A_DAY
+
+
 class RowFiles:
     """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
 
@@ -111,11 +118,7 @@ class RowFiles:
             self._writing.result()
 
     def _append(self, table: pa.Table) -> None:
-        # Days since 1970 in the slicer's zone; rows of granularity day carry their own day already.
-        times = table.column(TIME)
-        shift = self._definition.timezone * 3600 if self._definition.time.has_zones else 0
-        seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
-        days = (seconds + shift) // SECONDS_A_DAY
+        days = days_of(table, self._definition)
         if (days[1:] < days[:-1]).any():
             order = np.argsort(days, kind="stable")
             table, days = table.take(order), days[order]
