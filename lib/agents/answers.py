@@ -30,7 +30,7 @@ def figure(estimate: Estimate) -> Json:
     """A figure with its range. `exact` is false for an estimate; its range is null where it is not known."""
     facts: Json = {"value": number(estimate.value), "exact": estimate.is_exact}
     if estimate.currency:
-        facts["currency" if facts["value"] is not None else "withheld"] = estimate.currency
+        facts["currency" if facts["value"] is not None else "withheld"] = text(estimate.currency)
     return (
         facts if estimate.is_exact else facts | {"low": number(estimate.low), "high": number(estimate.high)}
     )

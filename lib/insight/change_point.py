@@ -120,7 +120,7 @@ def around(counts: Numbers, bases: Numbers, start: int) -> tuple[float, float]:
 
 
 def weeks_before(start: int) -> slice:
-    """The four weeks before a day, as places."""
+    """The four weeks before a day, as indices."""
     return slice(max(0, start - BASELINE), start)
 
 
