@@ -12,6 +12,7 @@ from lib.reporting.answers import Audience
 from lib.slicers.dates import Days
 from lib.slicers.models import Slicer
 from lib.slicers.roles import BIDS, DEAL, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of
+from lib.wire.currencies import CODES
 
 ROLES = {
     "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,
@@ -34,9 +35,7 @@ class Deliveries:
 
     def __init__(self, report: DealReport, answers: Mapping[int, Audience]) -> None:
         self._report, fields = report, delivery_fields(report.slicer)
-        self._measures = {
-            days: _measures(answer, fields, report.currency) for days, answer in answers.items()
-        }
+        self._measures = {days: _measures(answer, fields, report) for days, answer in answers.items()}
         self._nothing = {
             days: dict.fromkeys(fields, 0.0) if answer.has_data and not answer.is_sampled else {}
             for days, answer in answers.items()
@@ -70,18 +69,21 @@ class Deliveries:
         return 100 * so_far / (float(goal) * part) if goal and so_far is not None and part else None
 
 
-def _measures(answer: Audience, fields: Mapping[str, str], currency: str) -> dict[str, Measures]:
+def _measures(answer: Audience, fields: Mapping[str, str], report: DealReport) -> dict[str, Measures]:
     """What each deal had, by role; spend by the win CPM where the slicer has no field for it.
 
-    Not money that a key field says is in another currency than the desk's.
+    Not money that a key field, or the definition, says is in another currency than the desk's.
     """
-    columns = {
-        role: [
-            math.nan if figure.value is None or figure.currency not in ("", currency) else figure.value
+    columns = {}
+    for role, name in fields.items():
+        code = report.slicer.data_field(name).currency
+        own = code if code in CODES else ""
+        columns[role] = [
+            math.nan
+            if figure.value is None or (figure.currency or own) not in ("", report.currency)
+            else figure.value
             for figure in answer.rows_of(name)
         ]
-        for role, name in fields.items()
-    }
     if "spend" not in columns and {"wins", "cpm"} <= columns.keys():
         pairs = zip(columns["wins"], columns["cpm"], strict=True)
         columns["spend"] = [wins * cpm / 1000 for wins, cpm in pairs]

@@ -27,9 +27,14 @@ def deliveries(
     deal: str = "7",
     dates: tuple[str, ...] = ("2026-11-21",),
     currency: str = "",
+    code: str | None = None,
 ) -> Deliveries:
-    """Those of a slicer with these data fields, and this row of one deal in each period; spend `currency`."""
-    slicer = Slicer(data_fields=tuple(DataField(name=name) for name in row), last_date="2026-11-21")
+    """Those of a slicer with these data fields, and this row of one deal in each period.
+
+    Spend is in `currency` by a key field, or in that of a `code` in the definition.
+    """
+    fields = [DataField(name=name, currency=code if name == "spend" else None) for name in row]
+    slicer = Slicer(data_fields=tuple(fields), last_date="2026-11-21")
     values = pd.DataFrame([dict(row)], dtype=float)
     answer = Audience(
         pd.DataFrame({"deal": [deal]}), values, values, Total({}, 1, dates), precision=Precision(read, 10),
@@ -55,10 +60,19 @@ def test_figures_of_a_deal() -> None:
         assert figures[f"pacing_{days}_days"] is None
 
 
-@pytest.mark.parametrize(("currency", "spend"), [("", 1.5), ("EUR", 1.5), ("USD", None)])
-def test_spend_in_another_currency_is_none(currency: str, spend: float | None) -> None:
+@pytest.mark.parametrize(
+    ("currency", "code", "spend"),
+    [
+        ("", None, 1.5),
+        ("EUR", "currency", 1.5),
+        ("USD", "currency", None),
+        ("", "EUR", 1.5),
+        ("", "USD", None),
+    ],
+)
+def test_spend_in_another_currency_is_none(currency: str, code: str | None, spend: float | None) -> None:
     """Where the report says that a deal spent another currency than the desk's, there is no figure."""
-    figures = deliveries(ROW, currency=currency).figures(DemandDeal(id=7), [])
+    figures = deliveries(ROW, currency=currency, code=code).figures(DemandDeal(id=7), [])
     assert (figures["spend_7_days"], figures["impressions_7_days"]) == (spend, 300)
 
 
