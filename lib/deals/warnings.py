@@ -200,11 +200,15 @@ class Case:
         """Whether its price or its currency changes, or is the first."""
         return not self.before or any(self.after.get(name) != self.before.get(name) for name in _PRICE)
 
+    def amount_before(self, name: str) -> Any:
+        """The amount that one of it replaces in the same currency, if any."""
+        same = self.currency(self.before) == self.currency(self.after)
+        return self.before.get(name) if same else None
+
     @cached_property
     def price_before(self) -> Any:
         """The price that it replaces in the same currency, if any."""
-        same = self.currency(self.before) == self.currency(self.after)
-        return self.before.get("price") if same else None
+        return self.amount_before("price")
 
     @cached_property
     def scale(self) -> PriceScale | None:
@@ -338,7 +342,7 @@ def _budget(case: Case) -> Iterator[Answer]:
         cost = f", less than 1,000 impressions cost ({money_text(price)})" if price else ""
         yield f"a budget of {money_text(budget)}{cost}", price, budget
     elif before:
-        yield from _beyond("budget", budget, PriceScale.at(before, "the budget before"))
+        yield from _beyond("budget", budget, PriceScale.at(case.amount_before("budget"), "the budget before"))
     elif case.cost and budget > case.cost:
         yield from _beyond("budget", budget, PriceScale.at(case.cost, "what the guaranteed impressions cost"))
     elif not case.cost and budget >= max(LARGE_BUDGET, MANY * (price or 0) / 1000):
@@ -360,7 +364,8 @@ def _fee(case: Case) -> Iterator[Answer]:
     fee, kind, price = (case.after.get(name) for name in (FEE, FEE_TYPE, "price"))
     if not fee or kind in (None, NO_FEE):
         return
-    before = case.before.get(FEE) if case.before.get(FEE_TYPE) == kind else None
+    old_fee = case.before.get(FEE) if kind == PERCENT else case.amount_before(FEE)
+    before = old_fee if case.before.get(FEE_TYPE) == kind else None
     budget = case.after.get("budget")
     whole = budget or case.cost
     if kind == CPM and price is not None and fee >= price:
@@ -397,7 +402,7 @@ def _twin(case: Case) -> Iterator[Answer]:
 def _old_contact(case: Case) -> Iterator[Answer]:
     before, after = ((values.get("seat") or {}).get("id") for values in (case.before, case.after))
     email = case.after.get("contact_email")
-    if before and after != before and email and email == case.before.get("contact_email"):
+    if before and after and after != before and email and email == case.before.get("contact_email"):
         yield f"a new seat with the contact of the one before, {email}", before, after
 
 

@@ -343,6 +343,38 @@ def test_counter_offers(after: dict[str, Any], word: str, reader: Any) -> None:
     assert [word.lower() in sentence.lower() for sentence in found] == ([True] if word else []), found
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"budget": "1000"}, {"budget": "160000"}),
+        ({FEE_TYPE: 2, FEE: "100"}, {FEE_TYPE: 2, FEE: "16000"}),
+        ({FEE_TYPE: 3, FEE: "0.5"}, {FEE: "80"}),
+    ],
+)
+def test_budgets_and_fees_of_two_currencies_are_not_compared(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    """A budget or fee that changes with the currency is compared with none in the one before; in the same
+    currency it is."""
+    old, new = {"price": "2", "currency": "EUR", **before}, {"price": "320", **after}
+    assert sentences(deal(old, {**new, "currency": "JPY"}), "budget_slip", "fee_slip") == []
+    [asked] = sentences(deal(old, {**new, "currency": "EUR"}), "budget_slip", "fee_slip")
+    assert "160 times" in asked
+
+
+def test_a_percentage_has_no_currency() -> None:
+    """A fee in percent of spend that grows from 1 to 25 is asked about, whatever becomes of the currency."""
+    before = {"price": "2", "currency": "EUR", FEE_TYPE: 1, FEE: "1"}
+    after = {"price": "320", "currency": "JPY", FEE: "25"}
+    assert sentences(deal(before, after), "fee_slip") == ["A fee of 25.00, 25 times the fee before (1.00)."]
+
+
+def test_a_deal_without_a_seat_has_no_new_one() -> None:
+    """A seat that is removed is no new seat with the contact of the one before."""
+    before = {"seat": {"id": 1}, "contact_email": "buyer@beta.example"}
+    assert sentences(deal(before, {"seat": None}), "old_contact") == []
+
+
 def test_many_warnings_are_counted() -> None:
     """A request with a thousand unknown values is answered with twenty sentences and a count of the rest."""
     places = [{"type": "country", "value": f"Narnia {number} " + "x" * 150} for number in range(1_000)]
