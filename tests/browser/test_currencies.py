@@ -1,4 +1,4 @@
-"""A headline of money in several currencies, in a browser: the page says why, and leads on."""
+"""A chart of money in several currencies, in a browser: its place says why it is empty, and leads on."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ DEFINITION = Definition.model_validate(
 
 
 def test_the_largest_currency_is_offered(own_home: Path, serve: Serve, page: Page) -> None:
-    """Where every figure of the headline is money in several currencies, a button keeps the largest alone."""
+    """In the place of a chart of money in several currencies, a button keeps the largest alone."""
     days = pd.date_range(end=LAST_DAY, periods=14, tz="UTC")
     rows = [
         (day, country, code, amount)
@@ -44,7 +44,8 @@ def test_the_largest_currency_is_offered(own_home: Path, serve: Serve, page: Pag
     week = euros[euros["time"] > days[-1] - pd.Timedelta(days=7)]
     with serve(own_home) as address:
         enter(page, f"{address}/audience?project=demo&slicer=money&start={days[-7]:%F}&end={days[-1]:%F}")
-        expect(page.get_by_text("spend: 3 currencies: split or filter by currency_code")).to_be_visible()
+        reason = "spend: 3 currencies: split or filter by currency_code"
+        expect(page.locator(".chart")).to_contain_text(reason)
         page.get_by_role("button", name="Show EUR only").click()
         figure = page.locator(".fig[data-name=spend] .fig-value")
         expect(figure).to_have_text(f"{week['spend'].sum():,.0f} EUR")

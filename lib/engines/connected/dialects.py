@@ -68,7 +68,7 @@ class _DuckDBCompiler(DuckDBCompiler):  # type: ignore[misc]
         return self.agg.fsum(arg, where=where) if is_double else self.agg.sum(arg, where=where)
 
     def visit_Between(self, op: Any, *, arg: Any, lower_bound: Any, upper_bound: Any) -> Any:  # noqa: N802
-        """Of doubles not NaN: DuckDB knows answers by the statistics of a Parquet file, which leave NaN out."""
+        """Of doubles not NaN: DuckDB answers by the statistics of a Parquet file, which leave NaN out."""
         between = super().visit_Between(op, arg=arg, lower_bound=lower_bound, upper_bound=upper_bound)
         return sge.and_(self.f.isfinite(arg), between) if op.arg.dtype.is_floating() else between
 

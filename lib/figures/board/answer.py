@@ -39,9 +39,7 @@ def head(focus: Focus, params: Params) -> Json:
     now = ask.estimate(focus.context, query)
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
-        return _about(focus) | _nothing(focus, params, *headline.no_data(focus))
-    if (way_on := headline.several_currencies(focus, now)) is not None:
-        return _about(focus) | _nothing(focus, params, *way_on)
+        return _about(focus) | _empty() | {"nothing": _way_on(params, *headline.no_data(focus))}
     values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
     notes, _ = over_time.notes_of(focus)
     sides = {name: _showing(focus, name, now) for name in focus.headline}
@@ -54,7 +52,11 @@ def head(focus: Focus, params: Params) -> Json:
             for name, side in sides.items()
         ],
         "nothing": None,
-        "fields": {name: _field(side, lines[name], now, comparisons, values) for name, side in sides.items()},
+        "fields": {
+            name: _field(side, lines[name], now, comparisons, values)
+            | {"nothing": _way_on({**params, "field": name}, *headline.several_currencies(side, now))}
+            for name, side in sides.items()
+        },
         "other_precision": headline.other_precision(focus, now),
         **_buckets(front),
         "values": [
@@ -132,15 +134,15 @@ def _days(days: Days, year: int | None = None) -> Json:
     return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days, year)}
 
 
-def _nothing(focus: Focus, params: Params, sentence: str, label: str, query: AudienceQuery | None) -> Json:
-    """A head without figures, and the question that leads on."""
+def _way_on(params: Params, sentence: str, label: str, query: AudienceQuery | None) -> Json | None:
+    """Why there are no figures, and the question that leads on; None without a sentence."""
     view = {name: text for name, text in params.items() if name in state.VIEW_PARAMS}
     way_on = {
         "sentence": straight(sentence),
         "label": straight(label) if query else None,
         "params": state.query_params(query) | view if query else None,
     }
-    return _empty() | {"nothing": way_on}
+    return way_on if sentence else None
 
 
 def _empty() -> Json:

@@ -39,7 +39,8 @@ def figure(
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     style = compared_answers.style(field, change, is_noise)
     # The full figure, the field's description, and notes on the change.
-    text = now.total.withheld(field.name) or focus.numbers.full(value, field)
+    reason = now.total.withheld(field.name)
+    text = reason or focus.numbers.full(value, field)
     parts = [text, field.annotation or "", field.formula_description or ""]
     if not change.is_certain:
         parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
@@ -56,10 +57,10 @@ def figure(
         "name": field.name,
         "title": straight(numbers.title(field)),
         "text": focus.numbers.short(value, field),
-        "delta": compared_answers.delta(focus, field, change),
+        "delta": None if reason else compared_answers.delta(focus, field, change),
         "color": style.color,
         "arrow": style.arrow,
-        "range": now.total.withheld(field.name) or compared_answers.range_text(focus, field, now),
+        "range": reason or compared_answers.range_text(focus, field, now),
         "is_noise": is_noise or not change.is_certain,
         "help": straight(" · ".join(about)),
         "spark": straight(spark),
@@ -105,16 +106,17 @@ def no_data(focus: Focus) -> tuple[str, str, AudienceQuery | None]:
     return f"{text} Without “{clause}” there are {most}.", f"Remove “{clause}”", rest
 
 
-def several_currencies(focus: Focus, now: Audience) -> tuple[str, str, AudienceQuery | None] | None:
-    """The same where all figures of the headline are money in several currencies: the largest as a filter.
+def several_currencies(focus: Focus, now: Audience) -> tuple[str, str, AudienceQuery | None]:
+    """The same where the focus's data field is money in several currencies: the largest as a filter.
 
-    That is the one with the most volume, or records, as amounts can't be compared.
+    That is the one with the most volume, or records, as amounts can't be compared. The sentence is empty in
+    one currency.
     """
-    reasons = [now.total.withheld(name) for name in focus.headline]
-    if not all(reasons):
-        return None
-    sentence = f"{numbers.title(focus.field)}: {now.total.withheld(focus.field.name)}."
-    key, names = reasons[0].partition(SEVERAL)[2], {field.name for field in focus.slicer.key_fields}
+    reason = now.total.withheld(focus.field.name)
+    if not reason:
+        return "", "", None
+    sentence = f"{numbers.title(focus.field)}: {reason}."
+    key, names = reason.partition(SEVERAL)[2], {field.name for field in focus.slicer.key_fields}
     counts = [field.name for field in focus.slicer.data_fields if not (field.currency or field.formula)]
     if key not in names:
         return sentence, "", None
@@ -176,7 +178,8 @@ def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     """Notes on days without data, the comparison, and fields that are not computed."""
     days, with_data = periods.length(focus.period), len(now.total.dates)
     for field in fields_in_sight(focus):
-        if reason := now.total.withheld(field.name):
+        is_in_chart = field.name == focus.field.name and focus.grain
+        if not is_in_chart and (reason := now.total.withheld(field.name)):
             yield f"{numbers.title(field)}: {reason}."
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."

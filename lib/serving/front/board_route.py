@@ -42,6 +42,7 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,
+                       "nothing": …as above…,                        why its chart is empty, in its place
                        "now": line, "before": [line, …],             of single buckets
                        "drawn": null | {"now": line, "before": [line, …]}}, …},  of the trend
      "second": null | {"name", "label", "color", "has_zero", …line…},  on an axis of its own

@@ -47,6 +47,13 @@ function drawChart(chart, head) {
   chart.lines = courses(head)
   const alt = head.fields[head.field]?.alt
   set(chart.root, "aria-label", alt ? alt + head.alt_end : null)
+  const nothing = !head.values.length && head.fields[head.field]?.nothing
+  set(chart.root, "role", nothing ? "group" : "img")
+  set(chart.root, "tabindex", nothing ? null : "0")
+  if (nothing) {
+    chart.lines = []
+    return chart.picture.replaceChildren(newMessage(nothing))
+  }
   if (!chart.lines.length || width === 0) return chart.picture.replaceChildren()
   chart.scale = scales(chart.lines, head, width)
   const { scale } = chart
@@ -308,7 +315,7 @@ function onChartKey(page, chart, event) {
 
 /** Saves the chart as a PNG: a picture has no styles of the page, so each shape gets its own. */
 async function savePicture({ picture, root }, file) {
-  const drawing = picture.firstElementChild
+  const drawing = picture.querySelector("svg")
   if (!drawing) return
   const copy = drawing.cloneNode(true)
   const shapes = [...drawing.querySelectorAll("*")]

@@ -93,9 +93,13 @@ function showChosenField(page, field) {
 }
 
 /** Why there are no figures, and the question that leads on. */
+function newMessage({ sentence, label, params }) {
+  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", params]) }, label ?? "")
+  return make("div", { class: "message" }, make("p", { role: "status" }, sentence), ...(params ? [way] : []))
+}
+
 function drawNothing(page, { nothing }) {
-  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", nothing.params]) }, nothing.label ?? "")
-  page.heads.replaceChildren(make("div", { class: "message" }, make("p", { role: "status" }, nothing.sentence), ...(nothing.params ? [way] : [])))
+  page.heads.replaceChildren(newMessage(nothing))
   page.time.sign = page.time.head = null
   page.time.lines = []
   for (const part of [page.tools, page.foot, page.time.picture]) part.replaceChildren()
