@@ -231,6 +231,16 @@ def test_a_sample_reads_the_currency_of_every_record(settings: Settings) -> None
     assert "spend" not in answer.total.missing
 
 
+def test_files_and_boards_say_why_there_is_no_chart(settings: Settings) -> None:
+    """Where money has no figure there is no scale to draw, but the reason; and the chart in one currency."""
+    for params, reason in (({}, f"spend: {REASON}."), ({"is.currency_code": "EUR"}, "")):
+        snapshot = Documents(settings).question(ADA, ABOUT, page(params))
+        assert (snapshot.chart is None, [*snapshot.notes[:1]] == [reason]) == (bool(reason), bool(reason))
+        item = BoardItem("chart", 1, "", *ABOUT, "Spend", page(params))
+        (cell,) = Documents(settings).board(ADA, BoardCopy([item], {}), "Board").blocks
+        assert (cell.chart is None, cell.message) == (bool(reason), reason)
+
+
 @pytest.fixture(scope="module")
 def changed(settings: Settings) -> Settings:
     """The same with a slicer in euros in the first week and in dollars in the second."""

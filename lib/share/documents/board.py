@@ -10,7 +10,13 @@ from lib.figures.query.board_params import filter_fields
 from lib.figures.query.focus import Focus
 from lib.reporting.links import join_texts, split_texts
 from lib.serving.front.board_route import BoardRequest
-from lib.share.documents.question import Params, snapshot_chart, snapshot_figure, snapshot_table
+from lib.share.documents.question import (
+    Params,
+    reason_without_chart,
+    snapshot_chart,
+    snapshot_figure,
+    snapshot_table,
+)
 from lib.share.snapshot import models as snapshots
 from lib.slicers import zones
 from lib.views.board_copies import BoardItem
@@ -93,6 +99,8 @@ def _chart(block: snapshots.Block, focus: Focus, head: Any) -> snapshots.Block:
     field = head["fields"][head["field"]]
     if not field["now"]:
         return replace(block, message="This slicer has no time: there is nothing to draw over it.")
+    if reason := reason_without_chart(head, field):
+        return replace(block, message=reason)
     return replace(block, chart=snapshot_chart(head, field))
 
 

@@ -37,13 +37,14 @@ def snapshot(
     field: Json = head["fields"].get(head["field"], {})
     usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
     tables = [snapshot_table(table, focus.numbers) for table in parts.get("split", ())]
+    reason = reason_without_chart(head, field)
     return snapshots.Snapshot(
         title=straight(title or usual),
         facts=tuple(_facts(focus, head, field)),
         address=address,
         figures=tuple(map(snapshot_figure, head["figures"])),
-        chart=snapshot_chart(head, field) if field and field["now"] else None,
-        notes=tuple(field.get("notes", ())),
+        chart=snapshot_chart(head, field) if field and field["now"] and not reason else None,
+        notes=(*filter(None, [reason]), *field.get("notes", ())),
         cards=tuple(snapshot_table(table, focus.numbers) for table in parts["cards"]),
         tables=(*tables, *(_movers(focus) if has_movers and not head["nothing"] else ())),
         nothing=head["nothing"]["sentence"] if head["nothing"] else "",
@@ -74,6 +75,12 @@ def snapshot_figure(figure: Json) -> snapshots.Figure:
     """A figure of the headline, as the board's route returns it."""
     parts = ("title", "text", "delta", "color", "range", "help", "is_noise")
     return snapshots.Figure(*(figure[part] for part in parts))
+
+
+def reason_without_chart(head: Json, field: Json) -> str:
+    """Why a data field has no chart, such as several currencies; empty where it has one."""
+    nothing = field.get("nothing")
+    return nothing["sentence"] if nothing and not head["values"] else ""
 
 
 def snapshot_chart(head: Json, field: Json) -> snapshots.Chart:
