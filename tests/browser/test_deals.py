@@ -63,6 +63,58 @@ def test_enter_on_a_row_opens_it(selling: Desk, page: Page) -> None:
     ).to_be_visible()
 
 
+def test_menus_by_keyboard_alone(selling: Desk, page: Page) -> None:
+    """Enter opens a menu and chooses what is marked in it; Tab leads into what a button opens, in the drawer
+    too, and from its ends back to the button; Escape closes it, and nothing else."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")
+    page.get_by_role("button", name="Pause or resume").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem", name="Pause all")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name=re.compile("Pause .* deal"))).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    settled(page)
+    page.get_by_role("button", name="CSV").focus()
+    page.keyboard.press("Enter")
+    for name in ("Download list", "Create deals"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=name)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("CSV file")).to_be_visible()
+
+    open_drawer(page, selling, "demand_deals-1")
+    delete = page.get_by_role("button", name="Delete", exact=True)
+    delete.focus()
+    page.keyboard.press("Enter")
+    sure = page.get_by_role("button", name="Delete permanently")
+    expect(sure).to_be_visible()
+    for key, focused in (("Tab", sure), ("Tab", delete), ("Tab", sure), ("Shift+Tab", delete), ("Tab", sure)):
+        page.keyboard.press(key)
+        expect(focused).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(sure).to_have_count(0)
+    expect(delete).to_be_focused()
+    expect(page.get_by_role("heading", name="Morning News - Alpha Buying")).to_be_visible()
+
+
+def test_the_first_filter_keeps_the_focus(selling: Desk, page: Page) -> None:
+    """What is typed right after the first value of a filter chooses the second, in the same field."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals")
+    seat = page.get_by_role("combobox", name="Seat", exact=True)
+    seat.click()
+    for text in ("Alpha", "Beta"):
+        page.keyboard.type(text, delay=40)
+        page.get_by_role("option").filter(has_text=text).first.wait_for()
+        page.keyboard.press("Enter")
+        settled(page)
+        expect(seat).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(row(page, "Morning News - Beta Media")).to_be_visible()
+    assert {name.split(" - ")[1] for name in names(page)} == {"Alpha Buying", "Beta Media"}
+
+
 def test_a_header_orders_all_rows(selling: Desk, page: Page) -> None:
     """A click on a header orders by it, a second the other way: by a price at the service, by a figure of the
     last days what the report has; the last of the usual columns is in view, and names are whole."""

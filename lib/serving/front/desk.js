@@ -69,6 +69,26 @@ addEventListener("scroll", (event) => {
   dispatchEvent(new Event("resize"))
 }, true)
 
+// Streamlit marks the first item of a menu that opens, but leaves the focus on the menu, where Enter chooses nothing.
+addEventListener("focusin", ({ target }) => target.matches?.("[role=menu]") && target.querySelector("[role=menuitem]")?.focus())
+
+// What a popover opens is at the end of the document, and out of reach from a dialog, which holds the focus: Tab leads
+// from its button into it, and from its ends back. While the focus is outside, Floating UI keeps each tabindex aside.
+const STOPS = "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0'], [data-tabindex='0']"
+
+addEventListener("keydown", (event) => {
+  const body = [...document.querySelectorAll("[data-testid=stPopoverBody]")].at(-1)
+  const button = [...document.querySelectorAll("[data-testid=stPopoverButton][aria-expanded=true]")].at(-1)
+  if (event.key !== "Tab" || !body || !button) return
+  const stops = [...body.querySelectorAll(STOPS)].filter((stop) => (stop.dataset.tabindex ?? stop.tabIndex) >= 0 && stop.checkVisibility())
+  const isIn = event.target === button && !event.shiftKey
+  const isOut = event.target === stops.at(event.shiftKey ? 0 : -1)
+  if (!stops.length || (!isIn && !isOut)) return
+  event.preventDefault()
+  event.stopImmediatePropagation() // a dialog would lead to its own next
+  ;(isIn ? stops[0] : button).focus()
+}, true)
+
 // Streamlit's client adds an entry to the history for whatever its server changes in the address. Where nobody went
 // anywhere (the sign-in led to a screen, a screen named the slicer that it shows), Back would lead to the same again.
 const FILLED_IN = ["project", "slicer"]

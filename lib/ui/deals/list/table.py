@@ -43,6 +43,11 @@ from lib.wire.errors import NotFound, TrancheError
 BY_ID, ID, ID_PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
 WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
 NARROW = "deals_filters_shown"
+# Not by the key of their container: another one would mount the pickers anew, and take the focus from them.
+CLOSED = """<style>@media (max-width: 640px) {
+    [data-testid=stLayoutWrapper]:has(> .st-key-deals_filters),
+    .stMainBlockContainer .st-key-deals_columns { display: none; }
+}</style>"""
 
 
 def draw_by_id(context: PageContext) -> None:
@@ -145,8 +150,9 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             placeholder="Name, deal id, seat, DSP, place, contact",
         )  # fmt: skip
         names = available_filters(entity, does)
-        key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
+        if not _phone_switch(names):
+            st.html(CLOSED)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="deals_filters"):
             filters = {name: _several(context, name) for name in names}
             choice = show_filter.draw(context, entity)
     if choice:
