@@ -41,6 +41,8 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
         "stLayoutWrapper",
         "stMain",
         "stMainBlockContainer",
+        "stPopoverBody",
+        "stPopoverButton",
         "stSidebarCollapseButton",
         "stSidebarNavLink",
         "stTopNavLink",
