@@ -87,11 +87,11 @@ def draw_changes(context: PageContext) -> None:
         return
     fields: list[KeyField | DataField] = [*context.slicer.key_fields, *context.slicer.data_fields]
     if any((field.annotation or "").startswith(GUESS) for field in fields) and st.button(
-        "Confirm guesses",
+        "Confirm all guesses",
         icon=":material/check:",
         type="tertiary",
         key="confirm_guesses",
-        help="The fields marked “a guess” in the table are right as they are",
+        help="All fields of this slicer that are marked “a guess” are right as they are",
     ):
         person = sign_in.person()
         if person is not None and person.role == "admin":
