@@ -171,12 +171,13 @@ def test_price_of_eight_deals(demo: Demo, page: Page) -> None:
 
 
 def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
-    """All deals of a DSP are paused with five clicks, and one more undoes it for exactly those."""
+    """All deals of a DSP are paused with five clicks and Escape; one more undoes it for exactly those."""
     mouse, dialog = Mouse(page, demo), page.get_by_role("dialog")
     before = {one.id: one.is_active for one in demo.deals.everything(DemandDeal)}
     of_dsp = {one.id for one in demo.deals.everything(DemandDeal, dsp=2)}
     mouse.click(page.get_by_role("combobox", name="DSP"))
     mouse.click(page.get_by_role("option", name="Birch Buying Desk"))
+    page.keyboard.press("Escape")  # the list stays open, for a second value
     mouse.click(button(page, "Pause or resume"))
     mouse.click(page.get_by_role("menuitem", name=f"Pause all {len(of_dsp)}"))
     mouse.click(button(dialog, "Pause"))
