@@ -37,6 +37,9 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "story-change": (DEAL, ("Change",)),
     "story-buyer": ("deals?deals_kind=Deals&open=demand_deals-37", ("Delivery",)),
     "story-answer": ("deals?deals_kind=Deals&open=demand_deals-37", ()),
+    "boards": ("boards", ()),
+    "new-package": ("new_package", ()),
+    "access": ("access", ()),
     "story-repair": (
         "deals?deals_kind=Packages",
         ("Dead targets", "Choose Morning News Display", "Preview removal of 1"),
@@ -57,7 +60,11 @@ PATIENCE_MILLISECONDS = 180_000
 def main() -> None:
     """Take every picture in both color schemes."""
     with tempfile.TemporaryDirectory() as home, desk(Path(home)) as address, sync_playwright() as playwright:
-        chromium = shutil.which("chromium") or shutil.which("google-chrome")
+        chromium = (
+            shutil.which("chromium-headless-shell")
+            or shutil.which("chromium")
+            or shutil.which("google-chrome")
+        )
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for scheme in get_args(Scheme):
             photograph(browser, address, scheme, sys.argv[1:])

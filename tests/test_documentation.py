@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from documents import DOCUMENTS, ROOT
 
@@ -93,6 +94,16 @@ def test_no_flow_takes_more_files_than_written() -> None:
     }
     assert not more
     assert all(trace.functions for trace in found.values())
+
+
+@pytest.mark.parametrize("slicer", ["delivery", "curation"])
+def test_the_demo_is_explained(slicer: str) -> None:
+    """docs/demo.md has a row for each field of the demo, with its label, its name and what it counts."""
+    text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8").split(f"## The slicer {slicer}")[1]
+    definition = yaml.safe_load((ROOT / "lib" / "demo" / f"{slicer}.yaml").read_text(encoding="utf-8"))
+    for field in (*definition["key_fields"], *definition["data_fields"]):
+        meaning = field.get("annotation") or field.get("formula_description", "")
+        assert f"| {field['description']} | `{field['name']}` | {meaning}" in text
 
 
 def test_one_version() -> None:

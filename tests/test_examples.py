@@ -1,4 +1,4 @@
-"""Every example of README and docs works as it is written: shell, Python, YAML and TOML."""
+"""Every example of README and docs works as it is written: shell, Python, JavaScript, YAML and TOML."""
 
 import contextlib
 import io
@@ -23,8 +23,8 @@ from documents import DOCUMENTS, ROOT, blocks
 ADDRESS = "http://localhost:8501"
 TEMPORARY = "/tmp/"  # noqa: S108
 ROWS = 10_000
-RUN = ("sh", "python")
-READ = ("", "csv", "yaml", "toml", "json", "nginx", "mermaid")
+RUN = ("sh", "python", *(["js"] if shutil.which("node") else []))
+READ = ("js", "", "csv", "yaml", "toml", "json", "nginx", "mermaid")
 PASSWORDS = "a long enough password\n" * 2
 WITH_EXAMPLES = [path for path in DOCUMENTS if any(block.language in RUN for block in blocks(path))]
 
@@ -74,6 +74,9 @@ class Reader:
     def run(self, language: str, text: str) -> None:
         """Run one block as it stands there, at the address of the test and below its folder."""
         block = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
+        if language == "js":
+            (self.folder / "block.mjs").write_text(block)
+            block = "node block.mjs"
         self.printed = self._run_script(block) if language == "python" else self._run_shell(block)
 
     def _run_shell(self, commands: str) -> str:

@@ -21,6 +21,7 @@ from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import page_scripts, problems, reader, retry, screens, session_cache, sign_in, slicer_info
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.sign_in_methods import TO_TRY
 from lib.wire.errors import TrancheError
 
 CONTEXT = "page_context"
@@ -164,7 +165,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
             if mark is not None:
                 mark(clients)
             if settings.demo:
-                st.badge("Demo", icon=":material/science:", color="orange")
+                st.badge("Demo", icon=":material/science:", color="orange", help=TO_TRY)
             _draw_menu(person)
     if pair is None:
         context = PageContext(person, "", "", NO_SLICER, clients, slot=slot)

@@ -25,6 +25,9 @@ DEMO_PEOPLE = {
     "manager": "Also sets up deals",
     "admin": "Manages people and permissions",
 }
+TO_TRY = (
+    "To begin, choose the slicer *curation*; impressions fell, and *What moved* finds the deal that did it."
+)
 PROBLEM, REFUSALS = "sign_in_problem", "sign_in_refusals"
 FIELDS = {"Form name": "Sign in", "Username": "Name", "Password": "Password", "Login": "Sign in"}
 METHOD, IS_TRIED = "company", "company_tried"
@@ -105,7 +108,7 @@ class DemoButtons(SignInMethod):
             return
         st.info(
             "This is a demo with made-up data. Sign in as one of three people with a click, or type "
-            f"their name and the password `{DEMO_PASSWORD}`.",
+            f"their name and the password `{DEMO_PASSWORD}`. {TO_TRY}",
             icon=":material/science:",
         )
         with st.container(horizontal=True):
