@@ -26,7 +26,7 @@ from lib.deals.models import (
 from lib.deals.reading import OWN, Codec, Page, refusal
 from lib.deals.warnings import HEADER, RULED, Case, DealWarning, judge
 from lib.wire import call, exact
-from lib.wire.call import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, Forbidden, NotFound, Unsupported
 
 PATH, BATCH = "/api", "/demand_deals/batch"
@@ -180,7 +180,7 @@ class Deals:
         `honors_keys`: it creates once what is asked for twice with one idempotency key; else no key is sent,
         and nothing is asked for twice.
         """
-        self._http, self._credential, self._patience = http, credential(token), patience
+        self._http, self._credential, self._patience = http, token, patience
         self._header, self._scheme = header, scheme
         self._codec = codec
         self.abilities = replace(abilities or Abilities(), repeats=honors_keys)

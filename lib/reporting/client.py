@@ -25,7 +25,7 @@ from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, RecordsQ
 from lib.slicers import formulas
 from lib.slicers.models import EXTENSIONS, DataField, Order, OwnField, Slicer
 from lib.wire import call
-from lib.wire.call import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 from lib.wire.filters import COMPARE
 
@@ -72,7 +72,7 @@ class Reporting:
     """
 
     def __init__(self, http: httpx.Client, token: str | Credential, patience: call.Patience = ONCE) -> None:
-        self._http, self._credential, self._patience = http, credential(token), patience
+        self._http, self._credential, self._patience = http, token, patience
 
     def info(self, query: InfoQuery) -> Slicer:
         return describe(self._request("info", query.model_dump(), JSON, responses.slicer))

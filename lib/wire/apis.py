@@ -19,36 +19,26 @@ from lib.wire.policy import inline_scripts, policy
 from lib.wire.problems import answer_problems
 from lib.wire.schemas import Schema
 
-PREFIX = "/openapi/"
-TOKENS = "/oauth2/"  # both APIs need a token: how to get one is in both documents
-SLASHED = ("/api/", TOKENS)
 APIS = {"reporting": "/API/", "deals": "/api/"}
 TITLE = "Tranche"
-OWN = frozenset({"/healthz", "/readyz", "/metrics"})
-PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
 ASSETS = "/docs/assets"
-SMALLEST_TO_COMPRESS = 16 * 1024
-LOOPBACK = frozenset({"127.0.0.1", "::1"})
-PACKED_TYPES = (
-    "application/vnd.apache.arrow.stream",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-)
+TOKENS = "/oauth2/"
 
 
-def add_documents(app: FastAPI) -> None:
-    """Let the application answer `/openapi/reporting.json` and `/openapi/deals.json`."""
-    for name in APIS:
-        path = f"{PREFIX}{name}.json"
-        app.add_api_route(path, _document(name), include_in_schema=False)
+@cache
+def _document(name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
+    # FastAPI keeps each handler for ever, so none may hold an application.
+    async def answer(request: Request) -> JSONResponse:
+        return JSONResponse(_of_api(request.app.openapi(), name))
+
+    return answer
 
 
-def of_api(whole: Schema, name: str) -> Schema:
+def _of_api(whole: Schema, name: str) -> Schema:
     """The document of one API, from that of the whole application."""
-    paths = {
-        path: operations
-        for path, operations in whole["paths"].items()
-        if path.startswith((APIS[name], TOKENS))
-    }
+    # Both APIs need a token: how to get one is in both documents.
+    prefixes = (APIS[name], TOKENS)
+    paths = {path: operations for path, operations in whole["paths"].items() if path.startswith(prefixes)}
     info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
     components, names = whole["components"], _references(paths)
     while deeper := set().union(*(_references(components["schemas"][name]) for name in names)) - names:
@@ -63,15 +53,6 @@ def of_api(whole: Schema, name: str) -> Schema:
 def _references(part: Schema) -> set[str]:
     """The names of the components that a part of the document refers to."""
     return set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(part)))
-
-
-@cache
-def _document(name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
-    # FastAPI keeps each handler for ever, so none may hold an application.
-    async def answer(request: Request) -> JSONResponse:
-        return JSONResponse(of_api(request.app.openapi(), name))
-
-    return answer
 
 
 def api(
@@ -105,7 +86,8 @@ def api(
     app.add_middleware(TrailingSlash)
     app.add_middleware(HeadRequests)
     answer_problems(app)
-    add_documents(app)
+    for name in APIS:
+        app.add_api_route(f"/openapi/{name}.json", _document(name), include_in_schema=False)
     app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
     app.add_api_route("/docs", _documentation, include_in_schema=False, response_class=HTMLResponse)
     return app
@@ -139,6 +121,10 @@ class _WrappedApp(FastAPI):
         return self._around(super().build_middleware_stack())
 
 
+OWN = frozenset({"/healthz", "/readyz", "/metrics"})
+PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
+
+
 class Apis:
     """ASGI middleware: paths of the APIs go to `api`, everything else to the application behind it."""
 
@@ -149,6 +135,14 @@ class Apis:
         path = scope.get("path", "")
         to_api = scope["type"] == "http" and (path in OWN or path.startswith(PREFIXES))
         await (self._api if to_api else self._desk)(scope, receive, send)
+
+
+SMALLEST_TO_COMPRESS = 16 * 1024
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+PACKED_TYPES = (
+    "application/vnd.apache.arrow.stream",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 
 
 class Compression:
@@ -166,6 +160,9 @@ class Compression:
         client = scope.get("client")
         is_here = client is None or client[0] in LOOPBACK
         await (self._plain if is_here else self._gzip)(scope, receive, send)
+
+
+SLASHED = ("/api/", TOKENS)
 
 
 class TrailingSlash:
@@ -211,24 +208,19 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         length = Headers(scope=scope).get("content-length", "0")
+        announced_size = int(length) if length.isdecimal() else 0
         size = 0
 
         async def receive_part() -> Message:
             # Raised where the body is read, inside the route, so that the handlers of errors answer it.
             nonlocal size
-            if length.isdecimal() and int(length) > self._max_bytes:
-                raise self._too_large()
-            message = await receive()
+            message: Message = {} if announced_size > self._max_bytes else await receive()
             size += len(message.get("body", b""))
-            if size > self._max_bytes:
-                raise self._too_large()
+            if max(size, announced_size) > self._max_bytes:
+                raise HTTPException(413, f"The request is larger than the {self._max_bytes:,} bytes allowed")
             return message
 
-        await self._app(scope, receive_part, send)
-        return None
-
-    def _too_large(self) -> HTTPException:
-        return HTTPException(413, f"The request is larger than the {self._max_bytes:,} bytes allowed")
+        return await self._app(scope, receive_part, send)
 
 
 def _documentation() -> HTMLResponse:

@@ -8,9 +8,9 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -20,50 +20,29 @@ from lib.wire.deadline import Deadline, track
 
 Answer = TypeVar("Answer")
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
-DOWNLOAD_STEP = 64 * 1024
-ENCODINGS = ("gzip", "deflate", "identity", "")
-_TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
-_FIRST_PAUSE = 0.2
-_LONGEST_PAUSE = 5.0
-_NAMES = re.compile(r"'[^']*'")
 
 
-class Credential(Protocol):
+class Credential:
     """The source of a client's token."""
 
     def token(self) -> str:
         """A token that should work now. Raises the token service's refusal, or ServiceProblem."""
+        raise NotImplementedError
 
     def renew(self, old_token: str) -> str | None:
         """Another token than the one that was refused; None where there is no other."""
-
-
-class Permanent:
-    """A permanent token."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def token(self) -> str:
-        return self._text
-
-    def renew(self, old_token: str) -> str | None:
-        """None: a permanent token can't be renewed."""
         return None
 
 
-def credential(token: "str | Credential") -> Credential:
-    """The credential of a token's text."""
-    return Permanent(token) if isinstance(token, str) else token
-
-
-def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answer:
+def in_the_name_of(credential: str | Credential, ask: Callable[[str], Answer]) -> Answer:
     """Call `ask` with a token; if that is refused and can be renewed, once more with the new one.
 
-    A refused request did nothing, so that writing ones may be repeated too (RFC 9110, 15.5.2).
-    All of it has one request id, which an error carries.
+    A text is a permanent token. A refused request did nothing, so that writing ones may be repeated too
+    (RFC 9110, 15.5.2). All of it has one request id, which an error carries.
     """
     with request_ids.asking():
+        if isinstance(credential, str):
+            return ask(credential)
         token = credential.token()
         try:
             return ask(token)
@@ -128,6 +107,11 @@ class Patience:
         )
 
 
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
+_TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
+
+
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
     """The whole answer, read into memory.
 
@@ -135,27 +119,36 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
     ResponseTimeout (not within the deadline), MalformedResponse (not encoded as its headers say) or TooLarge
     (more than `max_bytes`).
     """
-    # A repeat of what may have succeeded would do it twice: `retries` is 0 for what is not idempotent.
-    for attempt in range(request.retries):
+    attempt = 0
+    while True:
         answer: httpx.Response | errors.Unreachable
         try:
-            answer = _once(http, request)
-        except errors.CircuitOpen:
-            raise
+            with stream(http, request) as (response, pieces):
+                body = b"".join(pieces)
+            # The body is decoded by now: with these headers httpx would decode it once more.
+            headers = [pair for pair in response.headers.multi_items() if pair[0] not in _TRANSFER_HEADERS]
+            code = response.status_code
+            answer = httpx.Response(code, headers=headers, content=body, request=response.request)
+            is_final = code not in PASSING
         except errors.Unreachable as error:
-            answer = error
-        response = answer if isinstance(answer, httpx.Response) else None
-        if response is not None and response.status_code not in PASSING:
-            return response
-        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)  # doubling, with full jitter
-        wait = max(retry_after(response), random.uniform(0, longest))  # noqa: S311
-        remaining = request.deadline.remaining()
-        if wait > WAITED_FOR or (remaining is not None and wait >= remaining):
+            answer, is_final = error, isinstance(error, errors.CircuitOpen)
+        # A repeat of what may have succeeded would do it twice: `retries` is 0 for what is not idempotent.
+        is_final = is_final or attempt == request.retries
+        if not is_final:
+            longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)  # doubling, with full jitter
+            least = retry_after(answer) if isinstance(answer, httpx.Response) else 0.0
+            wait = max(least, random.uniform(0, longest))  # noqa: S311
+            remaining = request.deadline.remaining()
+            is_final = wait > WAITED_FOR or (remaining is not None and wait >= remaining)
+        if is_final:
             if isinstance(answer, errors.Unreachable):
                 raise answer
             return answer
         pause(wait)
-    return _once(http, request)
+        attempt += 1
+
+
+_NAMES = re.compile(r"'[^']*'")
 
 
 @contextmanager
@@ -164,38 +157,55 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    breaker = request.breaker
-    watching: AbstractContextManager[Callable[[httpx.Response], None] | None]
-    watching = nullcontext() if breaker is None else breaker.watching()
-    with watching as responses, _family(request.deadline), sockets.until(request.deadline):
-        headers = {"Accept-Encoding": "gzip, deflate", **(request.headers or {})}
-        if request_id := request_ids.current():
-            headers[request_ids.HEADER] = request_id
-        timeout = _timeout(http, request)
-        parts = {"json": request.json, "content": request.content, "headers": headers, "timeout": timeout}
-        response = http.send(http.build_request(request.method, request.path, **parts), stream=True)
-        if responses is not None:
-            responses(response)
+    deadline = request.deadline
+    headers = {"Accept-Encoding": "gzip, deflate", **(request.headers or {})}
+    if request_id := request_ids.current():
+        headers[request_ids.HEADER] = request_id
+    with request.breaker.watching() if request.breaker else nullcontext() as responses:
+        remaining = deadline.remaining()
+        if remaining == 0:
+            raise _timeout_error(deadline)
+        limits = http.timeout.as_dict()
+        if remaining is not None:
+            limits = {kind: min(remaining, remaining if own is None else own) for kind, own in limits.items()}
+        outgoing = http.build_request(
+            request.method,
+            request.path,
+            json=request.json,
+            content=request.content,
+            headers=headers,
+            timeout=httpx.Timeout(**limits),
+        )
+        # The sentences are our own: those of httpx may have the URL, which may be confidential.
         try:
-            yield response, _pieces(response, request)
-        finally:
-            response.close()
+            with sockets.until(deadline), closing(http.send(outgoing, stream=True)) as response:
+                if responses is not None:
+                    responses(response)
+                yield response, _pieces(response, request)
+        except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
+            raise _timeout_error(deadline) from error
+        except httpx.ConnectTimeout as error:
+            raise errors.Unreachable("The service could not be reached in time") from error
+        except httpx.ConnectError as error:
+            why = _NAMES.sub("its name", str(error))
+            raise errors.Unreachable(f"The service could not be reached: {why}") from error
+        except httpx.DecodingError as error:
+            raise errors.MalformedResponse("The answer is not encoded as its headers say") from error
+        except httpx.ProxyError as error:
+            raise errors.Unreachable("The proxy before the service refused the connection") from error
+        except httpx.TransportError as error:
+            raise errors.Unreachable("The connection to the service was lost") from error
 
 
-def _once(http: httpx.Client, request: Call) -> httpx.Response:
-    with stream(http, request) as (response, pieces):
-        body = b"".join(pieces)
-    # The body is decoded by now: with these headers httpx would decode it once more.
-    headers = [pair for pair in response.headers.multi_items() if pair[0] not in _TRANSFER_HEADERS]
-    return httpx.Response(response.status_code, headers=headers, content=body, request=response.request)
+DOWNLOAD_STEP = 64 * 1024
+_ENCODINGS = ("gzip", "deflate", "identity", "")
 
 
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     """The decoded body, within the call's deadline and size."""
-    # Raise MalformedResponse for an answer that is compressed twice, or more than a thousandfold. Gzip
-    # within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
-    encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    if encoding not in ENCODINGS:
+    # An answer that is compressed twice is none of ours: gzip within gzip turns hundreds of bytes into a
+    # gigabyte before there is a piece to count.
+    if response.headers.get("Content-Encoding", "").strip().lower() not in _ENCODINGS:
         raise errors.MalformedResponse("The answer is encoded in a way that was not asked for")
     size = renewal_size = 0
     for piece in response.iter_bytes():
@@ -210,40 +220,8 @@ def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
         yield piece
 
 
-@contextmanager
-def _family(deadline: Deadline) -> Iterator[None]:
-    """Convert the exceptions of httpx to our own, without the URL, which may be confidential."""
-    try:
-        yield
-    except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
-        raise _timeout_error(deadline) from error
-    except httpx.ConnectTimeout as error:
-        raise errors.Unreachable("The service could not be reached in time") from error
-    except httpx.ConnectError as error:
-        why = _NAMES.sub("its name", str(error))
-        raise errors.Unreachable(f"The service could not be reached: {why}") from error
-    except httpx.DecodingError as error:
-        raise errors.MalformedResponse("The answer is not encoded as its headers say") from error
-    except httpx.ProxyError as error:
-        raise errors.Unreachable("The proxy before the service refused the connection") from error
-    except httpx.TransportError as error:
-        raise errors.Unreachable("The connection to the service was lost") from error
-
-
 def _timeout_error(deadline: Deadline) -> errors.Abandoned | errors.ResponseTimeout:
     if deadline.is_abandoned:
         return errors.Abandoned("The caller is gone")
     within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
     return errors.ResponseTimeout(f"The service did not answer {within}")
-
-
-def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
-    """The client's time-outs, none longer than what is left of the deadline."""
-    remaining = request.deadline.remaining()
-    if remaining is None:
-        return http.timeout
-    if remaining == 0:
-        raise _timeout_error(request.deadline)
-    limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
-    connect, read, write, pool = (remaining if own is None else min(remaining, own) for own in limits)
-    return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)

@@ -8,15 +8,13 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from lib.wire.text import unescape
 
-MOST_ROWS, LARGEST = 100, 200_000
+MOST_ROWS = 100
+LARGEST = 200_000
 DELIMITERS = (",", ";", "\t")
-DIGITS, COMMA = re.compile(r"[0-9.,]+"), re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
-POINT = re.compile(r"[0-9]*\.([0-9]{1,2}|[0-9]{4,})")
-SLASHES = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})(.*)")
 
 
 @dataclass(frozen=True)
@@ -68,18 +66,6 @@ class CsvTable:
     notes: tuple[str, ...] = ()
 
 
-@dataclass
-class _Reading:
-    """Rows and faults as far as the text is read."""
-
-    shape: CsvShape
-    rows: list[CsvRow] = field(default_factory=list)
-    faults: list[CsvFault] = field(default_factory=list)
-
-    def wrong(self, line: int, text: str) -> None:
-        self.faults.append(CsvFault(line, text))
-
-
 def read(text: str, shape: CsvShape) -> CsvTable:
     """The table; delimited by commas, semicolons or tabs, as its first line is.
 
@@ -87,10 +73,10 @@ def read(text: str, shape: CsvShape) -> CsvTable:
     them, where its own cells settle that: they are then as we write them, and `notes` say so. A date that
     could be two days is a fault, wherever the file is read.
     """
-    reading = _Reading(shape)
+    rows: list[CsvRow] = []
+    faults: list[CsvFault] = []
     content = text.removeprefix("\ufeff")
-    first = content.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=first.count)
+    delimiter = max(DELIMITERS, key=content.split("\n", 1)[0].count)
     records = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     titles: list[str] | None = None
     line = 1
@@ -100,26 +86,35 @@ def read(text: str, shape: CsvShape) -> CsvTable:
             if not any(cells):
                 pass
             elif titles is None:
-                titles = _titles(cells, line, reading)
-                if reading.faults:
+                titles = _titles(cells, line, shape, faults)
+                if faults:
                     break
+            elif len(cells) != len(titles):
+                faults.append(CsvFault(line, f"{len(cells)} cells, but {len(titles)} titles."))
             else:
-                _row(cells, titles, line, reading)
+                named_cells = zip(titles, cells, strict=True)
+                rows.append(CsvRow(line, {title: cell for title, cell in named_cells if title}))
             line = records.line_num + 1
     except csv.Error as error:
-        reading.wrong(line, f"The line can't be read as CSV: {error}.")
+        faults.append(CsvFault(line, f"The line can't be read as CSV: {error}."))
     if titles is None:
-        reading.wrong(1, f"The file is empty. Its first line must be: {', '.join(shape.titles)}.")
-    elif not reading.rows and not reading.faults:
-        reading.wrong(line, f"There are no {shape.rows} below the titles.")
-    if len(reading.rows) > shape.most:
+        text = f"The file is empty. Its first line must be: {', '.join(shape.titles)}."
+        faults.append(CsvFault(1, text))
+    elif not rows and not faults:
+        faults.append(CsvFault(line, f"There are no {shape.rows} below the titles."))
+    if len(rows) > shape.most:
         text = f"A file may have at most {shape.most:,} lines below the titles. Split it."
-        reading.wrong(reading.rows[shape.most].line, text)
+        faults.append(CsvFault(rows[shape.most].line, text))
     notes: list[str] = []
-    rows = _with_plain_dates(reading, notes)
+    plain_rows = _with_plain_dates(rows, shape.dates, faults, notes)
     if delimiter != ",":
-        rows = _with_plain_numbers(rows, shape.numbers, notes)
-    return CsvTable(tuple(rows), tuple(reading.faults), tuple(notes))
+        plain_rows = _with_plain_numbers(plain_rows, shape.numbers, notes)
+    return CsvTable(tuple(plain_rows), tuple(faults), tuple(notes))
+
+
+DIGITS = re.compile(r"[0-9.,]+")
+COMMA = re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
+POINT = re.compile(r"[0-9]*\.([0-9]{1,2}|[0-9]{4,})")
 
 
 def _with_plain_numbers(rows: Sequence[CsvRow], titles: Sequence[str], notes: list[str]) -> Sequence[CsvRow]:
@@ -141,9 +136,13 @@ def _with_plain_numbers(rows: Sequence[CsvRow], titles: Sequence[str], notes: li
     ]
 
 
-def _with_plain_dates(reading: _Reading, notes: list[str]) -> Sequence[CsvRow]:
+SLASHES = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})(.*)")
+
+
+def _with_plain_dates(
+    rows: Sequence[CsvRow], titles: Sequence[str], faults: list[CsvFault], notes: list[str]
+) -> Sequence[CsvRow]:
     """The rows with dates like 2027-04-03, if a date with slashes says which of its numbers is the day."""
-    rows, titles = reading.rows, reading.shape.dates
     matches = [
         (row.line, title, match)
         for row in rows
@@ -156,7 +155,7 @@ def _with_plain_dates(reading: _Reading, notes: list[str]) -> Sequence[CsvRow]:
             first, second, year = match[1].zfill(2), match[2].zfill(2), match[3]
             if first != second and min(first, second) >= "01" and max(first, second) <= "12":
                 days = f"{year}-{first}-{second} or {year}-{second}-{first}"
-                reading.wrong(line, f"{title}: It could be two days: write {days}.")
+                faults.append(CsvFault(line, f"{title}: It could be two days: write {days}."))
         return rows
     order, day, month = ("day/month/year", 1, 2) if is_day_first else ("month/day/year", 2, 1)
     notes.append(f"Dates with slashes were read as {order}.")
@@ -178,28 +177,16 @@ def template(shape: CsvShape) -> bytes:
     return (",".join(shape.titles) + "\r\n").encode()
 
 
-def _titles(cells: list[str], line: int, reading: _Reading) -> list[str]:
+def _titles(cells: list[str], line: int, shape: CsvShape, faults: list[CsvFault]) -> list[str]:
     """The titles in the order of the file, as we write them; unknown, double and missing ones are faults."""
-    title_of = {title.casefold().replace("_", " "): title for title in reading.shape.titles}
+    title_of = {title.casefold().replace("_", " "): title for title in shape.titles}
     titles = [title_of.get(" ".join(cell.casefold().replace("_", " ").split()), "") for cell in cells]
-    for cell, title in zip(cells, titles, strict=True):
-        if not title:
-            reading.wrong(
-                line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(reading.shape.titles)}."
-            )
-    for title in dict.fromkeys(filter(None, titles)):
-        if titles.count(title) > 1:
-            reading.wrong(line, f"The column {title} is given twice.")
-    for title in reading.shape.required:
-        if title not in titles:
-            reading.wrong(line, f"The column {title} is missing.")
+    unknown = [cell[:50] for cell, title in zip(cells, titles, strict=True) if not title]
+    double = [title for title in dict.fromkeys(filter(None, titles)) if titles.count(title) > 1]
+    problems = [
+        *(f"Unknown column '{cell}'. Known are: {', '.join(shape.titles)}." for cell in unknown),
+        *(f"The column {title} is given twice." for title in double),
+        *(f"The column {title} is missing." for title in shape.required if title not in titles),
+    ]
+    faults += [CsvFault(line, problem) for problem in problems]
     return titles
-
-
-def _row(cells: list[str], titles: list[str], line: int, reading: _Reading) -> None:
-    if len(cells) != len(titles):
-        reading.wrong(line, f"{len(cells)} cells, but {len(titles)} titles.")
-        return
-    reading.rows.append(
-        CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title})
-    )

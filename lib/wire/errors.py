@@ -406,14 +406,12 @@ def _flat(fields: Any, where: str = "") -> Iterator[str]:
 
 def suggestion(name: str, names: list[str]) -> str:
     """`; did you mean '…'?` for the nearest of `names`, by whole name or by its last dotted parts."""
-    tails = {tail: full for full in names for tail in _tails(full)}
+    tails: dict[str, str] = {}
+    for full in names:
+        parts = full.split(".")
+        tails |= {".".join(parts[start:]): full for start in range(1, len(parts))}
     near = difflib.get_close_matches(name, [*names, *tails], n=1, cutoff=0.6)
     return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
-
-
-def _tails(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[start:]) for start in range(1, len(parts))]
 
 
 def requirement(kind: str, context: Mapping[str, Any] | None = None) -> str:

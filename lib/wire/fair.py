@@ -85,10 +85,21 @@ class FairPool:
     def _serve(self) -> None:
         while turn := self._next():
             caller, (future, work) = turn
-            _settle(future, work)
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(work())
+                except BaseException as error:
+                    future.set_exception(error)
             # A thread that waits would keep the last answer in memory.
             del turn, future, work
-            self._finish(caller)
+            with self._condition:
+                self._running[caller] -= 1
+                if not self._running[caller]:
+                    del self._running[caller]
+                # This thread takes what waits; to wake another for nothing costs a small question its
+                # interpreter.
+                if self._waiting:
+                    self._condition.notify()
 
     def _next(self) -> tuple[Hashable, Work] | None:
         """The first work of the caller whose turn it is; waits for it. None once the thread is to end."""
@@ -109,21 +120,3 @@ class FairPool:
         is_ahead_idle = not any(isinstance(caller, Ahead) for caller in self._running)
         ahead = next((caller for caller in ready if is_ahead_idle), NOBODY)
         return next((caller for caller in ready if not isinstance(caller, Ahead)), ahead)
-
-    def _finish(self, caller: Hashable) -> None:
-        with self._condition:
-            self._running[caller] -= 1
-            if not self._running[caller]:
-                del self._running[caller]
-            # this thread takes what waits; to wake another for nothing costs a small question its interpreter
-            if self._waiting:
-                self._condition.notify()
-
-
-def _settle(future: "Future[Any]", work: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        future.set_result(work())
-    except BaseException as error:
-        future.set_exception(error)

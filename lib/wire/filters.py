@@ -24,10 +24,6 @@ COMPARE: dict[DataMatch, Callable[[Any, float], Any]] = {
 }  # fmt: skip
 
 
-def _flag(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
-
-
 def _text(value: Any) -> Any:
     """Converts numbers to text; whole floats to whole numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -44,7 +40,7 @@ def _texts(value: Any) -> Any:
 
 Flag = Annotated[
     Literal[0, 1],
-    BeforeValidator(_flag),
+    BeforeValidator(lambda value: int(value) if isinstance(value, bool) else value),
     WithJsonSchema({"anyOf": [{"type": "integer", "enum": [0, 1]}, {"type": "boolean"}]}),
 ]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
@@ -68,20 +64,14 @@ class Filter(Value):
 
 def describe(filters: Iterable[Filter]) -> str:
     """Filters in words, by the names of their fields: `seat equals 3, 7; country not equals US`."""
-    return "; ".join(_describe(filter_) for filter_ in filters)
-
-
-def _describe(filter_: Filter) -> str:
-    options = " ".join(
-        sentence
-        for sentence, is_on in (
-            ("in any case", filter_.case_insensitive),
-            ("or by description", filter_.search_mappings),
-        )
-        if is_on
-    )
-    values = ", ".join(value or '""' for value in filter_.value)
-    return f"{filter_.name} {filter_.match} {values}{f' ({options})' if options else ''}"
+    descriptions = []
+    for filter_ in filters:
+        values = ", ".join(value or '""' for value in filter_.value)
+        options = ["in any case"] if filter_.case_insensitive else []
+        options += ["or by description"] if filter_.search_mappings else []
+        suffix = f" ({' '.join(options)})" if options else ""
+        descriptions.append(f"{filter_.name} {filter_.match} {values}{suffix}")
+    return "; ".join(descriptions)
 
 
 @dataclass(frozen=True)
@@ -108,8 +98,6 @@ RULES: dict[Match, Rule] = {
     "begins with": Rule("begins with", str.startswith, "begins with", "starts"),
     "ends with": Rule("ends with", str.endswith, "ends with", "ends"),
 }
-
-
 BY_CODE: dict[str, Match] = {rule.code: match for match, rule in RULES.items()}
 
 

@@ -27,8 +27,17 @@ def folder(path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
-    with _temporary_file(path, text) as temporary, _write_whole(path):
-        temporary.replace(path)
+    with _write_whole(folder(path.parent)):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with _write_whole(path):
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 def closed_to_others() -> None:
@@ -85,21 +94,6 @@ def process_lock(path: Path, *, is_shared: bool = False) -> Iterator[int]:
             yield 0
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _temporary_file(path: Path, text: str) -> Iterator[Path]:
-    """A temporary file in the same folder with this text, synced to disk; removed afterwards."""
-    with _write_whole(folder(path.parent)):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with _write_whole(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

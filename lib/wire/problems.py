@@ -20,10 +20,6 @@ from lib.wire import errors, request_ids
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
-DEALS = "/api/"
-TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
-NO_METHOD = 405
-METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 NO_STORE = {"Cache-Control": "no-store"}
 OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
 AWAY_SECONDS = 5  # after which a caller may ask again
@@ -37,10 +33,6 @@ def _reporting(status: str, reason: str) -> Body:
 def _oauth(status: str, reason: str) -> Body:
     """RFC 6749, 5.2. It has no word for a failure of the service itself; these are of its 4.1.2.1."""
     return {"error": OAUTH_ERRORS.get(status, "invalid_request"), "error_description": reason}
-
-
-def _plain(status: str, reason: str) -> Body:
-    return {"detail": reason}
 
 
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
@@ -73,55 +65,48 @@ def problem(path: str, error: errors.TrancheError, http: int | None = None) -> J
     if error.http == errors.UNAVAILABLE and not isinstance(error, errors.Misconfigured):
         headers["Retry-After"] = str(AWAY_SECONDS)
         status = "timeout" if shape is _oauth else status
-    return JSONResponse((shape or _plain)(status, error.reason), http or error.http, headers)
+    body = {"detail": error.reason} if shape is None else shape(status, error.reason)
+    return JSONResponse(body, http or error.http, headers)
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Let `app` answer every failure in the words of this module."""
+    """Let `app` answer every failure in the words of this module; nothing of an unforeseen one is told."""
     handlers: dict[type[Exception], Any] = {
-        errors.TrancheError: _own,
+        errors.TrancheError: lambda request, error: problem(request.url.path, error),
         HTTPException: _framework,
         RequestValidationError: _invalid,
         ClientDisconnect: _client_disconnect,
-        Exception: _unforeseen,
+        Exception: lambda request, _: problem(request.url.path, errors.InternalError()),
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
 
 
-def _own(request: Request, error: errors.TrancheError) -> Response:
-    return problem(request.url.path, error)
+METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 
 
 def _framework(request: Request, error: HTTPException) -> Response:
-    path = request.url.path
+    path, code = request.url.path, error.status_code
     reasons = {
         404: f"There is no {path}; see /docs",
         405: f"{path} does not answer {request.method}; see /docs for the methods that it has",
     }
-    kind = errors.BadRequest if error.status_code < 500 else errors.InternalError
-    code = (
-        TOO_LARGE.get(error.status_code, error.status_code) if path.startswith(DEALS) else error.status_code
-    )
-    answer = problem(path, kind(reasons.get(error.status_code, str(error.detail))), code)
+    kind = errors.BadRequest if code < 500 else errors.InternalError
+    # The deals specification, Errors: 504, request too large.
+    public_code = 504 if code == 413 and path.startswith("/api/") else code
+    answer = problem(path, kind(reasons.get(code, str(error.detail))), public_code)
     answer.headers.update(error.headers or {})
-    if error.status_code == NO_METHOD:
-        answer.headers["Allow"] = ", ".join(method for method in METHODS if _has_route(request, method))
+    if code == 405:
+        # The header that the framework sends names the methods of the first route of a path, not of all. HEAD
+        # is answered as GET.
+        scope = {name: value for name, value in request.scope.items() if name != "fastapi"}
+        answer.headers["Allow"] = ", ".join(
+            method
+            for method in METHODS
+            for method_scope in [scope | {"method": "GET" if method == "HEAD" else method}]
+            if any(route.matches(method_scope)[0] is Match.FULL for route in request.app.routes)
+        )
     return answer
-
-
-def _has_route(request: Request, method: str) -> bool:
-    """Whether there is a route for the request's path with this method; HEAD is answered as GET."""
-    # The header that the framework sends names the methods of the first route of a path, not of all.
-    scope = {name: value for name, value in request.scope.items() if name != "fastapi"}
-    scope["method"] = "GET" if method == "HEAD" else method
-    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
-
-
-def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:
-    """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
-    log.info("%s %r: the request broke off", request.method, request.url.path)
-    return problem(request.url.path, errors.BadRequest("The request ended early"))
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -132,6 +117,7 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
     return problem(request.url.path, errors.BadRequest("; ".join(lines)))
 
 
-def _unforeseen(request: Request, error: Exception) -> Response:
-    """The response to an unexpected error, without internal details; the server logs the traceback."""
-    return problem(request.url.path, errors.InternalError())
+def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:
+    """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
+    log.info("%s %r: the request broke off", request.method, request.url.path)
+    return problem(request.url.path, errors.BadRequest("The request ended early"))

@@ -60,17 +60,13 @@ def client(address: str, ca_file: Path | None, **options: Any) -> httpx.Client:
     is not for a proxy elsewhere.
     """
     direct = DIRECT if is_loopback(urlsplit(address).hostname or "") else None
-    verify = _trust(ca_file)
+    verify: ssl.SSLContext | bool = True
+    if ca_file is not None:
+        try:
+            verify = ssl.create_default_context(cafile=str(ca_file))
+        except (OSError, ssl.SSLError) as error:
+            raise Misconfigured(f"ca_file {ca_file} can't be read as certificates: {error}") from None
     return keep_deadline(httpx.Client(follow_redirects=False, mounts=direct, verify=verify, **options))
-
-
-def _trust(ca_file: Path | None) -> ssl.SSLContext | bool:
-    if ca_file is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=str(ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise Misconfigured(f"ca_file {ca_file} can't be read as certificates: {error}") from None
 
 
 def keep_deadline(http: httpx.Client) -> httpx.Client:

@@ -58,7 +58,9 @@ def fault(text: str) -> str:
     """
     if character := unstorable(text):
         return character
-    if text.strip() and not any(_is_visible(character) for character in text):
+    if text.strip() and all(
+        character in BLANK or unicodedata.category(character) in UNSEEN for character in text
+    ):
         return "has no visible character"
     for found_at in INVISIBLE.finditer(text):
         if not _is_needed(text, at := found_at.start()):
@@ -115,10 +117,6 @@ def is_email(text: str) -> bool:
 def is_mailable(text: str) -> bool:
     """Whether mail can be sent to this address: one address in ASCII (RFC 5321), without quotes."""
     return is_email(text) and MAILABLE.fullmatch(text) is not None
-
-
-def _is_visible(character: str) -> bool:
-    return character not in BLANK and unicodedata.category(character) not in UNSEEN
 
 
 def _is_needed(text: str, at: int) -> bool:

@@ -35,22 +35,6 @@ class _Caller:
     exchange: Future[None] | None = None
     turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def forget(self, now: float) -> None:
-        """Forget requests of more than a minute ago."""
-        while self.times and now - self.times[0] >= WINDOW_SECONDS:
-            self.times.popleft()
-        if self.other_counts:
-            self.other_counts = tuple(count for count in self.other_counts if now - count[0] < WINDOW_SECONDS)
-
-    @property
-    def count(self) -> int:
-        return len(self.times) + sum(count for _, count in self.other_counts or ())
-
-    @property
-    def first(self) -> float:
-        """The time of the first of them."""
-        return min([*islice(self.times, 1), *(at for at, _ in self.other_counts or ())])
-
 
 class Throttle:
     """The times of each caller's requests in the last minute. Safe among threads.
@@ -88,16 +72,24 @@ class Throttle:
         if state.other_counts is None:
             self._exchange(caller, state, self._take_backlog(state))
         with self._lock:
-            if wait := self._wait(state):
+            now = self._now()
+            while state.times and now - state.times[0] >= WINDOW_SECONDS:
+                state.times.popleft()
+            others = tuple(count for count in state.other_counts or () if now - count[0] < WINDOW_SECONDS)
+            if len(state.times) + sum(count for _, count in others) >= self.a_minute:
+                first = min([*islice(state.times, 1), *(at for at, _ in others)])
+                wait = max(1, math.ceil(first + WINDOW_SECONDS - now))
                 raise Throttled(
                     wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
                 )
-            now = self._now()
             state.times.append(now)
             state.backlog += 1
             is_due = state.backlog >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
-                self._sweep(now)
+                # Callers without a request in the last minute.
+                for other, idle in list(self._callers.items()):
+                    if not idle.times or now - idle.times[-1] >= WINDOW_SECONDS:
+                        del self._callers[other]
         if not is_due or self._share is None:
             return
         backlog = self._take_backlog(state)
@@ -107,14 +99,6 @@ class Throttle:
             if state.exchange is not None:
                 state.exchange.result()
             state.exchange = self._executor.submit(self._exchange, caller, state, backlog)
-
-    def _wait(self, caller: _Caller) -> int:
-        """Seconds until the next request is admitted; 0: it is."""
-        now = self._now()
-        caller.forget(now)
-        if caller.count < self.a_minute:
-            return 0
-        return max(1, math.ceil(caller.first + WINDOW_SECONDS - now))
 
     def _take_backlog(self, state: _Caller) -> int:
         with self._lock:
@@ -132,13 +116,3 @@ class Throttle:
             else:
                 now = self._now()
                 state.other_counts = tuple((now - ago, count) for ago, count in share)
-
-    def _sweep(self, now: float) -> None:
-        """Remove callers without a request in the last minute."""
-        idle = [
-            caller
-            for caller, state in self._callers.items()
-            if not state.times or now - state.times[-1] >= WINDOW_SECONDS
-        ]
-        for caller in idle:
-            del self._callers[caller]

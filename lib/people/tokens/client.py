@@ -34,7 +34,7 @@ class _Grant:
     renew_at: float
 
 
-class TemporaryToken:
+class TemporaryToken(call.Credential):
     """A credential: temporary tokens for one service (deals specification, Temporary token).
 
     One thread asks, the others wait for its answer, a failure too. A refused password is not tried again for

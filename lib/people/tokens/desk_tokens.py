@@ -57,8 +57,8 @@ class DeskTokens:
 
 
 @dataclass(frozen=True)
-class _DeskCredential:
-    """A person's credential for one API of this process."""
+class _DeskCredential(Credential):
+    """A person's credential for one API of this process. Refused with a fresh token, they have no access."""
 
     desk_tokens: DeskTokens
     person: Person
@@ -68,20 +68,12 @@ class _DeskCredential:
     def token(self) -> str:
         return self.desk_tokens.token(self.person, self.api, self.within)
 
-    def renew(self, old_token: str) -> str | None:
-        """None: somebody refused with a fresh token has no access."""
-        return None
-
 
 @dataclass(frozen=True)
-class NoToken:
+class NoToken(Credential):
     """The credential of a caller without a token for an API: using it says which one is missing."""
 
     api: str
 
     def token(self) -> NoReturn:
         raise AccessError(f"This needs a token for the {self.api} API, which the call has not")
-
-    def renew(self, old_token: str) -> str | None:
-        """None: there is no other."""
-        return None

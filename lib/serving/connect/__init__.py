@@ -311,7 +311,9 @@ class LimitedReporting(Reporting):
     until it can be asked for some rows alone, a grant with filters opens nothing there.
     """
 
-    def __init__(self, http: httpx.Client, token: Credential, patience: Patience, person: Person) -> None:
+    def __init__(
+        self, http: httpx.Client, token: str | Credential, patience: Patience, person: Person
+    ) -> None:
         super().__init__(http, token, patience)
         self._person = person
 

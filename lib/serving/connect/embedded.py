@@ -49,7 +49,7 @@ class EmbeddedReporting(Reporting):
     def __init__(
         self,
         http: httpx.Client,
-        token: Credential,
+        token: str | Credential,
         patience: Patience,
         service: ReportingService,
         meter: Meter,

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from lib.people.tokens.client import TemporaryToken
 from lib.settings import Remote, Settings
 from lib.wire.breaker import Breaker
-from lib.wire.call import Credential, Patience, Permanent
+from lib.wire.call import Credential, Patience
 from lib.wire.sockets import client
 
 CONNECTIONS, KEPT_ALIVE = 200, 10
@@ -21,7 +21,7 @@ class Line:
 
     address: str
     http: httpx.Client
-    credential: Credential
+    credential: str | Credential
     patience: Patience
 
     @property
@@ -46,7 +46,7 @@ def deals_line(settings: Settings) -> Line:
 def _line(remote: Remote, name: str, address: str, token: SecretStr | None, service: str) -> Line:
     """A line with the permanent token if there is one, else with temporary tokens."""
     if token is not None:
-        credential: Credential = Permanent(token.get_secret_value())
+        credential: str | Credential = token.get_secret_value()
     else:
         password = remote.service_password.get_secret_value() if remote.service_password else ""
         credential = TemporaryToken(

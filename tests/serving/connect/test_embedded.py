@@ -18,7 +18,6 @@ from lib.reporting.service import AuthorizedRequest
 from lib.serving import connect
 from lib.serving.connect.embedded import EmbeddedReporting
 from lib.slicers.models import Order
-from lib.wire.call import Permanent
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, BadRequest, DeadlineExceeded, InternalError, TrancheError
 from lib.wire.filters import Filter
@@ -35,7 +34,7 @@ def make(installation: connect.Installation) -> Make:
 
     def made(token: str | None = None, within: Deadline | None = None) -> EmbeddedReporting:
         person = installation.people.get("manager")
-        credential = Permanent(token) if token else installation.desk_tokens.of(person, "reporting")
+        credential = token if token else installation.desk_tokens.of(person, "reporting")
         patience = replace(ONCE, within=within)
         return EmbeddedReporting(
             installation.http, credential, patience, installation.reporting, installation.meter
