@@ -101,7 +101,7 @@ class Assessor:
         comparison = both.comparison
         if comparison is None or (gap := comparison.main) is None or gap.last is not None:
             return deal_health
-        if comparison.may_arrive(gap, counts.late):
+        if comparison.may_arrive(gap):
             return deal_health
         finding, *_, advice = both.sentences(is_buyer=False)
         return deal_health.with_fault(discrepancy_sentences.title(gap), finding, advice)

@@ -33,8 +33,8 @@ FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
 FOLLOWS_WITHIN, FOLLOWS_SHARE, LEAST = 1, 0.1, 1e-6
 """The days and the part by which the gap of a later step may differ from the one that it hands on."""
 HALVES = {"spend": 0.005}
-ARRIVES_WITHIN = range(4, 8)
-"""The newest days, at least and at most, whose counts may still be arriving."""
+ARRIVES_WITHIN = 7
+"""The newest days whose counts may still be arriving."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,12 @@ class CountComparison:
         is_alike = abs(both[0] / both[1] - 1) <= FOLLOWS_SHARE
         return is_alike and abs((gap.first - main.first).days) <= FOLLOWS_WITHIN
 
-    def may_arrive(self, gap: Gap, late: int | None) -> bool:
+    def may_arrive(self, gap: Gap) -> bool:
         """Whether a gap lies in the newest days alone, so that the buyer's counts may not be complete yet.
 
-        `late` is after how many days these usually come.
+        When a day was entered tells nothing of it: who enters it the next morning enters an early count.
         """
-        newest = min(max(ARRIVES_WITHIN.start, (late or 0) + 1), ARRIVES_WITHIN[-1])
-        return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < newest
+        return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < ARRIVES_WITHIN
 
 
 def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> CountComparison:

@@ -85,7 +85,7 @@ def _conclusion(
     agreeing = [step for step in comparison.ratios if step not in {gap.step for gap in comparison.gaps}]
     if agreeing:
         yield f"{_list(agreeing)} agree{_ending(agreeing)} {share}."
-    if comparison.may_arrive(main, late):
+    if comparison.may_arrive(main):
         own = reader.own.capitalize()
         usual = f" {own} counts usually come {late} day{'s'[: late != 1]} after a day." if late else ""
         yield f"These are the newest days: their counts may still be arriving.{usual}"
