@@ -25,6 +25,7 @@ from lib.share.alerts.check import check
 from lib.share.documents.documents import Documents
 from lib.share.mail.digest import Digest
 from lib.slicers.definition import Definition
+from lib.slicers.models import Direction, Order
 from lib.slicers.warehouse import Warehouse
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.wire.deadline import Deadline
@@ -199,6 +200,25 @@ def test_a_filter_by_currency_settles_it(settings: Settings, place: str) -> None
     text = json.dumps(PLACES[place](settings, EUR), default=str, ensure_ascii=False)
     assert "606.2" in text or "606 EUR" in text, text
     assert "currencies" not in text.replace("currencies=", ""), text
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_amounts_are_ordered_within_their_currency(settings: Settings, direction: Direction) -> None:
+    """The currency of most records leads: no yen stand above euros; what is in several comes last."""
+    query = AudienceQuery(
+        **question({}, split_by=("country", "account"), data_fields=("spend",)),
+        order_by=(Order(name="spend", direction=direction),),
+    )
+    answer = clients(settings).reporting.audience(query)
+    euros = [("DE", "701"), ("CH", "701")]
+    assert [*answer.names.itertuples(index=False, name=None)] == [
+        *(euros if direction == "desc" else euros[::-1]),
+        ("JP", "703"),
+        ("CH", "702"),
+    ]
+    by_country = query.model_copy(update={"split_by": ("country",)})
+    names = clients(settings).reporting.audience(by_country).names["country"]
+    assert names.tolist() == ["DE", "JP", "CH"]
 
 
 def test_a_sample_reads_the_currency_of_every_record(settings: Settings) -> None:

@@ -36,6 +36,7 @@ class Column:
     about: str = ""
     rank: int = 0
     is_change: bool = False
+    group: str = ""
 
 
 @dataclass(frozen=True)

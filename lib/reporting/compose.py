@@ -1,6 +1,6 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,7 +47,7 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     ranking = atoms(_ranking(query, measures, order))
     # what filters and orders is what is shown: of a page of many rows others are settled for it alone
     sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
-    keys = [_sort_key(sums, part, slicer, measures) for part in order]
+    keys = [key for part in order for key in _sort_keys(sums, part, slicer, measures)]
     places = _order(sums, keys, _passing_rows(sums, query, measures))
     if len(query.split_by) > 1 and len(places) > MAX_SPLIT_ROWS:
         raise BadRequest(f"This split gives {len(places):,} rows, more than {MAX_SPLIT_ROWS:,}")
@@ -134,7 +134,8 @@ def _usual_order(query: Query) -> Sequence[Order]:
     return [Order(name=name) for name in (query.data_fields or ())[:1]]
 
 
-def _sort_key(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures) -> Numbers:
+def _sort_keys(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures) -> Iterator[Numbers]:
+    """The keys of a part of the order. Amounts in two currencies have none: that of most records leads."""
     if order.name in sums.groups:
         column = sums.groups[order.name].cat
         texts = pd.Series(column.categories)
@@ -143,7 +144,13 @@ def _sort_key(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures
         key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
     else:
         key = _values(measures[order.name], sums.rows)
-    return key if order.direction == "asc" else -key
+        currencies = measures[order.name].currency_texts(key, sums.rows.estimate)
+        if currencies is not None:
+            own = pd.Series(currencies).where(~np.isnan(key))
+            records = pd.Series(sums.rows.records).groupby(own).sum().sort_index()
+            ranks = records.rank(method="first", ascending=False)
+            yield np.asarray(own.map(ranks), dtype=np.float64)
+    yield key if order.direction == "asc" else -key
 
 
 def _take(aggregate: Aggregate, page: Places) -> Aggregate:

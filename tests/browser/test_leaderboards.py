@@ -1,11 +1,12 @@
 """The leaderboards in a browser: by mouse and keyboard, on a wide screen and on a phone."""
 
+import json
 from urllib.parse import parse_qsl, urlsplit
 
 import pandas as pd
 import pytest
 from conftest import COUNTRIES, LAST_DAY, small_rows
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import PHONE, enter, settled, sideways
 
@@ -42,6 +43,37 @@ def test_cards_are_on_the_first_screen(page: Page, country: Locator) -> None:
     assert box is not None
     assert (box["x"], box["width"]) == (campaign["x"], campaign["width"])
     assert sideways(page) == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "first"),
+    [("user-", "user-118080"), ("a name without room-" * 5, "…118080")],
+)
+def test_a_narrow_card_of_long_names(address: str, page: Page, head: str, first: str) -> None:
+    """Titles are whole, columns are as wide in all cards; only names without room lose what they share."""
+
+    def rename(route: Route) -> None:
+        response = route.fetch()
+        lines = [json.loads(line) for line in response.text().splitlines()]
+        for card in (card for line in lines for card in line.get("cards", ())):
+            for number, row in enumerate(card["rows"]):
+                row["cells"][0]["text"] = f"{head}{118080 + number}"
+        route.fulfill(response=response, body="\n".join(map(json.dumps, lines)))
+
+    page.set_viewport_size({"width": 760, "height": 900})
+    page.route("**/board/answer", rename)
+    enter(page, f"{address}/{LINK}")
+    card = page.get_by_role("region", name="Country by ")
+    expect(card.locator("tr.row .value").first).to_have_text(first)
+    whole = card.locator("tr.row .include").first.get_attribute("aria-label")
+    assert whole == f"{head}118080"
+    expect(card.locator("thead .title")).to_have_text(["Name", "Impressions", "Share, %", "Change, %"])
+    cut = "nodes => nodes.filter(node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"
+    assert page.locator(".card thead .title").evaluate_all(cut) == []
+    for column in ("value", "share", "change"):
+        heads = page.locator(f".card th[data-column={column}]")
+        assert heads.count() == 2
+        assert len(set(heads.evaluate_all("nodes => nodes.map(node => node.offsetWidth)"))) == 1
 
 
 def test_by_mouse(page: Page, country: Locator) -> None:

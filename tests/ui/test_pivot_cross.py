@@ -73,6 +73,15 @@ def test_every_cell_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None
     assert found[()] == {"Impressions": cells.sum().sum(), **cells.sum().rename(label)}
 
 
+def test_columns_of_one_kind_have_a_head_above_theirs(visit: Visit) -> None:
+    """The values across stand below their key field, a metric's share beside its figure below the metric."""
+    columns = boards.split(visit())["columns"]
+    assert [column["group"] for column in columns] == ["", "", *["Country"] * (len(columns) - 2)]
+    groups = {column["title"]: column["group"] for column in boards.split(visit(cross=""))["columns"]}
+    assert groups["Impressions"] == groups["Share, %"] == "Impressions"
+    assert groups["Clicks"] == ""
+
+
 def test_unique_users_and_ratios_across(visit: Visit, week: pd.DataFrame) -> None:
     """Unique users and a ratio of each cell are the service's own: neither adds up over rows or columns."""
     users = drawn(visit(field="unique_users"))
@@ -181,7 +190,7 @@ def test_the_file_of_metrics(download: Callable[..., Any], week: pd.DataFrame) -
     """With metrics as columns, the one in front stands over value and share; each has its decimals."""
     sheet = download(cross="", split=f"{COUNTRY}~{CAMPAIGN}")["Pivot"]
     titles = [sheet.cell(2, column).value or sheet.cell(1, column).value for column in range(1, 9)]
-    assert titles[:3] == ["Country › Campaign", "Value", "Share, %"]
+    assert titles[:3] == ["Country › Campaign", "Impressions", "Share, %"]
     assert "B1:C1" in {str(one) for one in sheet.merged_cells.ranges}
     assert sheet["B1"].value == "Impressions"
     by_country = week.groupby(COUNTRY)["imps"].sum()

@@ -224,12 +224,14 @@ def until(desk: AppTest, text: str) -> None:
 
 
 def test_compressed_answers(standin: Standin, visit: Visit) -> None:
-    """Where an answer is compressed, its range is shown beside the figures and in the table."""
+    """Where an answer is compressed, its range is beside figures, in the table and in leaderboards."""
     standin.state.weight = 1000
     desk = visit("audience", start="-21d", split="geo.country")
     off = 196 / (1_000_000 / standin.state.weight) ** 0.5
     until(desk, f"± {off:.1f} %")
     assert min(boards.numbers(boards.shown(desk)["±, %"])[1:]) > off
+    cards = visit("audience", start="-21d", cards="geo.country")
+    assert min(boards.numbers(boards.card(cards, "geo.country")["±, %"])[:3]) > off
     assert re.search(r"At least \d values", said(visit("slicers")))
 
 

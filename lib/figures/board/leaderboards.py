@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lib.figures import error_text, numbers, rows
-from lib.figures.board import split_levels
+from lib.figures.board import split_levels, split_table
 from lib.figures.numbers import NOTHING
 from lib.figures.query import ask, compared_answers, filters, precision, split_rows, values
 from lib.figures.query.card import FIELD_ORDER, Card
@@ -17,7 +17,7 @@ from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.state import ComparedColumn
 from lib.figures.query.view_parts import line_colors
 from lib.figures.rows import Cell, Column, Row, Table
-from lib.reporting.answers import Audience
+from lib.reporting.answers import LEVEL, Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField, Direction, Order
 from lib.wire.errors import TrancheError
@@ -255,6 +255,9 @@ class Leaderboard:
         if self.split.has_share:
             about = "Of all values, whatever this card's filter"
             columns.append(Column("share", "Share, %", about=about, rank=SHARE_RANK))
+        if self._has_ranges:
+            about = f"{LEVEL} confidence interval: how far off the figure may be"
+            columns.append(Column("range", split_table.RANGE, about=about, rank=1))
         columns += self._change_columns()
         if focus.comparison is not None:
             on_days = f"{numbers.title(field)}, {numbers.days(*focus.comparison.before)}"
@@ -308,12 +311,13 @@ class Leaderboard:
             split_rows.row_labels(split),
             split_rows.bars(split, self.whole),
             zip(*figures, strict=True),
+            self._half_ranges,
             zip(*changes, strict=True) if self._compared_rows else [()] * len(split.answer),
         )
-        for code, label, bar, row_figures, row_changes in zip(*columns, strict=True):
+        for code, label, bar, row_figures, half_range, row_changes in zip(*columns, strict=True):
             name_cell = Cell(label, bar=bar, about=filters.both(code, label))
             yield Row(
-                [name_cell, *self._cells(row_figures, row_changes)],
+                [name_cell, *self._cells(row_figures, row_changes, half_range)],
                 ((name, code),),
                 included=(code in include,),
                 excluded=(code in exclude,),
@@ -332,13 +336,26 @@ class Leaderboard:
         cells = self._cells([rest, *columns], changes)
         yield Row([Cell(ALL_OTHERS if self.split.is_chosen else label), *cells], kind="rest")
 
-    def _cells(self, figures: Sequence[float | None], changes: Sequence[Change]) -> Iterator[Cell]:
-        """The cells after a row's name: value, share, changes, figures compared, and more columns."""
+    @cached_property
+    def _half_ranges(self) -> list[float]:
+        """How far off each row's figure may be, in percent."""
+        return list(split_rows.half_ranges(self.split))
+
+    @property
+    def _has_ranges(self) -> bool:
+        return any(half_range >= precision.LEAST_RANGE for half_range in self._half_ranges)
+
+    def _cells(
+        self, figures: Sequence[float | None], changes: Sequence[Change], half_range: float | None = None
+    ) -> Iterator[Cell]:
+        """The cells after a row's name: value, share, range, changes, figures compared, and more columns."""
         focus, value = self.focus, figures[0]
         yield self._figure(focus.field, value)
         if self.split.has_share:
             share = 100 * value / self.whole if self.whole and value is not None else None
             yield Cell(focus.numbers.number(share, 1))
+        if self._has_ranges:
+            yield Cell(focus.numbers.number(half_range, 1))
         yield from map(self._change, changes)
         for name in self._compared_columns if changes and focus.comparison is not None else ():
             if name == "previous":

@@ -1,6 +1,6 @@
 """A pivot as the component draws it: the total, each row with the rows below it, and what is left."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -8,6 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
+from lib.figures import numbers
 from lib.figures.board import split_table
 from lib.figures.board.pivot_cross import Cross
 from lib.figures.board.split_levels import Level
@@ -83,6 +84,19 @@ class Pivot:
         return {name: kinds[name] for name in (*own, *others) if name in kinds}
 
     @cached_property
+    def groups(self) -> dict[str, str]:
+        """What columns beside each other have in common: their data field, or the key field across."""
+        front, lead = self.front.name, numbers.title(self.front, with_unit=True)
+        own = [*self.with_comparison(front), split_table.SHARE, split_table.RANGE, split_table.CHANGE]
+        groups = dict.fromkeys(own, lead)
+        groups |= {name: numbers.title(f) for f in self.more for name in self.with_comparison(f.name)}
+        if self.cross is not None:
+            across = [name for column in self.cross.names for name in self.with_comparison(column)]
+            groups |= dict.fromkeys(across, self.cross.title)
+        sizes = Counter(groups.get(name, "") for name in self.heads)
+        return {name: group for name in self.heads if (group := groups.get(name, "")) and sizes[group] > 1}
+
+    @cached_property
     def bars(self) -> list[list[Bar | None]]:
         """The bars of each level's rows: a full one is the whole question's total."""
         whole = self.levels[0].split.answer.total.values.get(self.front.name)
@@ -127,6 +141,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
             order="desc" if column.order else None,
             sorted=now.get(column.order) if column.order else None,
             about=column.about,
+            group=pivot.groups.get(name, ""),
         )
         for name, column in pivot.heads.items()
     ]

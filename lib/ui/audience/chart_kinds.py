@@ -21,6 +21,7 @@ from lib.reporting.answers import Audience
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField
 from lib.ui.audience import split_charts
+from lib.ui.charts import panels
 from lib.ui.charts.panels import Panel
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history
@@ -186,7 +187,7 @@ KINDS: dict[Chart, ChartKind] = {
         ":material/ssid_chart:",
         _ask_lines,
         _draw_lines,
-        lambda focus, data: _fields_left_out(focus, data.split.keys),
+        lambda focus, data: [*_fields_left_out(focus, data.split.keys), panels.OWN_SCALES],
         _lines_shortfall,
         picture=split_charts.LINES,
     ),

@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from lib.figures import numbers
 from lib.figures.board import headline, split_pivot, split_table
 from lib.figures.board.split_pivot import Pivot
 from lib.figures.query import filters, precision, values
@@ -51,26 +50,16 @@ def content(focus: Focus, pivot: Pivot) -> bytes:
 
 
 def _columns(pivot: Pivot) -> list[PivotColumn]:
-    """The field in front has its share and change beside it, or the values of the key field across."""
     fields = {name: field for field in pivot.more for name in pivot.with_comparison(field.name)}
-    groups = {} if pivot.cross is None else dict.fromkeys(pivot.cross.names, pivot.cross.title)
-    across = {name: group for column, group in groups.items() for name in pivot.with_comparison(column)}
-    front = numbers.title(pivot.front, with_unit=True)
-    columns = []
-    for name, column in pivot.heads.items():
-        if name in fields:
-            columns.append(PivotColumn(column.title, _number_format(fields[name])))
-        elif name in pivot.with_comparison(pivot.front.name)[1:]:
-            columns.append(PivotColumn(column.title, _number_format(pivot.front), front))
-        elif name in across:
-            columns.append(PivotColumn(column.title, _number_format(pivot.front), across[name]))
-        elif name == pivot.front.name:
-            title, group = (front, "") if pivot.cross is not None else ("Value", front)
-            columns.append(PivotColumn(title, _number_format(pivot.front), group))
-        else:
-            style = CHANGE_FORMAT if name == split_table.CHANGE else "0.0"
-            columns.append(PivotColumn(column.title, style, front))
-    return columns
+    styles = {split_table.SHARE: "0.0", split_table.RANGE: "0.0", split_table.CHANGE: CHANGE_FORMAT}
+    return [
+        PivotColumn(
+            column.title,
+            styles.get(name) or _number_format(fields.get(name, pivot.front)),
+            pivot.groups.get(name, ""),
+        )
+        for name, column in pivot.heads.items()
+    ]
 
 
 def _number_format(field: DataField) -> str:

@@ -1,4 +1,4 @@
-"""Small multiples: a chart over time per value, side by side on one scale."""
+"""Small multiples: a chart over time per value, side by side, each with its own scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from lib.figures.series import ChartLine, ValueLine
 from lib.slicers.models import DataField
 from lib.ui.charts import theme, time_chart
 
-ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.03
+ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.06
+OWN_SCALES = "Each chart has its own scale."
 LABEL_LENGTH, SPARE = 24, 0.06
 
 
@@ -30,10 +31,9 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     height = down * (HEAD + INSIDE) + FOOT
     chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
     chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
-    scale = _scale(panels, field)
     labels = theme.shorten([panel.line.label for panel in panels], LABEL_LENGTH)
     for index, panel in enumerate(panels):
-        _axes(chart, index, len(panels), panel, scale)
+        _axes(chart, index, len(panels), panel, field)
         line = panel.line
         now = ChartLine(line.label, line.now)
         traces = time_chart.band(line.now)
@@ -63,11 +63,10 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     return chart
 
 
-def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
-    """The range of all panels with a margin; it starts at zero except for formulas."""
+def _scale(panel: Panel, field: DataField) -> list[float]:
+    """The range of a panel with a margin; it starts at zero except for formulas."""
     sides = [
         side
-        for panel in panels
         for line in (panel.line.now, panel.line.before)
         if line is not None
         for side in (line.values, line.low, line.high)
@@ -81,8 +80,8 @@ def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
     return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
 
 
-def _axes(chart: go.Figure, index: int, count: int, panel: Panel, scale: list[float]) -> None:
-    """The panel's place and the scale of all; labels at the left and at the foot of the figure."""
+def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataField) -> None:
+    """The panel's place and its scale; days are at the foot of the figure."""
     row, column = divmod(index, ACROSS)
     down = -(-count // ACROSS)
     width = (1 - GAP * (ACROSS - 1)) / ACROSS
@@ -106,13 +105,12 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, scale: list[fl
             f"yaxis{name}": {
                 "domain": [1 - (row + 1) / down, top],
                 "anchor": f"x{name}",
-                "range": scale,
+                "range": _scale(panel, field),
                 "gridcolor": theme.FAINT,
                 "zeroline": False,
                 "nticks": 3,
                 "tickfont": {"size": 12},
-                "automargin": True,
-                "showticklabels": column == 0,
+                "automargin": column == 0,
             },
         }
     )

@@ -56,20 +56,23 @@ function setRoom(board, shown, width) {
   showWaiting(board)
 }
 
-/** A card has the columns that it has room for beside its names, those of the lowest rank, and says how many it hides. */
+/** A card has the columns that it has room for beside its names, those of the lowest rank, and says how many it
+ * hides; their titles have one line where all have room for it. Names have the rest: `letters`. */
 function fitted(shown, table) {
-  if (!table.card || !shown.letters || !table.columns.length) return table
-  const names = shown.widths[table.columns.find((column) => column.is_key).id]
-  shown.figures = Math.min(MOST_FIGURES, Math.max(LEAST_FIGURES, 1 - names / shown.letters))
+  if (!table.card || !shown.letters || !table.columns.length) return { ...table }
   const figures = table.columns.filter((column) => !column.is_key).sort((one, other) => one.rank - other.rank)
-  let left = (shown.figures * shown.letters) / TIGHTEST
-  const there = figures.filter((column, place) => (left -= shown.widths[column.id]) >= 0 || place === 0)
+  const room = MOST_FIGURES * shown.letters
+  const width = (columns) => columns.reduce((sum, column) => sum + lettersOf(shown, table, column), 0)
+  shown.isWide = true
+  shown.isWide = width(figures) <= room
+  const there = figures.filter((_, place) => place === 0 || width(figures.slice(0, place + 1)) <= room)
+  const letters = shown.letters - width(there)
   const count = figures.length - there.length
-  if (!count) return table
+  if (!count) return { ...table, letters }
   const only = (list) => list.filter((_, place) => table.columns[place].is_key || there.includes(table.columns[place]))
   const about = [table.card.about, `${count} ${count === 1 ? "column" : "columns"} hidden`].filter(Boolean).join(" · ")
   const rows = table.rows.map((row) => ({ ...row, cells: only(row.cells) }))
-  return { ...table, columns: only(table.columns), rows, card: { ...table.card, about } }
+  return { ...table, letters, columns: only(table.columns), rows, card: { ...table.card, about } }
 }
 
 /** What is said beside a card's title, part by part: those that have no room are left out whole. */

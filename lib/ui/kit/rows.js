@@ -2,22 +2,21 @@
 
 const PAGE = 10
 const WORDS = { asc: "ascending", desc: "descending" }
-const CARD_TITLE = 15
 const [LEAST_KEY, LONGEST_COLUMN] = [18, 60]
 const [SHORTEST_CUT, SHORTEST_TAIL, LONGEST_TAIL] = [18, 7, 14]
 const MOST_LINES = 5 // of a key field on the chart (query/state.py)
 const FIND_MILLISECONDS = 250
-const [LEAST_FIGURES, MOST_FIGURES] = [0.4, 0.55] // their share of a card; the rest is for names (rows.css)
+const MOST_FIGURES = 0.55 // their share of a card; the rest is for names
 const [FEWEST_NAMES, LEAST_SHARED] = [3, 4] // names that share so many letters at one end
 const [KEYS_SHARE, NARROW_SCREEN] = [0.6, 700] // of the window, for key columns; pixels
-const TIGHTEST = 0.8 // of their width, to which figures shrink before one of them is hidden
+const [TITLE_LETTER, BOLD_LETTER, BESIDE_TITLE] = [0.9, 1, 1.7] // of a card's columns, in letters of its figures
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"
 const RECORDS_ICON = "M4 5h16v2H4Zm0 4h16v2H4Zm0 4h16v2H4Zm0 4h10v2H4Z"
 const LEAVE_ICON = "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20Zm0 2a8 8 0 0 1 4.9 1.7L5.7 16.9A8 8 0 0 1 12 4Zm0 16a8 8 0 0 1-4.9-1.7L18.3 7.1A8 8 0 0 1 12 20Z"
 
 function newBoard(root) {
-  const board = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map() }
+  const board = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map(), widths: {} }
   root.addEventListener("click", (event) => onClick(board, event))
   root.addEventListener("keydown", (event) => onKey(board, event))
   root.addEventListener("focusin", (event) => onFocus(event))
@@ -31,6 +30,7 @@ function update(board, data) {
   const place = focused?.matches("[data-stop]") ? whereIs(focused) : null
   const wanted = data.tables.map((table) => {
     if (!board.tables.has(table.id)) board.tables.set(table.id, newTable(board, table.id))
+    measure(board.tables.get(table.id), table)
     return whole(board.tables.get(table.id), table)
   })
   board.root.classList.toggle("cards", data.tables.some((table) => table.card))

@@ -1,26 +1,27 @@
 // Draws a table in place: what stands for the same row and column stays the same node.
 
 function newTable(board, id) {
-  const [columns, head, body] = [make("colgroup"), make("tr"), make("tbody")]
-  const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, head), body)
-  const shown = { box: make("div", { class: "box" }, table), table, columns, head, body, rows: new Map(), widths: {} }
+  const [columns, groups, head, body] = [make("colgroup"), make("tr"), make("tr"), make("tbody")]
+  const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, groups, head), body)
+  const widths = { keys: {}, own: {}, cards: board.widths }
+  const shown = { box: make("div", { class: "box" }, table), table, columns, groups, head, body, rows: new Map(), widths }
   const whole = { ...shown, card: newCard(board, shown, id) }
   new ResizeObserver(([{ contentRect }]) => setRoom(board, whole, contentRect.width)).observe(shown.box)
   return whole
 }
 
 function drawTable(shown, all) {
-  all.shared = sharedEnds(all)
-  all.tails = tails(all)
   shown.all = all
-  measure(shown, all)
   const table = fitted(shown, all)
+  table.shared = sharedEnds(table)
+  table.tails = tails(table)
   shown.data = table
   set(shown.table, "role", table.is_tree ? "treegrid" : "grid")
   set(shown.table, "aria-label", table.label)
   set(shown.table, "aria-rowcount", String(table.rows.length + 1))
   drawWidths(shown, table)
   drawCard(shown, table)
+  drawGroups(shown, table)
   const heads = table.columns.map((column, place) => drawHead(shown, shown.head.children[place], column, place))
   inOrder(shown.head, heads)
   const rows = new Map()
@@ -37,26 +38,33 @@ function drawTable(shown, all) {
   }
 }
 
-/** The titles of a card's columns are smaller, and go on in a second line, so that names have room.
- * An arrow stands in the space beside them: ordering moves nothing. */
-function cardTitle(column) {
-  const longest = Math.max(...column.title.split(" ").map((word) => word.length))
-  return longest + 2
-}
-
-/** Columns only grow while a table is there: what changes in a cell moves no other. */
-function measure(shown, table) {
-  const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
+/** Columns only grow while a table is there: what changes in a cell moves no other. A card's figures have the same
+ * widths in all cards: for its title in one line, and in two. An arrow stands in the space beside it. */
+function measure({ widths }, table) {
+  const grow = (kind, name, needed) => (widths[kind][name] = Math.max(widths[kind][name] ?? 0, needed))
   table.columns.forEach((column, place) => {
+    const longest = (extra) => Math.max(...table.rows.map((row) => row.cells[place].text.length + extra(row)))
     const level = (row) => (table.is_tree ? 3 * (row.level - 1) + 4 : 0)
-    const texts = table.rows.map((row) => (column.is_key ? telling(row.cells[place].text, row, table).length + 4 + level(row) : row.cells[place].text.length))
-    const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => Math.min(length + spare, LONGEST_COLUMN)), column.is_key ? LEAST_KEY : least)
-    shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
+    if (!table.card) {
+      const cells = longest((row) => (column.is_key ? (table.has_records ? 9 : 6) + level(row) : 4)) // controls at its end
+      grow(column.is_key ? "keys" : "own", column.id, Math.max(column.title.length + 6, Math.min(cells, LONGEST_COLUMN), column.is_key ? LEAST_KEY : 8))
+    } else if (!column.is_key) {
+      const spaces = [...column.title.matchAll(" ")].map(({ index }) => Math.max(index, column.title.length - index - 1))
+      for (const [lines, letters] of [[1, column.title.length], [2, Math.min(column.title.length, ...spaces)]]) {
+        grow("cards", `${lines} ${column.title}`, Math.max((column.order ? BOLD_LETTER : TITLE_LETTER) * letters + BESIDE_TITLE, longest(() => 2), 6))
+      }
+    }
   })
 }
 
+/** The width of a column in letters; a card's titles have two lines where one has no room. */
+function lettersOf({ widths, isWide }, table, column) {
+  if (column.is_key) return widths.keys[column.id]
+  return table.card ? widths.cards[`${isWide ? 1 : 2} ${column.title}`] : widths.own[column.id]
+}
+
 function drawWidths(shown, table) {
-  const widths = table.columns.map((column) => (table.card ? cardWidth : tableWidth)(shown, table, column))
+  const widths = table.columns.map((column) => (table.card && column.is_key ? "" : tableWidth(shown, table, column)))
   const columns = table.columns.map((column, place) => make("col", { "data-column": column.id, style: widths[place] && `width: ${widths[place]}` }))
   if (shown.columns.innerHTML !== columns.map((column) => column.outerHTML).join("")) shown.columns.replaceChildren(...columns)
   shown.table.style.setProperty("width", table.card ? "100%" : `calc(${widths.join(" + ")})`)
@@ -73,20 +81,26 @@ function freeze(shown, table, widths) {
   for (const place of places) shown.table.style.setProperty(`--left-${place}`, `calc(${["0px", ...widths.slice(0, place)].join(" + ")})`)
 }
 
-/** The figures of a card share what names leave (rows.css names the card a container). */
-function cardWidth(shown, table, column) {
-  if (column.is_key) return ""
-  const all = table.columns.reduce((sum, { id, is_key }) => sum + (is_key ? 0 : shown.widths[id]), 0)
-  return `min(${shown.widths[column.id]}ch, ${((100 * (shown.figures ?? MOST_FIGURES) * shown.widths[column.id]) / all).toFixed(2)}cqw)`
-}
-
 /** Key columns are as wide as somebody made them, or as their values, but leave room for figures. */
 function tableWidth(shown, table, column) {
-  if (!column.is_key) return `${shown.widths[column.id]}ch`
+  const letters = lettersOf(shown, table, column)
+  if (!column.is_key) return `${letters.toFixed(1)}ch`
   const own = ownWidth(table.id, column.id)
   if (own) return `min(${own}px, ${100 * KEYS_SHARE}vw)`
   const keys = table.columns.filter(({ is_key }) => is_key).length
-  return `min(${shown.widths[column.id]}ch, ${Math.round((100 * KEYS_SHARE) / keys)}vw)`
+  return `min(${letters}ch, ${Math.round((100 * KEYS_SHARE) / keys)}vw)`
+}
+
+/** A line above the titles, with what columns side by side have in common. */
+function drawGroups({ groups, table: node }, { columns }) {
+  const isGrouped = columns.some(({ group }) => group)
+  node.classList.toggle("grouped", isGrouped)
+  const starts = isGrouped ? columns.flatMap((column, place) => (place && column.group === columns[place - 1].group ? [] : [place])) : []
+  groups.replaceChildren(...starts.map((start, place) => {
+    const { group } = columns[start]
+    const size = { class: "group", colspan: (starts[place + 1] ?? columns.length) - start }
+    return group ? make("th", { ...size, scope: "colgroup", title: group }, make("span", {}, group)) : make("td", size)
+  }))
 }
 
 function drawHead(shown, node, column, place) {
@@ -189,10 +203,12 @@ function drawCell(node, cell, row, column, place, table) {
   }
 }
 
-/** How many letters all names of a card share at their start and at their end, up to the border of a word. */
-function sharedEnds({ card, rows }) {
+/** How many letters all names of a card share at their start and at their end, up to the border of a word, where
+ * one of them has no room. */
+function sharedEnds({ card, rows, letters }) {
   const names = rows.filter(({ kind }) => kind === "row").map((row) => row.cells[0].text)
-  if (!card || card.is_picker || names.length < FEWEST_NAMES) return [0, 0]
+  const isRoomy = names.every((name) => name.length < letters)
+  if (!card || card.is_picker || names.length < FEWEST_NAMES || isRoomy) return [0, 0]
   const start = sharedStart(names)
   return [start, sharedStart(names.map((name) => [...name.slice(start)].reverse().join("")))]
 }
