@@ -83,11 +83,11 @@ def test_no_type_of_postgresql_blocks_a_table(
             admin.execute(f"CREATE TABLE only_{name} (at timestamptz, x {kind})")
             admin.execute(f"INSERT INTO only_{name} VALUES (%s, %s)", [DAY, text])
     shown = connect(tmp_path, url, monkeypatch, "sales")
-    assert "1 rows, its days are 2026-03-16 to 2026-03-16" in shown
+    assert "1 row, its days are 2026-03-16 to 2026-03-16" in shown
     for name in ("span", "place", "raw", "amount", "cash"):
         assert f"Left out: '{name}'" in shown
     for name in POSTGRESQL:
-        assert "1 rows" in connect(tmp_path, url, monkeypatch, f"only_{name}")
+        assert "1 row" in connect(tmp_path, url, monkeypatch, f"only_{name}")
 
 
 def test_fractions_by_type_are_data_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +116,9 @@ def test_no_type_of_duckdb_blocks_a_table(tmp_path: Path, monkeypatch: pytest.Mo
         )
         for name, value in DUCKDB.items():
             admin.execute(f"CREATE TABLE only_{name} AS SELECT DATE '2026-03-16' AS at, {value} AS x")
-    assert "1 rows" in connect(tmp_path, f"duckdb://{file}", monkeypatch, "sales")
+    assert "1 row" in connect(tmp_path, f"duckdb://{file}", monkeypatch, "sales")
     for name in DUCKDB:
-        assert "1 rows" in connect(tmp_path, f"duckdb://{file}", monkeypatch, f"only_{name}")
+        assert "1 row" in connect(tmp_path, f"duckdb://{file}", monkeypatch, f"only_{name}")
 
 
 DAY = dt.datetime(2026, 3, 16, tzinfo=dt.UTC)

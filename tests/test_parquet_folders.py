@@ -267,7 +267,7 @@ def test_types_that_cannot_be_used_block_no_table(
     )
     result = CliRunner().invoke(main, ["connect", "rows", "sales", "--project", "p", "--slicer", "s"])
     assert result.exit_code == 0, result.output
-    assert "1 rows, its days are 2026-03-16" in result.output
+    assert "1 row, its days are 2026-03-16" in result.output
     definition = (tmp_path / "s.yaml").read_text()
     for name in ("place", "map", "raw", "items", "matrix"):
         assert f"Left out: '{name}'" in result.output

@@ -9,6 +9,7 @@ from lib.serving.backup import Inventory, back_up, move
 from lib.serving.backup import restore as restored
 from lib.settings import CONFIG, SETTINGS, Settings, config_file
 from lib.settings.local import PREFIX
+from lib.wire.text import count_of
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 HOME = ".tranche"
@@ -68,10 +69,10 @@ def restore(file: Path, replace: bool) -> None:
 
 
 def _describe(contents: Inventory) -> str:
-    count = len(contents.slicers())
+    slicers = count_of(len(contents.slicers()), "slicer")
     database = {None: "no database yet", "sqlite": "SQLite database", "postgresql": "rows of PostgreSQL"}
     kind = contents.database.kind if contents.database else None
-    return f"{count} slicer{'' if count == 1 else 's'}, {len(contents.members):,} files, {database[kind]}"
+    return f"{slicers}, {count_of(len(contents.members), 'file')}, {database[kind]}"
 
 
 @click.command("move-state")
@@ -88,5 +89,7 @@ def move_state(url: str) -> None:
     settings = Settings.load()
     connect.installation(settings)
     rows = move(settings, url)
-    count = sum(rows.values())
-    click.echo(f"{count:,} rows of {len(rows)} tables copied. Now set database_url to the new database")
+    click.echo(
+        f"{count_of(sum(rows.values()), 'row')} of {count_of(len(rows), 'table')} copied. "
+        "Now set database_url to the new database"
+    )

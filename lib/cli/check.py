@@ -8,6 +8,7 @@ from lib.settings import Settings, config_file
 from lib.slicers.warehouse import StoredSlicer, Warehouse
 from lib.wire import time_zones
 from lib.wire.errors import Misconfigured
+from lib.wire.text import count_of
 
 MARKS = {"ok": "ok", "note": "--", "refused": "REFUSED", "failed": "FAILED"}
 
@@ -63,7 +64,8 @@ def verify(project: str | None, slicer: str | None) -> None:
         for problem in damage:
             click.echo(f"{problem}\n", err=True)
         state = f"{len(damage)} damaged" if damage else _layout(stored_slicer)
-        click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {stored_slicer.row_count:,} rows, {state}")
+        rows = count_of(stored_slicer.row_count, "row")
+        click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {rows}, {state}")
         for note in _other_zone_data(stored_slicer):
             click.echo(note)
     if problems:

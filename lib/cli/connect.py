@@ -19,6 +19,7 @@ from lib.slicers.warehouse.slicer import read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
 from lib.wire.errors import BadRequest
+from lib.wire.text import count_of
 
 Mappings = Mapping[str, Mapping[str, str]]
 _SAMPLE_ROWS = 50_000
@@ -70,7 +71,8 @@ def connect(
     warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
     stored_slicer = warehouse.open(project, slicer)
     info, count = stored_slicer.info(), stored_slicer.row_count
-    rows = f"{count:,} rows, its days are {info.first_date} to {info.last_date}" if count else "no rows yet"
+    days = f"its days are {info.first_date} to {info.last_date}"
+    rows = f"{count_of(count, 'row')}, {days}" if count else "no rows yet"
     click.echo(f"{project}/{slicer} is connected to {table}: {rows}")
 
 

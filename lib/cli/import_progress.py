@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from lib.wire.text import count_of
+
 ON_A_TERMINAL, IN_A_LOG = 0.2, 10.0  # seconds between lines
 _CLEAR = "\r\x1b[K"
 
@@ -34,12 +36,15 @@ class ImportProgress:
         now = self._clock()
         if now - self._last_write >= self._pause:
             self._last_write = now
-            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._remaining(now)}", is_last=False)
+            self._show(
+                f"Reading: {count_of(self._rows, 'row')}{self._rate(now)}{self._remaining(now)}",
+                is_last=False,
+            )
 
     def end(self) -> None:
         """All was read, or it ended early: the last line says how many rows, where one was shown before."""
         if self._is_shown:
-            self._show(f"Read: {self._rows:,} rows{self._rate(self._clock())}", is_last=True)
+            self._show(f"Read: {count_of(self._rows, 'row')}{self._rate(self._clock())}", is_last=True)
 
     def _show(self, line: str, is_last: bool) -> None:
         self._is_shown = True

@@ -26,6 +26,7 @@ from lib.slicers.warehouse.slicer import StoredSlicer, read_mapping
 from lib.slicers.warehouse.writer import refuse_mode
 from lib.wire import private
 from lib.wire.errors import ImportRefused, RowsOverlap
+from lib.wire.text import count_of
 
 Mappings = Mapping[str, Mapping[str, str]]
 _WORDS = 20
@@ -120,9 +121,10 @@ class ImportRequest:
         modes = [mode for mode, is_chosen in flags.items() if is_chosen]
         if len(modes) > 1:
             raise click.UsageError(f"--{modes[0]} and --{modes[1]} can't be used together; name one")
-        if self.overlap and not self.append and len(self.files) == 1:
+        is_several = len(self.files) > 1 or self.sheets or self.definition
+        if self.overlap and not self.append and not is_several:
             raise click.UsageError(
-                "--overlap is for --append or several files: it says what to do with rows that come again"
+                "--overlap is for --append or several files or sheets, whose rows may come again"
             )
         return modes[0] if modes else "create"
 
@@ -197,6 +199,8 @@ def _settle_overlap(job: ImportJob, overlap: RowsOverlap) -> ImportJob:
         "skip": {"overlap": "skip"},
         "add": {"overlap": "add"},
     }
+    if overlap.is_among_files:
+        del answers["replace-days"]
     answer = "stop"
     if sys.stdin.isatty():
         click.echo(f"\n{overlap.reason}\n", err=True)
@@ -325,7 +329,7 @@ def tell_rejects(rejects: Rejects) -> None:
     for counts, label in ((rejects.left_out, "left out"), (rejects.faults, "can't be read")):
         if counts:
             total = sum(count for _, count in counts)
-            click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {label}:")
+            click.echo(f"\n{count_of(total, 'row')} {label}:")
         for reason, count in counts:
             click.echo(f"{count:>9,}  {reason}")
             for example in rejects.examples[reason]:
@@ -333,7 +337,7 @@ def tell_rejects(rejects: Rejects) -> None:
     if len(rejects) and rejects.path:
         click.echo(f"All of them are in {rejects.path}\n")
     for (column, word), count in rejects.missing_words.most_common(_WORDS):
-        click.echo(f"{word!r} {count:,} {'time' if count == 1 else 'times'} in '{column}': read as missing")
+        click.echo(f"{word!r} {count_of(count, 'time')} in '{column}': read as missing")
     if len(rejects.missing_words) > _WORDS:
         click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
     for note in rejects.notes:
@@ -345,7 +349,7 @@ def _report(slicer: StoredSlicer, before: StoredSlicer | None, readers: Sequence
     info, rows = slicer.info(), slicer.imports[-1].rows
     in_all = f", {slicer.row_count:,} in all" if before else ""
     click.echo(
-        f"{rows:,} row{'s' * (rows != 1)} imported into {slicer.project}/{slicer.name}{in_all}; "
+        f"{count_of(rows, 'row')} imported into {slicer.project}/{slicer.name}{in_all}; "
         f"its days are {info.first_date} to {info.last_date}"
     )
     columns = dict.fromkeys(name for reader in readers for name in reader.names)

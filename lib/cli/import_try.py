@@ -9,6 +9,7 @@ from lib.cli.options import table
 from lib.ingest import Rejects, infer, preview
 from lib.slicers.definition.file import definition_yaml, read_definition
 from lib.slicers.warehouse.slicer import read_mapping
+from lib.wire.text import count_of
 
 _ROWS = 5
 _WIDTH = 24
@@ -34,8 +35,8 @@ def try_files(request: ImportRequest) -> None:
         lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
         click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
         tell_rejects(rejects)
-        what = "the first" if count >= _TRIED_ROWS else "all"
-        click.echo(f"\nRead {what} {count:,} rows to show this; nothing was written.")
+        which = "the first " if count >= _TRIED_ROWS else "all " if count > 1 else ""
+        click.echo(f"\nRead {which}{count_of(count, 'row')} to show this; nothing was written.")
 
 
 def _cell_text(value: Any) -> str:

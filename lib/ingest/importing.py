@@ -27,6 +27,7 @@ from lib.slicers.definition.reading import OverlapRule, Sheets
 from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
 from lib.slicers.warehouse.slicer import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
+from lib.wire.text import count_of
 
 BATCHES = 2
 _MOST_REJECTS = 1000
@@ -118,13 +119,12 @@ def import_files(
         if job.mode == "append":
             _refuse_duplicates(writer.imports, file_digests)
             slicer = warehouse.open(job.project, job.slicer)
-        has_files = len({reader.file.path for reader in job.readers}) > 1
-        if overlap != "add" and (slicer or has_files):
-            known_keys = KnownKeys(job.definition, slicer, has_files)
+        if overlap != "add" and (slicer or len(job.readers) > 1):
+            known_keys = KnownKeys(job.definition, slicer, len(job.readers) > 1)
 
         def write(reader: Reader, table: pa.Table) -> int:
             if known_keys:
-                known_keys.begin(reader.file.path)
+                known_keys.begin(reader.file)
             flags = known_keys.flags(table) if known_keys else None
             if flags is not None and overlap == "skip" and flags.any():
                 table = table.filter(pa.array(~flags))
@@ -142,7 +142,7 @@ def import_files(
         ]
         notes = normalizer.clock_notes
         if known_keys and known_keys.overlapping and overlap == "skip":
-            notes += [f"{known_keys.overlapping:,} rows left out: their keys are there already"]
+            notes += [f"{count_of(known_keys.overlapping, 'row')} left out, with keys that are there already"]
             if not any(source.rows for source in sources):
                 raise ImportRefused(f"{notes[-1]}, and there are no others; nothing was changed")
         rejects.take_notes(normalizer.missing_words, notes)
@@ -257,36 +257,32 @@ def _refuse_duplicates(imports: Iterable[Import], file_digests: Collection[str])
         for source in earlier.sources:
             if source.digest in file_digests:
                 raise ImportRefused(
-                    f"This file was imported already: {source.rows:,} rows were imported from it, as "
+                    f"This file was imported already: {count_of(source.rows, 'row')} imported from it, as "
                     f"{source.name}, "
                     f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
                 )
 
 
 def _refuse_totals(normalizer: Normalizer) -> None:
-    """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    totals = normalizer.totals.counts()
-    if not totals:
-        _refuse_subtotals(normalizer)
-        return
-    (column, text), count = max(totals.items(), key=lambda item: item[1])
-    total = sum(totals.values())
-    more = f", {total:,} rows of this kind in all" if total > count else ""
-    raise ImportRefused(
-        f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "
-        "add up other rows, those would count twice; nothing was imported. Leave totals out with "
-        "--drop-totals, or import them with --keep-totals"
-    )
+    """ImportRefused where rows of totals were found and nobody said what to do with them.
 
-
-def _refuse_subtotals(normalizer: Normalizer) -> None:
-    """The same of rows that no word tells from others, so that --drop-totals can't leave them out."""
+    Those that no word tells from others can't be left out by --drop-totals.
+    """
+    if totals := normalizer.totals.counts():
+        (column, text), count = max(totals.items(), key=lambda item: item[1])
+        total = sum(totals.values())
+        more = f", {total:,} of this kind in all" if total > count else ""
+        raise ImportRefused(
+            f"In {count_of(count, 'row')} column '{column}' has '{text}'{more}. If they add up other rows, "
+            "those would count twice; nothing was imported. Leave totals out with --drop-totals, or import "
+            "them with --keep-totals"
+        )
     for (column, word), count in normalizer.totals.subtotals().items():
         value = f"'{word}'" if word else "no value"
         raise ImportRefused(
-            f"{count:,} rows have {value} in column '{column}' and come exactly to the other rows of their "
-            "times: subtotals, which would count twice; nothing was imported. Export the file without them, "
-            "or import them with --keep-totals"
+            f"In {count_of(count, 'row')} column '{column}' has {value}, and they come exactly to the other "
+            "rows of their times: subtotals, which would count twice; nothing was imported. Export the file "
+            "without them, or import them with --keep-totals"
         )
 
 
@@ -313,7 +309,7 @@ def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:
     if rejects.unreadable > job.max_rejects * total:
         bad, share, most = rejects.unreadable, rejects.unreadable / total, job.max_rejects
         raise ImportRefused(
-            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {most:.2%} "
+            f"{bad:,} of {count_of(total, 'row')} ({share:.2%}) can't be read, more than the {most:.2%} "
             "allowed; nothing was imported. Fix the file or the definition, or raise --max-rejects"
         )
 

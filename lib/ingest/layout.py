@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lib.slicers.definition.reading import MISSING
 from lib.wire.errors import ImportRefused
+from lib.wire.text import count_of
 
 _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
@@ -59,7 +60,7 @@ class TableLayout(NamedTuple):
     @property
     def description(self) -> list[str]:
         """Unusual features of the layout, in a few words each."""
-        lines = "1 line" if len(self.above) == 1 else f"{len(self.above)} lines"
+        lines = count_of(len(self.above), "line")
         parts = [] if self.has_header else ["no header row"]
         parts += [f"two header lines joined, as in {self.joined_name!r}"] if self.joined_name else []
         return parts + (

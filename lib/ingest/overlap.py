@@ -7,17 +7,18 @@ lacks, none is computed.
 
 import datetime as dt
 from collections.abc import Sequence
-from pathlib import Path
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.ingest.files import DataFile
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.warehouse import StoredSlicer
 from lib.slicers.warehouse.writer import days_of
 from lib.wire.errors import RowsOverlap
+from lib.wire.text import count_of
 
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
@@ -36,20 +37,21 @@ class KnownKeys:
         self._definition, self._slicer = definition, slicer
         self._names = [TIME, *(field.name for field in definition.key_fields)]
         self._hashes: dict[dt.date, Hashes] = {}
-        self._has_files, self._path = has_files, Path()
+        self._has_files = has_files
+        self._file: DataFile | None = None
         self._earlier: dict[dt.date, Hashes] = {}
         self._own: dict[dt.date, list[Hashes]] = {}
         self._connection = duckdb.connect(config={"threads": 1})
         self.rows, self.overlapping, self.days, self.is_repeated = 0, 0, set[dt.date](), False
 
-    def begin(self, path: Path) -> None:
-        """From here on rows are of this file; those of one file are not compared with each other."""
-        if path == self._path:  # another sheet
+    def begin(self, file: DataFile) -> None:
+        """From here on rows are of this file or sheet; those of one are not compared with each other."""
+        if file == self._file:
             return
         for day, parts in self._own.items():
             earlier = [self._earlier[day]] if day in self._earlier else []
             self._earlier[day] = np.unique(np.concatenate([*earlier, *parts]))
-        self._own, self._path = {}, path
+        self._own, self._file = {}, file
 
     def flags(self, table: pa.Table) -> Flags:
         """Which of these rows have keys that are there already, in the slicer or an earlier file."""
@@ -78,19 +80,18 @@ class KnownKeys:
     def refuse(self) -> None:
         """RowsOverlap, in words, where rows had keys that are there already."""
         if self.overlapping:
-            where, remedy = (
-                (
-                    "there already, or in an earlier file of this import",
-                    "Import the files one after another, the later",
+            where, remedy = "there already", "Replace all rows of the files' days"
+            if self.is_repeated:
+                where = (
+                    f"{'there already, or ' * bool(self._slicer)}in an earlier file or sheet of this import"
                 )
-                if self.is_repeated
-                else ("there already", "Replace all rows of the files' days")
-            )
+                remedy = "Import the files one after another (sheets with --sheet), the later"
             raise RowsOverlap(
-                f"{self.overlapping:,} of {self.rows:,} rows have keys that are {where} "
+                f"The keys of {self.overlapping:,} of {count_of(self.rows, 'row')} are {where} "
                 f"({_days(sorted(self.days))}): added, they would count twice; nothing was imported. "
                 f"{remedy} with --replace-days, leave these rows out with --overlap skip, "
-                "or add them with --overlap add (always: overlap: add in the definition)"
+                "or add them with --overlap add (always: overlap: add in the definition)",
+                self.is_repeated,
             )
 
     def _stored_hashes(self, slicer: StoredSlicer, day: dt.date) -> Hashes | None:

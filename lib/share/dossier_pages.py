@@ -25,6 +25,7 @@ from lib.views import ShareLink
 from lib.views.share_links import SharedDeal
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, Conflict, Forbidden, NotFound, TrancheError
+from lib.wire.text import count_of
 
 log = logging.getLogger(__name__)
 NO_DEAL = (NotFound, AccessError, Forbidden)
@@ -184,5 +185,5 @@ def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     money = currency or "the currency of the price"
     yield f"By day in {field_text.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
     if both.buyer_counts.at is not None:
-        count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
-        yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."
+        at = f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
+        yield f"Stored: {count_of(len(both.buyer_counts.days), 'day')}, the last at {at}."

@@ -353,7 +353,14 @@ class ImportRefused(TrancheError):
 
 
 class RowsOverlap(ImportRefused):
-    """Appended rows have keys that are there already, and nobody said what to do with them."""
+    """Rows have keys that are there already, and nobody said what to do with them.
+
+    Where `is_among_files`, an earlier file of the same import has some: to replace days would keep both.
+    """
+
+    def __init__(self, reason: str, is_among_files: bool) -> None:
+        super().__init__(reason)
+        self.is_among_files = is_among_files
 
 
 class ServiceProblem(TrancheError):

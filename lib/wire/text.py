@@ -49,6 +49,11 @@ RUNNABLE = rf"\A('*(?:[{BLANKS}]*[{STARTS}]|[\t\r\n]))"
 _RUNNABLE = re.compile(RUNNABLE)
 
 
+def count_of(count: int, noun: str) -> str:
+    """`1 row`, `1,204 rows`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def fault(text: str) -> str:
     """Why a text is not valid, as the end of a sentence; empty if it is.
 

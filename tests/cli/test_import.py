@@ -119,7 +119,7 @@ def test_a_window_that_is_sent_again(monkeypatch: pytest.MonkeyPatch, answer: st
     run("day.csv")
     refused = run("window.csv", "--append")
     assert (refused.exit_code, imps()) == (2, [1, 2])
-    assert "1 of 2 rows have keys that are there already (1 Jan 2026)" in refused.output
+    assert "keys of 1 of 2 rows are there already (1 Jan 2026)" in refused.output
     assert all(way in refused.output for way in ("--replace-days", "--overlap skip", "overlap: add"))
     assert run("window.csv", "--overlap", "add").exit_code == 2
     if answer in ("skip", "add"):
@@ -136,9 +136,23 @@ def test_two_overlapping_files_of_one_command() -> None:
     """They are refused with the ways out, of which each works; a single new file needs none."""
     Path("window.csv").write_text(DAY.replace(",1,", ",8,"))
     refused = run("day.csv", "window.csv")
-    assert refused.exit_code == 2 and "or in an earlier file of this import" in refused.output
+    assert refused.exit_code == 2 and "are in an earlier file or sheet of this import" in refused.output
     assert run("day.csv", "window.csv", "--overlap", "skip").exit_code == 0 and sum(imps()) == 3
     assert run("day.csv", "window.csv", "--replace", "--overlap", "add").exit_code == 0
+    assert run("day.csv", "--replace").exit_code == run("window.csv", "--replace-days").exit_code == 0
+    assert sum(imps()) == 10
+
+
+def test_at_a_terminal_days_of_files_that_repeat_each_other_are_not_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Replacing days keeps both files, so it is no answer; the later file's rows are added or left out."""
+    Path("window.csv").write_text(DAY.replace(",1,", ",8,"))
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: True)
+    command = ["import", "day.csv", "window.csv", "--project", "acme", "--slicer", "auctions"]
+    result = CliRunner().invoke(main, command, input="replace-days\nskip\n")
+    assert "'replace-days' is not one of 'skip', 'add', 'stop'" in result.output
+    assert result.exit_code == 0 and sum(imps()) == 3
 
 
 def test_files_that_can_t_be_compared_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,7 +290,7 @@ def test_who_may(files: SupplyFiles) -> None:
     SupplyFiles(files.engine, ada, lambda event, detail: noted.append(f"{event}: {detail}")).remove(
         [one.id for one in files.files()[1]]
     )
-    assert noted == [f"supply file removed: 1 files: sellers.json of {US}"]
+    assert noted == [f"supply file removed: 1 file: sellers.json of {US}"]
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,7 +246,7 @@ SECOND_TABLE = "\nday,visits,exits\n2026-11-01,5,6\n"
 REFUSED = [
     ("two.csv", csv(FORTNIGHT) + SECOND_TABLE, "begins in line 17, where 'visits'"),
     ("rollup.csv", ROLLUP, "28 rows have no value in column 'site'"),
-    ("all.csv", ALL_SITES, "28 rows have 'All sites' in column 'site'"),
+    ("all.csv", ALL_SITES, "In 28 rows column 'site' has 'All sites'"),
     ("month.csv", "site,2026-01,2026-02,2026-03\na,1,2,3\nb,4,5,6\n", "--unpivot makes a row of each"),
     ("named.csv", "site,Jan 2026,Feb 2026\na,1,2\nb,4,5\n", "--unpivot makes a row of each"),
     ("gaps.csv", "day,n\n" + "2026-11-01,1\n,2\n,3\n" * 9, "'day', but it is empty in 67% of the rows"),

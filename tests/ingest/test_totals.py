@@ -44,9 +44,7 @@ def guess(path: Path, totals: str | None) -> Definition:
 def test_totals_among_rows_are_a_question(place: Place, word: str) -> None:
     """A row of totals per day, which would double each figure, stops the import."""
     path = report(place, word)
-    with pytest.raises(
-        ImportRefused, match=rf"28 rows have '{word}' in column 'site'.*--drop-totals.*--keep"
-    ):
+    with pytest.raises(ImportRefused, match=rf"In 28 rows column 'site' has '{word}'.*--drop-totals.*--keep"):
         place.take(path, definition=guess(path, None))
     assert not place.warehouse.has("p", "s")
 
@@ -100,7 +98,7 @@ def test_totals_without_anything_that_adds_up(place: Place) -> None:
     """Where there are only rates, a word for totals on most days is a question."""
     lines = ["day,site,ctr", *(f"2026-01-{day:02},{site},0.5" for day in DAYS for site in ("a", "Total"))]
     path = place.file("rates.csv", "\n".join(lines) + "\n")
-    with pytest.raises(ImportRefused, match="'Total' in column 'site'"):
+    with pytest.raises(ImportRefused, match="column 'site' has 'Total'"):
         place.take(path, definition=guess(path, None))
 
 

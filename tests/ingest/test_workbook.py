@@ -2,6 +2,7 @@
 
 import datetime as dt
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from ingesting import Place, definition, reader
 from lib.ingest.importing import ImportJob, import_files, readers
 from lib.ingest.inference import infer
 from lib.ingest.rejects import Rejects
-from lib.slicers.definition.reading import Sheets
-from lib.wire.errors import ImportRefused
+from lib.slicers.definition.reading import OverlapRule, Sheets
+from lib.wire.errors import ImportRefused, RowsOverlap
 
 FIRST = dt.datetime(2026, 1, 5)  # noqa: DTZ001
 
@@ -173,13 +174,28 @@ def test_sheets_with_the_same_columns_are_a_question(place: Place) -> None:
 @pytest.mark.parametrize(("sheets", "count"), [("all", 7), (("Feb",), 4), (("Feb", "Jan"), 7)])
 def test_the_sheets_to_import_are_named(place: Place, sheets: Sheets, count: int) -> None:
     """All with the same columns, or those named; each row once, and each sheet a source of its own."""
-    path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(4)], Notes=[["by", "hand"]])
+    path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(7)[3:]], Notes=[["by", "hand"]])
     found = readers(path, definition=definition(), sheets=sheets)
     job = ImportJob("p", "s", found, definition())
     with Rejects(None) as rejects:
         stored = import_files(job, job.digests(), place.warehouse, rejects)
     assert stored.row_count == count
     assert len({source.name for source in stored.imports[-1].sources}) == len(found)
+
+
+def test_sheets_of_a_workbook_are_compared_with_each_other(place: Place) -> None:
+    """A day that is in two sheets is refused like one in two files, or left out, or added."""
+    path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(5)])
+    job = ImportJob("p", "s", readers(path, definition=definition(), sheets="all"), definition())
+
+    def count(overlap: OverlapRule | None) -> int:
+        with Rejects(None) as rejects:
+            sheets = replace(job, overlap=overlap, slicer=str(overlap))
+            return import_files(sheets, job.digests(), place.warehouse, rejects).row_count
+
+    with pytest.raises(RowsOverlap, match=r"keys of 3 of 8 rows are in an earlier file or sheet"):
+        count(None)
+    assert (count("skip"), count("add")) == (5, 8)
 
 
 def test_an_unknown_sheet(place: Place) -> None:

@@ -49,6 +49,7 @@ from lib.deals.supply.formats import (
 from lib.deals.supply.states import AdsFile, SupplyIndex
 from lib.people import Person
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError
+from lib.wire.text import count_of
 
 IMPORT_SECONDS, MOST_FILES, BATCH_SIZE = 120, 50_000, 20
 ROW_BATCH = 5_000
@@ -242,7 +243,7 @@ def _read(name: str, data: bytes | Path, host: str) -> tuple[ImportOutcome, Supp
 
 
 def _words(titles: Sequence[str]) -> str:
-    return f"{len(titles):,} files: {', '.join(titles[:BATCH_SIZE])}"
+    return f"{count_of(len(titles), 'file')}: {', '.join(titles[:BATCH_SIZE])}"
 
 
 def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:

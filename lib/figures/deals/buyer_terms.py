@@ -9,6 +9,7 @@ from lib.figures.context import RequestContext
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import ATTRIBUTES
 from lib.figures.deals.list_kinds import KINDS
+from lib.wire.text import count_of
 
 
 def plain_values(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
@@ -59,4 +60,4 @@ def describe_targeting(
 def _count_label(count: int | None, noun: str) -> str:
     if count is None:
         return f"a list of {noun}"
-    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun}"
+    return count_of(count, noun.removesuffix("s"))

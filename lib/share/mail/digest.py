@@ -22,6 +22,7 @@ from lib.share.snapshot import page, render
 from lib.slicers.models import Slicer
 from lib.views import Alert, Board, SavedView
 from lib.views.board_copies import copy_board
+from lib.wire.text import count_of
 
 TONES: dict[str, letters.Tone] = {"green": "good", "red": "bad", "gray": "plain"}
 MOST_MOVERS, MOST_ROWS = 5, 10
@@ -108,8 +109,7 @@ class Digest:
 
     def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> letters.Letter:
         """Alerts that fire now, and those that ceased to, together."""
-        count = f"{len(starts)} alert{'' if len(starts) == 1 else 's'}"
-        subject = f"{count} fired" if starts else f"{len(ends)} alert{'' if len(ends) == 1 else 's'} cleared"
+        subject = f"{count_of(len(starts or ends), 'alert')} {'fired' if starts else 'cleared'}"
         if len(starts) + len(ends) == 1:
             (alert,) = (*starts, *ends)
             subject = f"Alert {'fired' if starts else 'cleared'}: {_name(alert)}"

@@ -12,6 +12,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query import history
 from lib.views import Alert
 from lib.wire.errors import TrancheError
+from lib.wire.text import count_of
 
 log = logging.getLogger(__name__)
 MARK, GOING, AT_START, WIDTH = "alerts_mark", "alerts_going", "alerts_at_start", 420
@@ -25,7 +26,11 @@ def mark(clients: connect.Clients) -> None:
     if not alerts:
         return
     popover = st.popover(
-        _count(alerts), icon=":material/notifications_active:", type="tertiary", key=MARK, on_change="rerun"
+        count_of(len(alerts), "alert"),
+        icon=":material/notifications_active:",
+        type="tertiary",
+        key=MARK,
+        on_change="rerun",
     )
     if popover.open:
         with popover, st.container(width=WIDTH):
@@ -37,7 +42,7 @@ def block(clients: connect.Clients) -> None:
     """The list, for the first screen; nothing where none fires."""
     if alerts := _firing(clients):
         with st.container(border=True, key="alerts_firing"):
-            st.markdown(f"**{_count(alerts)}**")
+            st.markdown(f"**{count_of(len(alerts), 'alert')}**")
             for alert in alerts:
                 _row(clients, alert, "block")
 
@@ -52,10 +57,6 @@ def at_start(clients: connect.Clients) -> None:
 def forget() -> None:
     """The start page was left, or the list there is not needed any more."""
     st.session_state.pop(AT_START, None)
-
-
-def _count(alerts: list[Alert]) -> str:
-    return "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
 
 
 def _firing(clients: connect.Clients) -> list[Alert]:

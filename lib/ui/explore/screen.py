@@ -25,6 +25,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import saved
 from lib.wire.errors import TrancheError
+from lib.wire.text import count_of
 
 Field = TypeVar("Field", KeyField, DataField)
 TYPES = {"text": "text", "int": "number"}
@@ -206,8 +207,7 @@ def _facts(slicer: Slicer) -> list[str]:
     texts = []
     if slicer.first_date and slicer.last_date:
         first, last = date.fromisoformat(slicer.first_date), date.fromisoformat(slicer.last_date)
-        count = (last - first).days + 1
-        texts.append(f"{days(first, last)}, {count:,} day{'s' * (count != 1)}")
+        texts.append(f"{days(first, last)}, {count_of((last - first).days + 1, 'day')}")
     zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
     texts.append(f"UTC{slicer.timezone:+d}, {zone}")
     texts += [text] if (text := precision.source(slicer)) else []

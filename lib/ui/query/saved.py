@@ -16,6 +16,7 @@ from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
 from lib.views import Alert, Note, SavedView
 from lib.wire.errors import TrancheError
+from lib.wire.text import count_of
 
 VIEWS = EntryShelf(
     "",
@@ -102,7 +103,7 @@ def _comment_count(comments: list[Note]) -> str:
     if not comments:
         return ""
     own = sum(note.is_for_me for note in comments)
-    count = f" · {len(comments)} comment{'s' * (len(comments) > 1)}"
+    count = f" · {count_of(len(comments), 'comment')}"
     return f"{count}, **{own} mention{'s' * (own == 1)} you**" if own else count
 
 

@@ -15,6 +15,7 @@ from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, NewDeals, Terms
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.kit.markdown import plain
+from lib.wire.text import count_of
 
 
 def sentences(
@@ -69,7 +70,7 @@ def _deals_words(
         return ["No demand deals: nobody can buy it yet."]
     if draft.deals == "existing":
         names = [plain(deals.get(deal) or f"deal {deal}") for deal in draft.links]
-        return [f"{_count_label(len(names), 'existing deal')} linked: {', '.join(names)}."]
+        return [f"{count_of(len(names), 'existing deal')} linked: {', '.join(names)}."]
     if not draft.seats:
         return ["New deals, for seats *not chosen yet*."]
     prices = prices.of(draft["currency"])
@@ -77,7 +78,7 @@ def _deals_words(
         f"- {_seat_words(seats.get(seat), seat)} {_terms_words(terms, prices)}"
         for seat, terms in draft.seats.items()
     ]
-    head = f"{_count_label(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
+    head = f"{count_of(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
     return [f"{head}:\n" + "\n".join(lines)]
 
 
@@ -163,7 +164,3 @@ def _others(terms: FormValues, seats: int = 1, counts: str = "") -> list[str]:
             text = f"{text} each, {total}"
         sentences.append(f"{row.title.lower()}: {text}")
     return sentences
-
-
-def _count_label(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -25,6 +25,7 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.query import history
 from lib.ui.query.bar import MenuPart
 from lib.wire.errors import TrancheError
+from lib.wire.text import count_of
 
 LONGEST_ID = 15
 ENTITIES = {DEAL: "demand_deals", PACKAGE: "supply_deals"}
@@ -115,8 +116,7 @@ def _sentence(from_filters: FromFilters, descriptions: targeting_text.Descriptio
 
 
 def _count_label(new_list: NewList) -> str:
-    word = _kind(new_list).word
-    return f"{len(new_list.entries)} {word[:-1] if len(new_list.entries) == 1 else word}"
+    return count_of(len(new_list.entries), _kind(new_list).word.removesuffix("s"))
 
 
 def _open(context: PageContext, from_filters: FromFilters) -> None:
