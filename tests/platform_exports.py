@@ -23,7 +23,8 @@ DAYS = 10
 def table(columns: str, first: str = "2026-10-01", count: int = DAYS, seed: int = 1) -> pd.DataFrame:
     """A table of `name:what` columns; what is a role, or after `=` an expression of other columns.
 
-    Roles: day, text, id, sum (counts), money, zero; `r4=` rounds to four digits.
+    Roles: day, text, id, sum (counts), few, money, micros (money in millionths), zero, goal (the same of each
+    text), code and usd (of a currency); `r4=` rounds to four digits.
     """
     draw = np.random.default_rng(seed)
     dates = pd.date_range(first, periods=count).repeat(3)
@@ -35,7 +36,11 @@ def table(columns: str, first: str = "2026-10-01", count: int = DAYS, seed: int 
         "sum": lambda name: draw.integers(200, 9_000, rows).astype(float),
         "few": lambda name: draw.integers(3, 60, rows).astype(float),
         "money": lambda name: draw.integers(101, 9_999, rows) / 100,
+        "micros": lambda name: draw.integers(101, 9_999, rows) * 10_000.0,
         "zero": lambda name: np.zeros(rows),
+        "goal": lambda name: [[4_000.0, 7_500.0, 9_000.0][n % 3] for n in range(rows)],
+        "usd": lambda name: ["USD"] * rows,
+        "code": lambda name: [["EUR", "USD"][n % 3 % 2] for n in range(rows)],
     }
     frame = pd.DataFrame(index=range(rows))
     for part in columns.split(";"):
@@ -197,16 +202,54 @@ def stream(rows: pa.Table, file: io.BytesIO) -> None:
         writer.write_table(rows, 7)
 
 
+class Later(NamedTuple):
+    """What a second month breaks: `first` is added to the columns of the first, `change` makes those of it.
+
+    `says` is a part of what the import prints then. One with columns missing `is_refused`; one that `overlaps`
+    begins three days before the end of the first.
+    """
+
+    change: Callable[[str], str] = str
+    says: str = ""
+    first: str = ""
+    is_refused: bool = False
+    overlaps: bool = False
+
+
+def last(columns: str, change: str) -> str:
+    """The columns, with something else for the last: `{}` is its name, and its role if that is not there."""
+    others, _, name = f"; {columns}".rpartition("; ")
+    end = change.format(name.rpartition(":")[0]) if ":" in change else change.format(name)
+    return f"{others}; {end}".removeprefix("; ")
+
+
+ADDED = Later(lambda columns: f"{columns}; unheard_of:few", "no field is read from it: 'unheard_of'")
+OVERLAP = Later(str, " rows are there already (", overlaps=True)
+LATER = [
+    Later(lambda columns: last(columns, "renamed {}"), "Unknown column", is_refused=True),
+    ADDED,
+    OVERLAP,
+    Later(lambda columns: last(columns, "{}:sum"), "'goal' was guessed to be a max", "; goal:goal"),
+    Later(lambda columns: f"{columns}; currency_code:code", " in this file currency_code", "; cost:money"),
+    Later(lambda columns: last(columns, "{}:code"), first="; currency_code:usd"),
+    Later(lambda columns: last(columns, "{}:micros"), " in this file whole numbers", "; media_spend:money"),
+    Later(
+        lambda columns: last(columns, "{}:money"), " in this file it has fractions", "; spend_micros:micros"
+    ),
+]
+COUNTS = Later(lambda columns: columns.replace(":zero", ":few"))
+NO_RATE = Later(lambda columns: columns.replace("=", "=2 * "), " is not ")
+
+
 class Export(NamedTuple):
-    """A file: its name, its columns as of `table`, how it is written, the columns that are no sums, and what a
-    second month says (its columns, and a part of the sentence)."""
+    """A file: its name, its columns as of `table`, how it is written, the columns that are no sums (formulas are
+    rates, which a second month contradicts), and what a second month breaks."""
 
     name: str
     columns: str
     write: Callable[[pd.DataFrame], str | bytes] = csv
     others: Mapping[str, str] = MappingProxyType({})
-    later: str = ""
-    sentence: str = ""
+    later: Later | None = None
     doubts: frozenset[str] = frozenset()
     rows: int = DAYS
 
@@ -216,6 +259,7 @@ DV = "Date:day; Advertiser:text; Line Item:text; Line Item ID:id; Impressions:su
 CM = "Campaign:text; Date:day; Placement ID:id; Impressions:sum; Clicks:few; Media Cost:money"
 ADS = "Day:day; Campaign:text; Impr.:sum; Clicks:few; Cost:money"
 META = "date_start:day; date_stop:text; campaign_name:text; impressions:sum; clicks:few; link_clicks:few; spend:money"
+API = "segments.date:day; campaign.id:id; metrics.impressions:sum; metrics.costMicros:micros"
 XANDR = "day:day; line_item_id:id; imps:sum; clicks:few; media_cost:money"
 TTD = "Date:day; Advertiser:text; Ad Group Id:id; Impressions:sum; Clicks:few; Advertiser Cost (Adv Currency):money"
 AMAZON = "date:day; campaignId:id; campaignName:text; impressions:sum; clicks:few; cost:money; purchases14d:few; sales14d:money"
@@ -225,12 +269,11 @@ PLAIN = "date:day; site:text; imps:sum; revenue:money"
 TWINS = "day:day; ad_set:text; impressions:sum; link_clicks:few; spend:money; results:r0=link_clicks"
 CTR = "clicks / impressions"
 EXPORTS = [
-    Export("gam.csv", GAM, ad_manager, later=GAM),
+    Export("gam.csv", GAM, ad_manager),
     Export("gam ecpm.csv", f"{GAM}; Ad server average eCPM:r2=1000 * `Ad server CPM and CPC revenue` / `Ad server impressions`", ad_manager,
            {"Ad server average eCPM": "1000 * `Ad server CPM and CPC revenue` / `Ad server impressions`"}),
     Export("gam ctr.csv", f"{GAM}; Ad server CTR:r4=`Ad server clicks` / `Ad server impressions`", csv,
-           {"Ad server CTR": "`Ad server clicks` / `Ad server impressions`"},
-           f"{GAM}; Ad server CTR:r4=2 * `Ad server clicks` / `Ad server impressions`", "'Ad server CTR' is not"),
+           {"Ad server CTR": "`Ad server clicks` / `Ad server impressions`"}),
     *(Export(f"money {number}.csv", f"Date:day; Line item:text; Impressions:sum; {name}:money") for number, name in enumerate((
         "Ad server CPM and CPC revenue", "CPM Cost", "Bid cost", "CPC spend", "Revenue (CPM)", "Floor revenue",
         "Programmatic Guaranteed CPM spend", "CPM-Kosten", "Total CPM revenue"))),
@@ -239,33 +282,41 @@ EXPORTS = [
         "Revenue CPM", "CPM (Revenue)", "Bid", "Floor price", "Cost per click", "Avg. spend"))),
     *(Export(f"milestone {number}.csv", f"date:day; campaign:text; impressions:sum; {name}:sum") for number, name in enumerate((
         "video_watched_25_percent", "views_50pct", "Viewers at 50 pct", "Video viewed to 75%", "video_p100_watched_100_percent"))),
-    *(Export(f"zeros {number}.csv", f"date:day; site:text; imps:sum; {name}:zero", later=f"date:day; site:text; imps:sum; {name}:few") for number, name in enumerate((
+    *(Export(f"zeros {number}.csv", f"date:day; site:text; imps:sum; {name}:zero", later=COUNTS) for number, name in enumerate((
         "video_completions", "follows", "saves", "comments", "app_installs", "post_engagements", "results", "shares", "likes"))),
     Export("zeros of no name.csv", "date:day; site:text; imps:sum; zork:zero", doubts=frozenset({"zork"}),
-           later="date:day; site:text; imps:sum; zork:r2=imps / 7000", sentence="'zork' was guessed to be added up"),
-    Export("dv360.csv", DV, dv360, later=DV),
-    *(Export(f"dv360 of {rows}.csv", DV, dv360, rows=rows) for rows in (1, 2, 5)),
-    Export("cm360.csv", CM, cm360, later=CM),
+           later=Later(lambda columns: last(columns, "{}:r2=imps / 7000"), "'zork' was guessed to be added up")),
+    Export("dv360.csv", DV, dv360),
+    *(Export(f"dv360 of {rows}.csv", DV, dv360, rows=rows, later=OVERLAP) for rows in (1, 2, 5)),
+    Export("cm360.csv", CM, cm360),
     Export("cm360 rate.csv", f"{CM}; Click Rate:r4=Clicks / Impressions", cm360, {"Click Rate": "Clicks / Impressions"}),
-    Export("google ads.csv", ADS, google_ads, later=ADS),
+    Export("google ads.csv", ADS, google_ads),
     Export("google ads cpc.csv", f"{ADS}; Avg. CPC:r2=Cost / Clicks", google_ads, {"Avg. CPC": "Cost / Clicks"}),
     Export("google ads conv.csv", f"{ADS}; Conversions:few; Cost / conv.:r2=Cost / Conversions", csv, {"Cost / conv.": "Cost / Conversions"}),
-    Export("meta.csv", META, later=META),
+    Export("google ads api.json", f"{API}; metrics.clicks:few; metrics.averageCpc:r3=`metrics.costMicros` / `metrics.clicks`; "
+           "metrics.averageCpm:r3=1000 * `metrics.costMicros` / `metrics.impressions`",
+           lambda frame: json.dumps({"results": records(frame)}),
+           {"metrics.averageCpc": "metrics.costMicros / metrics.clicks",
+            "metrics.averageCpm": "1000 * metrics.costMicros / metrics.impressions"}, ADDED),
+    Export("google ads averages.csv", f"{API}; metrics.averageCpc:micros; metrics.average_cost:micros",
+           others={"metrics.averageCpc": "mean", "metrics.average_cost": "mean"},
+           doubts=frozenset({"metrics.averageCpc", "metrics.average_cost"})),
+    Export("meta.csv", META),
     Export("meta cpc.csv", f"{TWINS}; cpc_link:r4=spend / link_clicks", others={"cpc_link": "spend / link_clicks"},
-           later=f"{TWINS}; cpc_link:r4=spend / results / 2", sentence="'cpc_link' is not spend / link_clicks"),
+           later=Later(lambda columns: last(columns, "{}:r4=spend / results / 2"), "'cpc_link' is not spend / link_clicks")),
     Export("meta results.csv", f"{TWINS}; cost_per_result:r4=spend / results", others={"cost_per_result": "spend / results"}),
     Export("meta ctr.csv", f"{META}; ctr:r6=100 * clicks / impressions", others={"ctr": "100 * clicks / impressions"}),
-    Export("xandr.csv", XANDR, later=XANDR),
+    Export("xandr.csv", XANDR),
     Export("xandr cpm.csv", f"{XANDR}; cpm:r6=1000 * media_cost / imps", others={"cpm": "1000 * media_cost / imps"}),
     Export("xandr semicolons.csv", XANDR, semicolons),
-    Export("ttd.csv", TTD, later=TTD),
+    Export("ttd.csv", TTD),
     Export("ttd coarse.csv", f"{TTD}; CTR:r2=Clicks / Impressions", others={"CTR": "Clicks / Impressions"}),
-    Export("amazon.csv", AMAZON, later=AMAZON),
+    Export("amazon.csv", AMAZON),
     Export("amazon acos.csv", f"{AMAZON}; acosClicks14d:r4=100 * cost / sales14d", others={"acosClicks14d": "100 * cost / sales14d"}),
     Export("amazon.json", AMAZON, lambda frame: json.dumps(records(frame))),
-    Export("microsoft.tsv", BING, tabs, later=BING),
+    Export("microsoft.tsv", BING, tabs),
     Export("microsoft ctr.tsv", f"{BING}; Ctr:r4=Clicks / Impressions", tabs, {"Ctr": "Clicks / Impressions"}),
-    Export("tiktok.csv", TIKTOK, later=TIKTOK),
+    Export("tiktok.csv", TIKTOK),
     Export("tiktok cpm.csv", f"{TIKTOK}; cpm:r2=1000 * spend / impressions", others={"cpm": "1000 * spend / impressions"}),
     Export("tiktok.json", TIKTOK, lambda frame: json.dumps({"data": {"list": records(frame)}})),
     Export("jsoncompact.json", PLAIN, result_set("meta", "data")),
@@ -282,7 +333,7 @@ EXPORTS = [
     Export("rows.parquet", PLAIN, binary(pyarrow.parquet.write_table)),
     Export("no rate.csv", f"{PLAIN}; fill_rate:r4=imps / 10000", others={"fill_rate": "mean"}, doubts=frozenset({"fill_rate"})),
     Export("zero milestone.csv", "date:day; campaign:text; video_watched_25_percent:sum; video_watched_50_percent:sum; video_watched_100_percent:zero",
-           later="date:day; campaign:text; video_watched_25_percent:sum; video_watched_50_percent:sum; video_watched_100_percent:sum",
+           later=COUNTS,
            doubts=frozenset({"video_watched_100_percent"})),
     Export("by its rows.csv", f"{PLAIN}; kpi_share:r6=revenue / imps", others={"kpi_share": "revenue / imps"}, doubts=frozenset({"kpi_share"})),
     Export("disagreement.csv", "date:day; site:text; impressions:sum; clicks:few; ctr:r4=clicks / impressions + 0.1",

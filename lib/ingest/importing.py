@@ -145,9 +145,8 @@ def import_files(
             notes += [f"{count_of(known_keys.overlapping, 'row')} left out, with keys that are there already"]
             if not any(source.rows for source in sources):
                 raise ImportRefused(f"{notes[-1]}, and there are no others; nothing was changed")
-        rejects.take_notes(normalizer.missing_words, notes)
+        rejects.take_notes(normalizer.missing_words, [*notes, *_late_columns(job)])
         _refuse_totals(normalizer)
-        _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         if known_keys and overlap is None:
             known_keys.refuse()
@@ -286,20 +285,18 @@ def _refuse_totals(normalizer: Normalizer) -> None:
         )
 
 
-def _refuse_late_columns(job: ImportJob) -> None:
-    """The same for files whose columns are known only at the end.
+def _late_columns(job: ImportJob) -> Iterator[str]:
+    """Sentences about missing columns of files whose columns are known only at the end; ImportRefused if new.
 
     A column that a slicer has already may be missing: JSON often leaves out what is empty.
     """
     late = [reader for reader in job.readers if reader.columns is None]
     columns = dict.fromkeys(name for reader in late for name in reader.names)
-    optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
-    missing = [name for name in _missing_columns(columns, job.definition) if name not in optional]
-    if late and missing:
-        names = ", ".join(reader.file.name for reader in late)
-        raise ImportRefused(
-            f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
-        )
+    for name in _missing_columns(columns, job.definition) if late else ():
+        names, near = ", ".join(reader.file.name for reader in late), UnknownName("column", name, columns)
+        if job.mode not in ("append", "replace-days"):
+            raise ImportRefused(f"{names}: {near}. There are: {', '.join(columns)}")
+        yield f"{names}: {near}. Its rows have no value there"
 
 
 def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:

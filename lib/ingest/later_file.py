@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
+from lib.ingest.money import MAY_BE_MILLIONTHS
 from lib.ingest.numbers import STRANGE_SHARE
 from lib.ingest.quotients import rounding
 from lib.slicers.definition import DataFieldDefinition, Definition, KeyFieldDefinition
@@ -15,50 +16,57 @@ from lib.slicers.formulas import expand, parse
 
 Floats = npt.NDArray[np.float64]
 AnyField: TypeAlias = KeyFieldDefinition | DataFieldDefinition
-_REMEDY = "If that is right, write {} under {} in the definition, and import all files again with --replace"
+_FRACTION = 1e-3  # of a number of millionths: less is lost by dividing
 
 
 def misfits(definition: Definition, later: Definition, figures: Mapping[str, Floats]) -> list[str]:
-    """Sentences about fields of a slicer's `definition` that a later file, alone, would have otherwise.
+    """Sentences about fields of a slicer's `definition` that a `later` file, alone, would have otherwise.
 
-    Rates that the file has are computed again by their formulas, with the `figures` of its sample by column.
-    Other fields are compared as long as they are guesses that nobody has confirmed: zeros that became counts,
-    an attribute that varies.
+    Its rates are computed again by their formulas, with the `figures` of its sample by column (divided by the
+    scale that it has alone), and money is looked at for another currency or scale. Other fields are compared
+    as long as they are guesses that nobody has confirmed: zeros that became counts, an attribute that varies.
     """
     formulas = {field.name: parse(field.formula) for field in definition.data_fields if field.formula}
-    columns = {
-        field.name: figures[field.source]
+    others: dict[str, AnyField] = {_column(field): field for field in (*later.key_fields, *later.data_fields)}
+    scales = {field.source: field.scale for field in later.data_fields}
+    amounts = {
+        field.name: figures[field.source] * (scales.get(field.source, 1) / field.scale)
         for field in definition.data_fields
-        if field.source and field.source in figures
+        if field.source in figures
     }
-    expressions = expand(formulas)
-    later_fields: list[AnyField] = [*later.key_fields, *later.data_fields]
-    others = {_column(field): field for field in later_fields}
-    fields: list[AnyField] = [*definition.key_fields, *definition.data_fields]
-    sentences = []
-    for field in fields:
-        other, expression = others.get(_column(field)), expressions.get(field.name)
-        rates = figures.get(_column(field))
-        if expression is not None and rates is not None and expression.fields() <= columns.keys():
-            errors = np.abs(expression.evaluate(columns) - rates)
-            wrong, rows = int((errors > rounding(rates)).sum()), int(np.isfinite(errors).sum())
-            what = (
-                f"'{_column(field)}' is not {formulas[field.name]} in {wrong:,} of {rows:,} rows of this file"
-            )
-            if wrong > STRANGE_SHARE * rows:
-                sentences.append(what + (f"; it is {_kind(other)}. {_remedy(other)}" if other else ""))
-        elif (
-            other is not None and (field.annotation or "").startswith(GUESS) and _kind(other) != _kind(field)
-        ):
-            guess = (
-                f"'{_column(field)}' was guessed to be {_kind(field)}, but in this file it is {_kind(other)}"
-            )
-            sentences.append(f"{guess}. {_remedy(other)}")
-        if isinstance(field, DataFieldDefinition) and isinstance(other, DataFieldDefinition):
+    expressions, sentences = expand(formulas), list[str]()
+    for field in (*definition.key_fields, *definition.data_fields):
+        column, other, expression = _column(field), others.get(_column(field)), expressions.get(field.name)
+        if other is None:
+            continue
+        if expression is not None:
+            if column in figures and expression.fields() <= amounts.keys():
+                errors = np.abs(expression.evaluate(amounts) - figures[column])
+                wrong, rows = int((errors > rounding(figures[column])).sum()), int(np.isfinite(errors).sum())
+                what = f"'{column}' is not {formulas[field.name]} in {wrong:,} of {rows:,} rows of this file"
+                if wrong > STRANGE_SHARE * rows:
+                    sentences.append(f"{what}; it is {_kind(other)}. {_remedy(other)}")
+        elif (field.annotation or "").startswith(GUESS) and _kind(other) != _kind(field):
+            what = f"was guessed to be {_kind(field)}, but in this file it is {_kind(other)}"
+            sentences.append(f"'{column}' {what}. {_remedy(other)}")
+        if isinstance(field, KeyFieldDefinition) or isinstance(other, KeyFieldDefinition):
+            continue
+        if other.currency and _currency(field, definition) != _currency(other, later):
             currency = f"the currency {field.currency}" if field.currency else "no currency"
-            if other.currency and _currency(field, definition) != _currency(other, later):
-                what = f"'{_column(field)}' has {currency}, but in this file {other.currency}"
-                sentences.append(f"{what}. {_remedy(other)}")
+            what = f"has {currency}, but in this file {other.currency}"
+            sentences.append(f"'{column}' {what}. {_remedy(other)}")
+        numbers = figures.get(column, np.zeros(0)) * other.scale
+        has_fractions = bool((np.abs(numbers - np.round(numbers)) > _FRACTION).any())
+        may_be_scaled = other.scale > 1 or (other.annotation or "").endswith(MAY_BE_MILLIONTHS)
+        if field.scale > 1 and has_fractions:
+            what = f"is divided by {field.scale:,}, but in this file it has fractions"
+        elif field.scale == 1 and field.display_type == "float" and may_be_scaled:
+            what = f"has fractions, but in this file {MAY_BE_MILLIONTHS}"
+        else:
+            continue
+        sentences.append(
+            f"'{column}' {what}. If so, correct the file, and import it again with --replace-days"
+        )
     return sentences
 
 
@@ -82,6 +90,8 @@ def _kind(field: AnyField) -> str:
 def _remedy(field: AnyField) -> str:
     content = field.model_dump(mode="json", exclude_defaults=True, exclude={"annotation"})
     text = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, allow_unicode=True, width=1000)
-    return _REMEDY.format(
-        text.strip(), "key_fields" if isinstance(field, KeyFieldDefinition) else "data_fields"
+    part = "key_fields" if isinstance(field, KeyFieldDefinition) else "data_fields"
+    return (
+        f"If that is right, write {text.strip()} under {part} in the definition, and import all files again "
+        "with --replace"
     )

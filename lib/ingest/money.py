@@ -34,7 +34,11 @@ _CODE = re.compile(r"(?P<mark>[_\s.(\[-])(?P<end>[A-Za-z]{3})[)\]]?$|^(?P<start>
 _WORDS_TOO = {"ALL", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SSP", "TOP", "TRY"}
 """Codes of currencies that are words of the trade: of a name they have to be in brackets."""
 _LARGE_MONEY = 10**6
+MAY_BE_MILLIONTHS = "whole numbers of money this large may be millionths"
 _DUMP, _DUMPED = re.compile(r"Dimension\.|Column\."), "Column."
+_DUMPS = "an ad server dumps money"
+_LARGE_AVERAGE = 10**4
+"""From here on, a cent, averages are in millionths where other money is."""
 
 
 def is_money(name: str) -> bool:
@@ -49,35 +53,40 @@ def is_money(name: str) -> bool:
 def scale(guesses: Sequence[ColumnGuess], figures: dict[str, Floats]) -> list[ColumnGuess]:
     """The guesses, with the scale of columns in parts of a currency; their `figures` are divided.
 
-    Those of an ad server's dump (`Dimension.DATE`, `Column.…REVENUE`) are in millionths.
+    Those of an ad server's dump (`Dimension.DATE`, `Column.…REVENUE`) are in millionths; so are averages
+    beside a column that says so, as Google Ads has `metrics.averageCpc` beside `metrics.costMicros`.
     """
     is_dump = bool(guesses) and any(_DUMP.match(guess.column) for guess in guesses)
-    return [_with_scale(guess, figures, is_dump) for guess in guesses]
+    suffixes = (_SUFFIX.search(guess.column) for guess in guesses if guess.column in figures)
+    divisors = [_SCALES[suffix[1].lower()] for suffix in suffixes if suffix]
+    return [_with_scale(guess, figures, is_dump, 10**6 in divisors) for guess in guesses]
 
 
-def _with_scale(guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool) -> ColumnGuess:
+def _with_scale(
+    guess: ColumnGuess, figures: dict[str, Floats], is_dump: bool, has_micros: bool
+) -> ColumnGuess:
     name, values = guess.column, figures.get(guess.column)
-    suffix = _SUFFIX.search(name)
-    is_dumped = is_dump and name.startswith(_DUMPED)
-    if guess.is_key or values is None or not is_money(name):
+    if guess.is_key or values is None or guess.options.get("unit") or not is_money(name):
         return guess
-    present = values[np.isfinite(values)]
-    if guess.options.get("unit") or (present % 1 != 0).any():
+    suffix, present = _SUFFIX.search(name), values[np.isfinite(values)]
+    is_average = has_micros and guess.options.get("aggregate") == "mean"
+    if suffix or (is_dump and name.startswith(_DUMPED)):
+        is_scaled = bool((present % 1 == 0).all())
+    else:
+        is_scaled = is_average and len(present) > 0 and np.median(np.abs(present)) >= _LARGE_AVERAGE
+    if is_scaled:
+        divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
+        figures[name] = values / divisor
+        options, why = guess.options | {"scale": divisor}, "other money of this file is"
+        if suffix:
+            options["description"] = column_names.description(name[: suffix.start()])
+            return guess._replace(options=options).with_note(f"divided by {divisor:,}")
+        doubt = f"in millionths, as {why if is_average else _DUMPS}; if it is not, leave out the scale"
+        return guess._replace(options=options, doubt=doubt).with_note(f"divided by {divisor:,}")
+    is_large = len(present) > 0 and np.median(np.abs(present)) >= _LARGE_MONEY and (present % 1 == 0).all()
+    if suffix or guess.doubt or not is_large:
         return guess
-    if not (suffix or is_dumped):
-        is_large = not guess.doubt and len(present) and np.median(np.abs(present)) >= _LARGE_MONEY
-        doubt = "whole numbers of money this large may be millionths; if they are, write scale: 1000000"
-        return guess._replace(doubt=doubt) if is_large else guess
-    divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
-    figures[name] = values / divisor
-    options = guess.options | {"scale": divisor}
-    if suffix:
-        options["description"] = column_names.description(name[: suffix.start()])
-    note = f"divided by {divisor:,}"
-    if not suffix:
-        doubt = "in millionths, as an ad server dumps money; if it is not, leave out the scale"
-        return guess._replace(options=options, doubt=doubt).with_note(note)
-    return guess._replace(options=options).with_note(note)
+    return guess._replace(doubt=f"if they are, write scale: 1000000, as {MAY_BE_MILLIONTHS}")
 
 
 def with_currencies(guesses: Sequence[ColumnGuess], columns: Mapping[str, pa.Array]) -> list[ColumnGuess]:

@@ -100,16 +100,16 @@ class Reasons:
         if column not in self._time_columns:
             return None
         (cells, values), time = self._cells(position), self._cell_text(position, column)
-        if not time or time.strip() in MISSING:
+        if not _has_value(time):
             is_figure = [is_value(value) or value in CODES for value in values]
             return TOTAL if values and all(is_figure) else None
         return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
 
     def _cells(self, position: int) -> tuple[list[str], list[str]]:
-        """All cells of a row, the time's first, and those that have a value: `--` is none."""
+        """All cells of a row, the time's first, and those that have a value."""
         names = dict.fromkeys([*self._time_columns, *self._columns])
         cells = [self._cell_text(position, name) for name in names]
-        return cells, [cell for cell in cells if cell.strip() and cell.strip() not in MISSING]
+        return cells, list(filter(_has_value, cells))
 
     def _cell_text(self, position: int, column: str) -> str:
         cells = self._columns.get(column, self._nothing)
@@ -117,6 +117,11 @@ class Reasons:
             cells = self._raw.as_text()[column]
         value = cells[position].as_py()
         return "" if value is None else str(value)
+
+
+def _has_value(cell: str) -> bool:
+    """Whether a cell says something: `--` and `---` do not."""
+    return cell.strip() not in MISSING and any(map(str.isalnum, cell))
 
 
 class Ending:

@@ -7,15 +7,23 @@ guess of the first must be said.
 import datetime as dt
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner, Result
 from ingesting import Place, imported
-from platform_exports import EXPORTS, Export, sums, table
+from platform_exports import EXPORTS, LATER, NO_RATE, Export, Later, sums, table
 
-from lib.ingest import Hints, infer, readers
+from lib.cli import main
+from lib.ingest import Hints, readers
+from lib.settings import Settings
 from lib.slicers.definition import TIME, Definition
 from lib.slicers.formulas import parse
+from lib.slicers.warehouse import Warehouse
+
+OCTOBER = dt.date(2026, 10, 1)
+CHECKS = (" is not ", " was guessed ", " in this file")
 
 
 @pytest.fixture
@@ -49,20 +57,57 @@ def test_a_platform_s_export_comes_to_its_table(place: Place, export: Export) ->
     marked = {guess.column for guess in inference.columns if guess.doubt and not guess.is_key}
     assert marked == export.doubts
     own = {name: total for name, total in sums(frame).items() if name not in export.others}
-    fields = {field.source: field.name for field in definition.data_fields}
-    assert {name: rows[fields[name]].sum() for name in own} == pytest.approx(own)
+    fields = {field.source: field for field in definition.data_fields}
+    stored = {name: rows[fields[name].name].sum() * fields[name].scale for name in own}
+    assert stored == pytest.approx(own)
+    means = [
+        fields[name] for name, role in export.others.items() if role == "mean" and "micros" in export.columns
+    ]
+    assert {field.scale for field in means} <= {1_000_000}
     days = rows[TIME].dt.tz_localize(None).dt.normalize()
     assert days.value_counts().to_dict() == frame[time].value_counts().to_dict()
-    formulas = {name: text for name, text in export.others.items() if text not in ("mean", "max")}
-    columns, sentence = export.later, export.sentence
-    if formulas and not columns:  # a month in which the file's rate is another one
-        columns = export.columns.replace("=", "=1 + ")
-        sentence = f"'{next(iter(formulas))}' is not"
-    if columns:
-        later = table(columns, "2026-11-01", seed=2)
-        files = readers(place.file(f"later {export.name}", export.write(later)), definition=definition)
-        sentences = infer(files[0], own_time=definition.time).misfits(definition)
-        assert [sentence in text for text in sentences] == [True] * bool(sentence)
+
+
+def later_of(export: Export) -> Later:
+    """What the second month of an export breaks: its rate, else one of the usual things in turn."""
+    if export.later or any("/" in text for text in export.others.values()):
+        return export.later or NO_RATE
+    return LATER[EXPORTS.index(export) % len(LATER)]
+
+
+@pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.name)
+def test_a_second_month_that_breaks_a_guess_of_the_first(
+    place: Place, export: Export, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no longer fits is said, once; what is stored has the sums of pandas, or is as it was before."""
+    monkeypatch.setenv("TRANCHE_HOME", str(place.folder / "home"))
+    monkeypatch.chdir(place.folder)
+
+    def run(frame: pd.DataFrame, name: str, *options: str) -> Result:
+        command = ["import", str(place.file(name, export.write(frame))), "--project", "p", "--slicer", "s"]
+        return CliRunner().invoke(main, [*command, *options])
+
+    later = later_of(export)
+    days = max(export.rows - 3, 0) if later.overlaps else 31
+    first = table(export.columns + later.first, count=export.rows)
+    second = table(later.change(export.columns + later.first), f"{OCTOBER + dt.timedelta(days)}", seed=2)
+    assert run(first, export.name).exit_code == 0
+    result = run(second, f"later {export.name}", "--append")
+    assert later.says in result.output
+    assert ("Check: " in result.output) == any(word in later.says for word in CHECKS)
+    is_refused = later.is_refused and "json" not in export.name  # which leaves out what is empty
+    assert result.exit_code == (1 if is_refused else 2 if later.overlaps else 0)
+    parts = [first] if is_refused else [first, second]
+    if later.overlaps:
+        parts = [first.iloc[: 3 * days], second]
+        assert run(second, f"later {export.name}", "--replace-days").exit_code == 0
+    slicer = Warehouse(Settings.load().warehouse).open("p", "s")
+    rows = slicer.read(slicer.files).to_pandas()
+    assert len(rows) == sum(map(len, parts))
+    for field in slicer.definition.data_fields:
+        if field.source and field.aggregate == "sum":
+            total = sum(part[field.source].sum() for part in parts if field.source in part) / field.scale
+            assert rows[field.name].sum() == pytest.approx(total), field.name
 
 
 def test_there_are_sixty() -> None:
