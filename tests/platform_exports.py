@@ -131,11 +131,7 @@ def tabs(frame: pd.DataFrame) -> bytes:
 def clickhouse_types(frame: pd.DataFrame) -> str:
     """ClickHouse: TSVWithNamesAndTypes."""
     names, _, rows = csv(frame, sep="\t").partition("\n")
-    kinds = (
-        "Date" if frame[name].dtype.kind == "M" else "Nullable(Float64)" if name in sums(frame) else "String"
-        for name in frame
-    )
-    return f"{names}\n{chr(9).join(kinds)}\n{rows}"
+    return f"{names}\n{chr(9).join(kinds(frame))}\n{rows}"
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, object]]:
@@ -174,6 +170,46 @@ def result_set(
         return json.dumps(document)
 
     return write
+
+
+def compact(*above: Callable[[pd.DataFrame], list[str]]) -> Callable[[pd.DataFrame], str]:
+    """ClickHouse: JSONCompactEachRow, with lines of names, and of types, above."""
+
+    def write(frame: pd.DataFrame) -> str:
+        rows = [line(frame) for line in above] + json.loads(texts(frame).to_json(orient="values"))
+        return "\n".join(map(json.dumps, rows)) + "\n"
+
+    return write
+
+
+def kinds(frame: pd.DataFrame) -> list[str]:
+    """The types of the columns as ClickHouse names them."""
+    return [{"M": "Date", "f": "Nullable(Float64)"}.get(frame[name].dtype.kind, "String") for name in frame]
+
+
+def big_query(frame: pd.DataFrame) -> str:
+    """BigQuery's answer over HTTP: fields of a schema, and rows of `f`, with cells of `v`, as text."""
+    fields = [{"name": name, "type": "STRING", "mode": "NULLABLE"} for name in frame]
+    rows = [
+        {"f": [{"v": str(cell)} for cell in row]} for row in texts(frame).itertuples(index=False, name=None)
+    ]
+    return json.dumps({"kind": "bigquery#queryResponse", "schema": {"fields": fields}, "rows": rows})
+
+
+def analytics(frame: pd.DataFrame) -> str:
+    """Google Analytics 4's report: names and values of dimensions, then those of metrics, as text."""
+    numbers = [*sums(frame)]
+    parts = {"dimension": [name for name in frame if name not in numbers], "metric": numbers}
+    cells = texts(frame, "%Y%m%d")
+    rows = [
+        {
+            f"{part}Values": [{"value": str(cells[name][row])} for name in names]
+            for part, names in parts.items()
+        }
+        for row in range(len(frame))
+    ]
+    headers = {f"{part}Headers": [{"name": name} for name in names] for part, names in parts.items()}
+    return json.dumps({**headers, "rows": rows, "rowCount": len(rows), "kind": "analyticsData#runReport"})
 
 
 def stamps(frame: pd.DataFrame) -> str:
@@ -325,6 +361,13 @@ EXPORTS = [
     Export("databricks.json", PLAIN, result_set("manifest.schema.columns", "result.data_array")),
     Export("elasticsearch.json", PLAIN, result_set("columns", "rows")),
     Export("trino.json", PLAIN, result_set("columns", "data")),
+    Export("compact each row.ndjson", "column_1:day; column_2:text; column_3:sum; column_4:money", compact(),
+           {"column_4": "mean"}, OVERLAP, frozenset({"column_3", "column_4"})),
+    Export("compact with names.jsonl", PLAIN, compact(list)),
+    Export("compact with types.json", PLAIN, compact(list, kinds)),
+    Export("big query.json", PLAIN, big_query),
+    Export("analytics.json", PLAIN, analytics),
+    Export("analytics of three and one.json", "date:day; country:text; city:text; sessions:sum", analytics),
     Export("types.tsv", PLAIN, clickhouse_types),
     Export("bigquery.csv", PLAIN, stamps),
     Export("feather.feather", PLAIN, binary(pyarrow.feather.write_feather)),

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,28 @@ import pyarrow.compute as pc
 from lib.ingest.cells import value_column
 from lib.ingest.column_names import sounds_like_time
 from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, Reject, check_width
-from lib.ingest.layout import is_value
+from lib.ingest.layout import are_types, is_value
 from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
+from lib.ingest.rejects import WRONG_WIDTH
 from lib.ingest.times import EPOCH
 from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]
 Header = dict[str, str]
 _BATCH_ROWS = 20_000
-_SNIFFED_BYTES = 4096
+_SNIFFED_BYTES = 1 << 16
 _MAX_DEPTH = 20
 _MAX_DOCUMENT = 256 << 20
 _FEWEST_CHILDREN, _DIGITS_OF_DATE = 2, 6
 
 
 class Ndjson:
-    """A file of one JSON object per line, or of one document with rows; see Reader.
+    """A file of one JSON object or array per line, or of one document with rows; see Reader.
 
-    Its columns are known when it was read: `names`. Of a document, lines are its rows, counted from 1: those
-    of the longest list of objects, or of lists with names beside or above them; of groups with lists of their
-    own, these; of an object of columns, or of rows by their key, as pandas writes them.
+    Its columns are known when it was read: `names`. Arrays have names in the first of them, else by number.
+    Of a document, lines are its rows, counted from 1: those of the longest list of objects, or of lists with
+    names beside or above them; of groups with lists of their own, these; of an object of columns, or of rows
+    by their key, as pandas writes them.
     """
 
     columns: tuple[str, ...] | None = None
@@ -50,12 +53,13 @@ class Ndjson:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []
         rows: list[Row] = []
+        header: list[str] = []
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         texts = _lines(chunks) if self._document is None else _elements(chunks, self.file.name)
         for number, line in enumerate(texts, 1):
             if not line or line.isspace():
                 continue
-            row = self._row(number, line, refuse)
+            row = self._row(number, line, header, refuse)
             if row is not None:
                 lines.append((number, line))
                 rows.append(row)
@@ -65,9 +69,22 @@ class Ndjson:
         if rows:
             yield self._raw(rows, lines, selection)
 
-    def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
+    def _row(self, number: int, line: bytes, header: list[str], refuse: Refuse) -> Row | None:
+        """A line as a row; None of names (which go to the `header`) or types, and of what is refused."""
         try:
             row = orjson.loads(line)
+            if isinstance(row, list) and (header or number == 1):
+                if not header:
+                    names = [*_header(row)]
+                    has_names = bool(names) and not any(map(is_value, names))
+                    header += names if has_names else [f"column_{n}" for n, _ in enumerate(row, 1)]
+                    if has_names:
+                        return None
+                elif number == 2 and are_types([*map(str, row)]):
+                    return None
+                if len(row) != len(header):
+                    raise ValueError(WRONG_WIDTH)
+                row = dict(zip(header, row, strict=True))
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
             return flat(row) if dict in map(type, row.values()) else row
@@ -110,11 +127,11 @@ def _document(file: DataFile, encoding: str) -> str | None:
     """Where the rows of one JSON document are: `report.rows`, or "" for an array; None of a line for each."""
     with file.open() as content:
         beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding)).lstrip()
+    first, _, rest = beginning.partition(b"\n")
+    if (_is_json(first) and rest.strip()) or not beginning.startswith((b"{", b"[")):
+        return None
     if beginning.startswith(b"["):
         return ""
-    first, _, rest = beginning.partition(b"\n")
-    if not beginning.startswith(b"{") or (_is_json(first) and rest.strip()):
-        return None
     data = _whole(utf_8_chunks(file.chunks(), encoding), None)
     try:
         path, rows = _longest_rows(orjson.loads(data or b""))
@@ -181,21 +198,41 @@ def _header(items: list[Any]) -> Header:
 
 def _list_rows(items: list[Any], headers: Sequence[Header] = ()) -> list[Row]:
     """The rows of a list of objects, of groups of these, or of lists whose names are elsewhere or first."""
-    if items and all(type(item) is dict for item in items):
-        name = _rows_name(items)
-        if name is None:
-            return items
-        return [
-            {key: value for key, value in item.items() if key != name} | row
-            for item in items
-            for row in _list_rows(item[name])
-        ]
-    if not items or not all(isinstance(item, list) and len(item) == len(items[0]) for item in items):
+    parts = [_cell_lists(item) for item in items]
+    lengths = [len(cells) for cells in parts[0]] if parts else []
+    if lengths and all([len(cells) for cells in lists] == lengths for lists in parts):
+        rows, candidates, header = [list(chain(*lists)) for lists in parts], iter(headers), Header()
+        for length in lengths:
+            header |= next((names for names in candidates if len(names) == length), {})
+        is_list = isinstance(items[0], list)
+        if not header and is_list and len(items) > 1 and not any(is_value(str(name)) for name in items[0]):
+            header, rows = _header(items[0]), rows[1:]
+        if header and len(header) == sum(lengths):
+            return [dict(zip(header, map(_cell, cells, header.values()), strict=True)) for cells in rows]
+    if not items or not all(type(item) is dict for item in items):
         return []
-    header = next((header for header in headers if len(header) == len(items[0])), {})
-    if not header and len(items) > 1 and not any(is_value(str(name)) for name in items[0]):
-        header, items = _header(items[0]), items[1:]
-    return [dict(zip(header, map(_cell, cells, header.values()), strict=True)) for cells in items if header]
+    name = _rows_name(items)
+    if name is None:
+        return items
+    return [
+        {key: value for key, value in item.items() if key != name} | row
+        for item in items
+        for row in _list_rows(item[name])
+    ]
+
+
+def _cell_lists(item: Any) -> list[list[Any]]:
+    """The cells of a row: of a list itself, or of the lists in an object, in which each may be an object.
+
+    BigQuery writes `{"f": [{"v": 1}]}`, Google Analytics a list of dimensions and one of metrics.
+    """
+    lists = [item] if isinstance(item, list) else list(item.values()) if isinstance(item, dict) else []
+    if not all(isinstance(cells, list) for cells in lists):
+        return []
+    return [
+        [next(iter(cell.values())) if type(cell) is dict and len(cell) == 1 else cell for cell in cells]
+        for cells in lists
+    ]
 
 
 def _cell(value: Any, kind: str) -> Any:

@@ -35,7 +35,7 @@ from lib.ingest.time_formats import (
     formats_like,
     question_of,
 )
-from lib.ingest.times import DAY, MISSING, instants, is_coarse, join_texts, native_instants
+from lib.ingest.times import DAY, HOUR, MISSING, instants, is_coarse, join_texts, native_instants
 from lib.slicers.definition.reading import GUESS, SERIALS
 
 Sample: TypeAlias = Mapping[str, pa.Array]
@@ -175,18 +175,27 @@ class _TimeSearch:
         return self._time_guess(nearest) if nearest else None
 
     def _time_guess(self, reading: TimeReading, note: str = "") -> TimeGuess:
-        """Hourly if stamps have a time of day, and days have several of them, or a name says hours."""
+        """Hourly if stamps have a time of day, and days have several of them, or a name says hours.
+
+        A single full hour, as of an hourly file, is kept too, as a guess.
+        """
         reading = self._with_clock(reading)
         times, format_, year = reading.times, reading.format, reading.year
         seconds = times.seconds[times.seconds != MISSING]
         days = len(np.unique(seconds // DAY))
         is_hourly = len(np.unique(seconds)) > days and bool((seconds % DAY).any())
-        is_hourly = not times.is_date.all() and (is_hourly or any(map(sounds_like_hour, reading.columns)))
+        is_one_hour = (
+            days == 1 and not is_hourly and bool((seconds % DAY > 0).all() and not (seconds % HOUR).any())
+        )
+        is_named = any(map(sounds_like_hour, reading.columns))
+        is_hourly = not times.is_date.all() and (is_hourly or is_one_hour or is_named)
         column = reading.columns[0] if len(reading.columns) == 1 else reading.columns
         granularity, resolution = ("hour", "by hour, in UTC") if is_hourly else ("day", "by day")
+        resolution += ", as a single hour is there" * (is_one_hour and not is_named)
         but = self._exceptions(reading) if reading.share < 1 else ""
         reason = f"{reading.reason}{but}{note}; kept {resolution}"
-        return TimeGuess(column, format_, granularity, reason, year, reading.question, reading.is_sure)
+        is_sure = reading.is_sure and (is_named or not is_one_hour)
+        return TimeGuess(column, format_, granularity, reason, year, reading.question, is_sure)
 
     def _exceptions(self, reading: TimeReading) -> str:
         """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""

@@ -41,6 +41,16 @@ def test_a_table_of_empty_cells(place: Place, name: str, content: str) -> None:
         infer(readers(place.file(name, content))[0])
 
 
+@pytest.mark.parametrize(("stamp", "kept"), [("10:00:00", "hour"), ("00:00:00", "day"), ("10:17:05", "day")])
+def test_a_single_hour_under_datetime_is_kept(place: Place, stamp: str, kept: str) -> None:
+    """A file of one full hour is an hourly one, as a guess that says so; midnight and minutes are days."""
+    rows = "".join(f"2026-11-02 {stamp},s{n},{n}\n" for n in range(5))
+    inference, definition, stored = imported(place, "a.csv", f"datetime,site,imps\n{rows}", Hints())
+    assert (definition.time.granularity, inference.time.is_sure) == (kept, kept == "day")
+    assert set(stored["time"].dt.hour) == ({10} if kept == "hour" else {0})
+    assert not definition.time.annotation or "a single hour" in definition.time.annotation
+
+
 MONTH = report(days("2026-11-01", 28))
 FORTNIGHT = report(days("2026-11-01", 14))
 YEAR = report(days("2025-12-20", 340, "3D")[:112])
@@ -245,7 +255,7 @@ ALL_SITES = csv(pd.concat([MONTH, MONTH.assign(site="All sites")]))
 SECOND_TABLE = "\nday,visits,exits\n2026-11-01,5,6\n"
 REFUSED = [
     ("two.csv", csv(FORTNIGHT) + SECOND_TABLE, "begins in line 17, where 'visits'"),
-    ("rollup.csv", ROLLUP, "28 rows have no value in column 'site'"),
+    ("rollup.csv", ROLLUP, "In 28 rows column 'site' has no value"),
     ("all.csv", ALL_SITES, "In 28 rows column 'site' has 'All sites'"),
     ("month.csv", "site,2026-01,2026-02,2026-03\na,1,2,3\nb,4,5,6\n", "--unpivot makes a row of each"),
     ("named.csv", "site,Jan 2026,Feb 2026\na,1,2\nb,4,5\n", "--unpivot makes a row of each"),

@@ -60,10 +60,8 @@ def test_a_platform_s_export_comes_to_its_table(place: Place, export: Export) ->
     fields = {field.source: field for field in definition.data_fields}
     stored = {name: rows[fields[name].name].sum() * fields[name].scale for name in own}
     assert stored == pytest.approx(own)
-    means = [
-        fields[name] for name, role in export.others.items() if role == "mean" and "micros" in export.columns
-    ]
-    assert {field.scale for field in means} <= {1_000_000}
+    micros = {part.split(":")[0] for part in export.columns.split("; ") if part.endswith(":micros")}
+    assert {fields[name].scale for name in micros} <= {1_000_000}
     days = rows[TIME].dt.tz_localize(None).dt.normalize()
     assert days.value_counts().to_dict() == frame[time].value_counts().to_dict()
 
