@@ -27,15 +27,17 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
     as long as they are guesses that nobody has confirmed: zeros that became counts, an attribute that varies.
     """
     formulas = {field.name: parse(field.formula) for field in definition.data_fields if field.formula}
-    others: dict[str, AnyField] = {_column(field): field for field in (*later.key_fields, *later.data_fields)}
+    later_fields: list[AnyField] = [*later.key_fields, *later.data_fields]
+    others = {_column(field): field for field in later_fields}
     scales = {field.source: field.scale for field in later.data_fields}
     amounts = {
         field.name: figures[field.source] * (scales.get(field.source, 1) / field.scale)
         for field in definition.data_fields
-        if field.source in figures
+        if field.source and field.source in figures
     }
     expressions, sentences = expand(formulas), list[str]()
-    for field in (*definition.key_fields, *definition.data_fields):
+    fields: list[AnyField] = [*definition.key_fields, *definition.data_fields]
+    for field in fields:
         column, other, expression = _column(field), others.get(_column(field)), expressions.get(field.name)
         if other is None:
             continue
