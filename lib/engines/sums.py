@@ -90,11 +90,11 @@ class Aggregate:
 class Sums:
     """The answer of an engine.
 
-    `groups` has one row per group and one Categorical column per split field, named by it; its categories
-    are sorted by text. `dates` are the days with data in the range, whatever the filters. `missing` is, per
-    additive atom, the volume expected in groups that no record of the sample fell in. `unread` names atoms
-    that would have taken longer than the deadline allowed. `not_finite` is how many records have NaN or an
-    infinite number in a data field, where any has: it counts as missing.
+    `groups` has one row per group and one Categorical column per split field, named by it; categories are
+    sorted by text, and rows by their categories. `dates` are the days with data in the range, whatever the
+    filters. `missing` is, per additive atom, the volume expected in groups that no record of the sample fell
+    in. `unread` names atoms that would have taken longer than the deadline allowed. `not_finite` is how many
+    records have NaN or an infinite number in a data field, where any has: it counts as missing.
     """
 
     groups: pd.DataFrame
@@ -112,7 +112,9 @@ class Sums:
         """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""
         for aggregate in (self.rows, self.total):
             for atom in filter(is_additive, aggregate.estimate):
-                if not np.isfinite(aggregate.estimate[atom]).all():
+                with np.errstate(all="ignore"):
+                    is_finite = np.isfinite(aggregate.estimate[atom].sum())
+                if not is_finite:
                     name = atom.partition(":")[2] or atom
                     raise Misconfigured(
                         f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds "

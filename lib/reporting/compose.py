@@ -47,12 +47,14 @@ def compose(sums: Sums, query: Query, slicer: StoredSlicer, measures: Measures) 
     ranking = atoms(_ranking(query, measures, order))
     # what filters and orders is what is shown: of a page of many rows others are settled for it alone
     sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
-    keys = [key for part in order for key in _sort_keys(sums, part, slicer, measures)]
-    places = _order(sums, keys, _passing_rows(sums, query, measures))
+    places = _passing_rows(sums, query, measures)
     if len(query.split_by) > 1 and len(places) > MAX_SPLIT_ROWS:
         raise BadRequest(f"This split gives {len(places):,} rows, more than {MAX_SPLIT_ROWS:,}")
-    page = places[query.offset :][: query.limit]
-    rows = _settle(_take(sums.rows, page), sums.rows.estimate.keys() - ranking)
+    keys = [] if _is_order_of_names(order, query, slicer) else order
+    sort_keys = [key[places] for part in keys for key in _sort_keys(sums, part, slicer, measures)]
+    most = None if query.limit is None else query.offset + query.limit
+    page = places[first_rows(sort_keys, len(places), most)][query.offset :]
+    rows = _settle(_take(sums.rows, page, atoms(fields)), sums.rows.estimate.keys() - ranking)
     values = {measure.name: _values(measure, rows) for measure in fields}
     totals = {measure.name: _values(measure, sums.total) for measure in fields}
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
@@ -120,11 +122,31 @@ def _passing_rows(sums: Sums, query: Query, measures: Measures) -> Places:
     return np.flatnonzero(passes)
 
 
-def _order(sums: Sums, keys: Iterable[npt.NDArray[np.float64]], places: Places) -> Places:
-    """The rows in the order of these keys; ties are sorted by name. Missing values come last."""
-    columns = [key[places] for key in keys]
-    names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
-    return places[np.lexsort([*reversed(names), *reversed(columns)])] if names else places
+def first_rows(keys: Sequence[Numbers], count: int, most: int | None) -> Places:
+    """The first `most` of `count` rows (None: all) in the order of these keys; ties stay as they are, which
+    is by name. Missing values come last."""
+    if not keys:
+        return np.arange(count)[:most]
+    rows = np.arange(count)
+    if most is not None and most < count:
+        last = np.partition(keys[0], most)[most]
+        rows = rows if np.isnan(last) else np.flatnonzero(keys[0] <= last)
+        keys = [key[rows] for key in keys]
+    return rows[ascending(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])][:most]
+
+
+def ascending(numbers: Numbers) -> Places:
+    """The places of numbers in ascending order; of equal ones in their own. NaN is last.
+
+    The bits of floats are in the order of the numbers. Their last bits give way to the place, so that whole
+    numbers are sorted, in an eighth of the time; what only those bits tell apart is sorted as usual.
+    """
+    bits = (np.where(np.isnan(numbers), np.nan, numbers) + 0.0).view(np.int64)  # one NaN, and no -0
+    bits ^= (bits >> 63) & np.iinfo(np.int64).max  # negative ones descend
+    mask = (1 << len(bits).bit_length()) - 1
+    places: Places = np.sort((bits & ~mask) | np.arange(len(bits))) & mask
+    result = numbers[places]
+    return np.argsort(numbers, kind="stable") if (result[1:] < result[:-1]).any() else places
 
 
 def _usual_order(query: Query) -> Sequence[Order]:
@@ -132,6 +154,15 @@ def _usual_order(query: Query) -> Sequence[Order]:
     if query.split_by and query.split_by[0] in TIME_KEY_FIELDS:
         return [Order(name=name, direction="asc") for name in query.split_by]
     return [Order(name=name) for name in (query.data_fields or ())[:1]]
+
+
+def _is_order_of_names(order: Sequence[Order], query: Query, slicer: StoredSlicer) -> bool:
+    """Whether it is the order that groups come in: by the texts of the split's first key fields."""
+    fields = (slicer.info().key_field(name) for name in query.split_by[: len(order)])
+    return all(
+        part.name == name and part.direction == "asc" and field.type != "int"
+        for part, name, field in zip(order, query.split_by, fields, strict=False)
+    ) and len(order) <= len(query.split_by)
 
 
 def _sort_keys(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measures) -> Iterator[Numbers]:
@@ -153,19 +184,23 @@ def _sort_keys(sums: Sums, order: Order, slicer: StoredSlicer, measures: Measure
     yield key if order.direction == "asc" else -key
 
 
-def _take(aggregate: Aggregate, page: Places) -> Aggregate:
+def _take(aggregate: Aggregate, page: Places, atoms: Collection[str]) -> Aggregate:
     return replace(
         aggregate,
-        estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
+        estimate={atom: aggregate.estimate[atom][page] for atom in atoms},
         records=aggregate.records[page],
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
     )
 
 
+def _block(columns: Iterable[Numbers], length: int) -> Numbers:
+    rows = list(columns)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), length)
+
+
 def _frame(columns: Mapping[str, Numbers], length: int) -> pd.DataFrame:
-    block = np.array(list(columns.values()), dtype=np.float64).reshape(len(columns), length)
-    return number_frame(block.T, columns)
+    return number_frame(_block(columns.values(), length).T, columns)
 
 
 def _percents(
@@ -173,8 +208,11 @@ def _percents(
 ) -> pd.DataFrame:
     """The share of the total, for additive data fields; NaN where the total is zero."""
     names = [measure.name for measure in measures if measure.additive_atom]
-    whole = {name: totals[name][0] if totals[name][0] else np.nan for name in names}
-    return _frame({name: 100 * values[name] / whole[name] for name in names}, length)
+    block = _block((values[name] for name in names), length)
+    whole = _block((totals[name] for name in names), 1)
+    block *= 100
+    block /= np.where(whole == 0, np.nan, whole)
+    return number_frame(block.T, names)
 
 
 def _descriptions(names: pd.DataFrame, slicer: StoredSlicer) -> pd.DataFrame:

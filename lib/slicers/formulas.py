@@ -61,7 +61,9 @@ class Expression(ABC):
         """
         with np.errstate(all="ignore"):
             values = np.asarray(self._values(columns), dtype=np.float64)
-        values = np.where(np.isfinite(values), values, np.nan)
+        is_finite = np.isfinite(values)
+        if not is_finite.all():
+            values = np.where(is_finite, values, np.nan)
         return settle(values) if self._is_product else values
 
     @abstractmethod

@@ -117,7 +117,13 @@ class ExactAnswer:
         total_row = self._total_of(table) if self._adds_up() else None
         if total_row is None:
             total_row = self._fetch(columns, lambda cells: self._whole(columns, cells))
-        return statements.names(table), self._aggregate(table), self._total(total_row)
+        names = statements.names(table)
+        order = np.lexsort([names[name].cat.codes for name in reversed(names.columns)])
+        return (
+            names.take(order).reset_index(drop=True),
+            self._aggregate(table.take(order)),
+            self._total(total_row),
+        )
 
     def _total(self, row: pa.Table) -> Aggregate:
         for place, name in enumerate(self._fields):

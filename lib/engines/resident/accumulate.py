@@ -26,6 +26,7 @@ Places = npt.NDArray[np.int32]
 Keys = npt.NDArray[np.signedinteger[Any]]
 
 SPARE = 1 << 20
+KEPT_ONES = 16  # arrays of ones, one for each size that chunks have
 LARGEST_TABLE = 1 << 22  # keys that a table is made for: its ranks take 16 MB
 SPARSE = 64  # possible keys per record from which sorting is quicker than a table
 
@@ -181,15 +182,12 @@ class GroupSums:
             mine += theirs
 
 
+@functools.lru_cache(KEPT_ONES)
 def _ones(count: int) -> Floats:
-    return _spare_ones()[:count] if count <= SPARE else np.ones(count)
-
-
-@functools.cache
-def _spare_ones() -> Floats:
-    spare = np.ones(SPARE)
-    spare.flags.writeable = False
-    return spare
+    """Of just this size: SciPy copies a part of a larger array."""
+    ones = np.ones(count)
+    ones.flags.writeable = False
+    return ones
 
 
 @functools.cache

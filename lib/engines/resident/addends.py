@@ -50,8 +50,9 @@ class Addends:
 
     def of_blocks(self, sums: list[Floats]) -> list[Floats]:
         """The sums of the atoms, from those of each block (groups × width)."""
+        by_column = [np.ascontiguousarray(block.T) for block in sums]
         return [
-            self._sum(number, *(sums[block][:, column] for column in columns))
+            self._sum(number, *(by_column[block][column] for column in columns))
             for number, (block, columns) in enumerate(self._columns)
         ]
 

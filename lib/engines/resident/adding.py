@@ -5,9 +5,11 @@ groups that occur are found first, each thread in its own pieces; then the recor
 places of their groups among those. Chunks are cut, and sums added, in the same order every time.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -141,10 +143,26 @@ def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupS
 
 
 def _in_threads(work: Callable[[Sequence[Item]], Result], items: list[Item], shares: int) -> list[Result]:
-    """The results of `work` on each share of the items, in order; each share runs in its own thread."""
+    """The results of `work` on each share of the items, in order.
+
+    The first is worked on here; so is another, if no thread has begun it by then.
+    """
     shares = max(1, min(shares, len(items)))
-    if shares == 1:
-        return [work(items)]
-    bounds = [len(items) * share // shares for share in range(shares + 1)]
-    with ThreadPoolExecutor(shares) as pool:
-        return list(pool.map(lambda first, end: work(items[first:end]), bounds[:-1], bounds[1:]))
+    parts = [
+        items[len(items) * share // shares : len(items) * (share + 1) // shares] for share in range(shares)
+    ]
+    others = [_threads().submit(work, part) for part in parts[1:]]
+    try:
+        results = [work(parts[0])]
+        for part, other in zip(parts[1:], others, strict=True):
+            results.append(work(part) if other.cancel() else other.result())
+    finally:
+        for other in others:
+            other.cancel()
+    return results
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for the shares of all questions: to start one takes longer than many a share."""
+    return ThreadPoolExecutor(os.cpu_count(), "sums")
