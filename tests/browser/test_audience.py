@@ -288,9 +288,11 @@ def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(
 ) -> None:
     """Its readings come without Enter; Enter asks what stands in the field, however fast it was typed: the
     figures are those of the day that it names."""
-    audience.get_by_role("button", name="Filter", exact=True).click()
+    audience.locator(".tranche-board").get_by_role("button", name="Clicks").first.focus()
+    audience.keyboard.press("/")
     field = audience.get_by_label("A question in words")
-    field.press_sequentially("clicks by country")
+    expect(field).to_be_focused()
+    audience.keyboard.type("clicks by country", delay=40)
     reading = audience.locator("[class*='st-key-wording_reading_0']")
     expect(reading).to_contain_text("Clicks · by Country")
     assert "field=clicks" not in audience.url

@@ -131,7 +131,7 @@ FRAME: dict[str, Act] = {
     "button (Search|Show/hide columns|Download as CSV|Fullscreen|Close fullscreen).*": "Streamlit's tables.",
 }
 BAR: dict[str, Act] = {
-    "dates|compare|filter_add|saved_views|share|question_menu": OPENS,
+    "dates|compare|filter_add|saved_views|share|question_menu|wording_text": OPENS,
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
 }
 TEXT_FILTER: dict[str, Act] = {
@@ -189,13 +189,11 @@ SCENES: dict[str, Scene] = {
     "steps": Scene(
         FILTERS,
         {
-            "filters_more": press,
             "question_undo": press,
             "question_redo": press,
             "filters_clear": press,
         },
         opens=("[data-control='leaderboards/include']",),
-        own=("filters_more",),
     ),
     "dates": Scene(
         AUDIENCE,
@@ -226,7 +224,7 @@ SCENES: dict[str, Scene] = {
     "readings": Scene(
         AUDIENCE,
         {"wording_reading_0": press},
-        opens=(ADD, (".st-key-wording_text input", "imps only united states")),
+        opens=((".st-key-wording_text input", "imps only united states"),),
     ),
     "list of values": Scene(
         AUDIENCE,

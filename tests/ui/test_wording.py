@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from opening import Popover, of_delivery
+from opening import of_delivery
 
 from lib.slicers.models import Slicer
 from lib.ui.query import wording, wording_field
@@ -179,15 +179,13 @@ def test_nonsense_has_no_reading_and_a_reason(sentence: str) -> None:
     assert readings.reason.endswith((".", "”."))
 
 
-MENU = Popover(wording_field.POPOVER)
-
-
 def test_a_reading_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The link has what the sentence names; the filters of before stay, and undo takes all of it back."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    desk = MENU.opened(of_delivery(**{"is.campaign_id": "1"}))
-    desk.text_input(key=wording_field.TEXT).set_value("clicks by country yesterday vs prior, only germany")
-    desk = MENU.opened(desk)
+    desk = of_delivery(**{"is.campaign_id": "1"}).run()
+    desk.text_input(key=wording_field.TEXT).set_value(
+        "clicks by country yesterday vs prior, only germany"
+    ).run()
     assert "is.geo.country" not in desk.query_params
     desk.button(key=f"{wording_field.READING}_0").click().run()
     params = {name: "".join(desk.query_params[name]) for name in desk.query_params}
@@ -202,9 +200,8 @@ def test_a_reading_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_enter_asks_the_text_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The button of a reading asks what the field says when it is pressed, also if it was drawn for less."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    desk = MENU.opened(of_delivery())
-    desk.text_input(key=wording_field.TEXT).set_value("clicks by country")
-    desk = MENU.opened(desk)
+    desk = of_delivery().run()
+    desk.text_input(key=wording_field.TEXT).set_value("clicks by country").run()
     button = desk.button(key=f"{wording_field.READING}_0")
     desk.text_input(key=wording_field.TEXT).set_value("clicks by country, only germany")
     button.click().run()
@@ -214,10 +211,9 @@ def test_enter_asks_the_text_of_now(home: Path, monkeypatch: pytest.MonkeyPatch)
 def test_several_readings_are_offered(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each as a button of its pills; nothing is asked before one is chosen."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    desk = MENU.opened(of_delivery())
+    desk = of_delivery().run()
     before = dict(desk.query_params)
     desk.text_input(key=wording_field.TEXT).set_value("clicks by xyzzy").run()
     assert "field" not in before
-    desk = MENU.opened(desk)
     desk.text_input(key=wording_field.TEXT).set_value("flurb").run()
     assert "No field, value or period" in desk.info[0].value

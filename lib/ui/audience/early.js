@@ -10,7 +10,7 @@ function drawEarly(page) {
   const { project, slicer, params } = JSON.parse(globalThis.trancheEarly.body)
   page.about = { project, slicer }
   page.base = params
-  const top = innerWidth <= 640 ? 272 : innerWidth < 1280 ? 154 : 109 // below the lines of the question (style.css)
+  const top = innerWidth <= 640 ? 366 : innerWidth < 1280 ? 200 : 155 // below the lines of the question (style.css)
   const at = { top, left: 30, right: 30, ...JSON.parse(localStorage.getItem(PLACE) ?? "{}")[Math.round(innerWidth / 100)] }
   const place = make("div", { id: "early", style: `position: absolute; z-index: 1; top: ${at.top}px; left: ${at.left}px; right: ${at.right}px` })
   set(page.host, "data-early", document.documentElement.dataset.early)

@@ -46,6 +46,7 @@ export default function ({ data }) {
     else if (tries) setTimeout(click, 100, tries - 1);
   };
   const press = (event) => {
+    if (event.key === "Escape" && within && event.target.closest(within)) return event.target.blur();
     if (event.key !== "Enter" || event.isComposing) return;
     const isMeant = within ? event.target.closest(within) : (event.ctrlKey || event.metaKey) && find();
     if (!isMeant) return;
@@ -56,8 +57,22 @@ export default function ({ data }) {
     click(within ? 20 : 0); // a button that depends on the text comes with the run that reads it
     field.focus();
   };
+  const type = (event) => {
+    const [from] = event.composedPath();
+    const isTyped = from.isContentEditable || from.matches?.("input, textarea, [role=spinbutton]");
+    const field = document.querySelector(`${within} input`);
+    const isMeant = event.key === data.focus && !event.defaultPrevented && !event.ctrlKey && !event.metaKey;
+    if (!field || !isMeant || isTyped) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  };
   document.addEventListener("keydown", press, true);
-  return () => document.removeEventListener("keydown", press, true);
+  document.addEventListener("keydown", type);
+  return () => {
+    document.removeEventListener("keydown", press, true);
+    document.removeEventListener("keydown", type);
+  };
 }
 """,
 )
@@ -103,13 +118,14 @@ def ask_before(is_unsaved: bool) -> None:
     _run(_GUARD, "unsaved_work", {"unsaved": is_unsaved})
 
 
-def press_by_keys(key: str, field: str = "") -> None:
+def press_by_keys(key: str, field: str = "", focus: str = "") -> None:
     """Let Ctrl+Enter, or Command and Enter, press the button of this key.
 
-    In a `field` of that key, Enter alone does. The run that reads its text may not have drawn the button yet:
-    it is waited for, two seconds.
+    In a `field` of that key, Enter alone does, and Escape leaves it. The run that reads its text may not have
+    drawn the button yet: it is waited for, two seconds. The key `focus` puts the focus there from wherever it
+    types nothing.
     """
-    _run(_KEYS, "press_by_keys", {"key": key, "field": field})
+    _run(_KEYS, "press_by_keys", {"key": key, "field": field, "focus": focus})
 
 
 def set_theme(theme: str) -> None:

@@ -1,4 +1,4 @@
-"""The question on one line: dates, comparison, filters, undo and redo, and the link to it.
+"""The question: dates, comparison, words, undo and redo, and the link to it; below these its filters.
 
 Filters are pills with a popover each. A pill holds all that is chosen of one key field, or one filter by
 texts. While its popover is open its label stays: with another one it would be another popover, and closed.
@@ -33,8 +33,8 @@ from lib.ui.query.filter_form import ANY_OF
 from lib.ui.query.share import Send
 from lib.wire.filters import Filter
 
-ADD, FIELD, WAY, DRAFT = wording_field.POPOVER, "filter_add_field", "filter_add_way", "filter_draft"
-PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
+ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
+PILLS = "filter_pills"
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
 BAR, MORE, MORE_PART, MORE_WIDTH = "question_bar", "question_menu", "question_menu_part", 440
@@ -44,37 +44,22 @@ Read = Callable[[str, str], Filter | DataFilter | None]
 """Reads a filter from a form, by the key of its widgets and the name of its field; None while it is empty."""
 
 
-def draw_filter_picker(context: PageContext, with_words: bool = False) -> None:
-    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all.
-
-    The pills have a line of their own, in which they scroll: what is beside them stays where it is. Of many,
-    the latest are in sight, and a button shows the others.
-    """
+def draw_filter_picker(context: PageContext) -> None:
+    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
     page_state = history.current(context)
     query = page_state.query
-    _draw_addition(context, with_words)
-    pills: list[Callable[[], None]] = [
-        *(partial(_draw_pill, context, query, *pill) for pill in _pills(query)),
-        *(partial(_draw_group, context, query, index) for index in range(len(query.any_of))),
-        *(
-            partial(_draw_data_filter, context, index, filter_)
-            for index, filter_ in enumerate(page_state.view.data_filters)
-        ),
-    ]
-    is_unfolded = st.session_state.get(IS_UNFOLDED, False)
-    hidden_count = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
-    if len(pills) > IN_SIGHT:
-        st.button(
-            "Fewer" if is_unfolded else f"+{hidden_count}", type="tertiary", key="filters_more",
-            help="Show the latest filters alone" if is_unfolded else "Show all filters",
-            on_click=partial(st.session_state.__setitem__, IS_UNFOLDED, not is_unfolded),
-        )  # fmt: skip
+    _draw_addition(context)
+    # A container whose children flow with the button before it (style.css): lines of pills begin below it.
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
-        for draw_pill in pills[hidden_count:]:
-            draw_pill()
-    if pills:
-        act = partial(_clear, context)
-        widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
+        for pill in _pills(query):
+            _draw_pill(context, query, *pill)
+        for index in range(len(query.any_of)):
+            _draw_group(context, query, index)
+        for index, filter_ in enumerate(page_state.view.data_filters):
+            _draw_data_filter(context, index, filter_)
+        if query.filters or query.any_of or page_state.view.data_filters:
+            act = partial(_clear, context)
+            widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
 
 
 def _pills(query: AudienceQuery) -> Iterator[tuple[str, tuple[Filter, ...]]]:
@@ -127,23 +112,19 @@ def _popover(key: str, label: str) -> Iterator[Any]:
     label_key = f"{key}_label"
     if not st.session_state.get(key) or label_key not in st.session_state:
         st.session_state[label_key] = label
-    popover = st.popover(
-        plain(st.session_state[label_key]), icon=":material/filter_alt:", key=key, on_change="rerun"
-    )
+    popover = st.popover(plain(st.session_state[label_key]), key=key, on_change="rerun")
     with popover:
         if popover.open:
             st.markdown(f"**{plain(label)}**")
         yield popover
 
 
-def _draw_addition(context: PageContext, with_words: bool) -> None:
+def _draw_addition(context: PageContext) -> None:
     """Draw the button that adds a filter: on a key field, on a metric, or a group of which any holds."""
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
     with popover:
-        if with_words:
-            wording_field.draw(context)
         query, slicer = history.current(context).query, context.slicer
         labels = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
         labels |= {FIGURE + field.name: f"{title(field)} (metric)" for field in slicer.data_fields}
@@ -252,7 +233,7 @@ def draw(
     more: Mapping[str, MenuPart] | None = None,
     send: Send | None = None,
 ) -> None:
-    """Draw the question beside the slicer, on one line; on a phone in the order of reading.
+    """Draw the question beside the slicer: its days and what is done with it, and below them its filters.
 
     What is only opened or typed in redraws this line alone, a choice all. `actions` draw what else there is
     to do with the question, `more` the parts of its menu, `send` what sends it to others.
@@ -276,14 +257,8 @@ def _draw(
             dates_picker.draw(context)
             if with_comparison:
                 dates_picker.draw_comparison(context)
-        with row(key="question_filters"):
-            draw_filter_picker(context, with_words=with_comparison)
-            # What of a link, or of the question about another slicer, was left out, where it moves nothing.
-            if sentences := history.left_out():
-                label = f":orange[{len(sentences)} left out]"
-                with st.popover(label, icon=":material/link_off:", type="tertiary"):
-                    for sentence in sentences:
-                        st.warning(plain(sentence))
+        if with_comparison:
+            wording_field.draw(context)
         with row(key="question_more", width="content"):
             for draw_action in actions:
                 draw_action(context)
@@ -298,3 +273,11 @@ def _draw(
                 _draw_menu(context, more)
             else:
                 _draw_reset(context)
+        with row(key="question_filters"):
+            draw_filter_picker(context)
+            # What of a link, or of the question about another slicer, was left out, where it moves nothing.
+            if sentences := history.left_out():
+                label = f":orange[{len(sentences)} left out]"
+                with st.popover(label, icon=":material/link_off:", type="tertiary"):
+                    for sentence in sentences:
+                        st.warning(plain(sentence))

@@ -178,7 +178,7 @@ def read(text: str, slicer: Slicer, today: date, find: Find) -> Readings:
     words = [word.strip(".'’") for word in re.sub(r"\bvs\.", "vs", clean).split() if word.strip(".'’")]
     if not words:
         return Readings((), "Type a question, like: spend by country last week.")
-    if len(words) > MOST_WORDS:
+    if len(words) > MOST_WORDS or len(text) > MOST_WORDS * 10:
         return Readings((), f"Too long: {MOST_WORDS} words at most.")
     vocabulary = _vocabulary(slicer, today)
     words = _correct(words, vocabulary, find)

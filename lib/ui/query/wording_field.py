@@ -1,4 +1,4 @@
-"""The field for a question in words: while one types, its readings as the pills that each would set.
+"""The bar's field for a question in words: while one types, its readings as the pills that each would set.
 
 A click asks one of them, Enter the first.
 """
@@ -18,32 +18,34 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query import history, wording
 from lib.ui.query.wording import Find, Match, Reading, Readings
 
-POPOVER, TEXT, READING = "filter_add", "wording_text", "wording_reading"
+FIELD, TEXT, READING = "wording", "wording_text", "wording_reading"
 MOST_FIELDS = 14
 
 
 def draw(context: PageContext) -> None:
-    """Draw the field, in the popover that adds filters, and below it what the sentence may mean."""
-    with problems.report_errors("The values"):
-        with st.container(gap=None):
-            text = st.text_input(
-                "A question in words", key=TEXT, max_chars=300,
-                placeholder="spend by country last week vs prior, only mobile", live=amount_field.PAUSE,
-            )  # fmt: skip
-            # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
-            page_scripts.press_by_keys(f"{READING}_0", TEXT)
-        if not text:
-            return
-        readings = _read(context, text)
-        for number, reading in enumerate(readings.best):
-            st.button(
-                plain(" · ".join(reading.pills)), key=f"{READING}_{number}", icon=":material/search:",
-                on_click=_ask, args=(context, number),
-            )  # fmt: skip
-            if reading.ignored:
-                st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
-        if readings.reason:
-            st.info(plain(readings.reason))
+    """Draw the field; while the focus is in it, below it lies what the sentence may mean (style.css)."""
+    with st.container(key=FIELD, gap=None):
+        text = st.text_input(
+            "A question in words", key=TEXT, label_visibility="collapsed", live=amount_field.PAUSE,
+            placeholder="Ask: spend by country last week, only mobile",
+        )  # fmt: skip
+        # Streamlit sends a text after a pause as it sends one after Enter, and does not say which it was.
+        page_scripts.press_by_keys(f"{READING}_0", TEXT, "/")
+        if text:
+            with st.container(key="wording_readings", gap=None), problems.report_errors("The values"):
+                _draw_readings(context, _read(context, text))
+
+
+def _draw_readings(context: PageContext, readings: Readings) -> None:
+    for number, reading in enumerate(readings.best):
+        st.button(
+            plain(" · ".join(reading.pills)), key=f"{READING}_{number}", icon=":material/search:",
+            on_click=_ask, args=(context, number), type="tertiary",
+        )  # fmt: skip
+        if reading.ignored:
+            st.caption(plain(f"Not understood: {', '.join(reading.ignored)}"))
+    if readings.reason:
+        st.info(plain(readings.reason))
 
 
 def _read(context: PageContext, text: str) -> Readings:
@@ -98,5 +100,5 @@ def _ask(context: PageContext, number: int) -> None:
     # Whoever types on and presses Enter at once presses a button of the text before: only its number counts.
     best = _read(context, st.session_state[TEXT]).best
     if number < len(best):
-        st.session_state[POPOVER] = False
+        st.session_state[TEXT] = ""
         history.change(under(history.current(context), best[number]))
