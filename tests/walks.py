@@ -4,6 +4,7 @@ A walk is clicks, brushes, tabs, pickers, undo, reloads and links, each a step f
 to those of the next. What a link asks is worked out here from its text, by other means than the page's.
 """
 
+import calendar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ METRICS = ("imps", "clicks", "revenue", "ctr", "unique_users")
 SUMS = ("imps", "clicks", "revenue")
 DAY = "granularity_day"
 FIRST_DAY = LAST_DAY - timedelta(days=DAYS - 1)
+BACK = ("-1w", "-2w", "-1m", "-1q")
 PERIODS = ("-1d", "-2d", "-5d", "-7d", "-14d", "-21d")
 GRAINS = ("hour", "day", "week", "month")
 SIZES = {"k": 1e3, "M": 1e6, "B": 1e9}
@@ -118,8 +120,12 @@ class Walk:
         key, other = self.draw.permutation([*VALUES])[:2].tolist()
         changes: list[Params] = [
             {"start": self._one(*PERIODS), "end": "yesterday", "zoom": ""},
-            {"start": self._one("-0w_first", "-0m_first"), "end": "yesterday", "zoom": ""},
-            {"start": "-1w_first", "end": "-1w_last", "zoom": ""},
+            {
+                "start": self._one("-0w_first", "-0m_first", "-0q_first"),
+                "end": self._one("yesterday", "today"),
+                "zoom": "",
+            },
+            self._one(*({"start": f"{back}_first", "end": f"-1{back[2]}_last", "zoom": ""} for back in BACK)),
             {"start": days[0].isoformat(), "end": days[1].isoformat(), "zoom": ""},
             {"compare": self._one("previous", "weekdays", "none", span)},
             {"also": self._one("previous", "weekdays", "none", span)},
@@ -167,30 +173,63 @@ def day_of(text: str, today: date) -> date:
     """The day that a date in a link means."""
     if back := re.fullmatch(r"-(\d+)d", text):
         return today - timedelta(days=int(back[1]))
-    monday = today - timedelta(days=today.weekday())
-    names = {
-        "yesterday": today - timedelta(days=1),
-        "-0w_first": monday,
-        "-1w_first": monday - timedelta(days=7),
-        "-1w_last": monday - timedelta(days=1),
-        "-0m_first": today.replace(day=1),
-    }
-    return names[text] if text in names else date.fromisoformat(text)
+    if edge := re.fullmatch(r"-(\d+)([wmq])_(first|last)", text):
+        unit = unit_of(today, edge[2])
+        for _ in range(int(edge[1])):
+            unit = unit_of(unit[0] - timedelta(days=1), edge[2])
+        return unit[edge[3] == "last"]
+    return today - timedelta(days=1) if text == "yesterday" else date.fromisoformat(text)
+
+
+def unit_of(day: date, unit: str) -> Days:
+    """The week, month or quarter that a day is in."""
+    if unit == "w":
+        monday = day - timedelta(days=day.weekday())
+        return monday, monday + timedelta(days=6)
+    months = 3 if unit == "q" else 1
+    month = day.month - (day.month - 1) % months
+    last_month = month + months - 1
+    return day.replace(month=month, day=1), date(
+        day.year, last_month, calendar.monthrange(day.year, last_month)[1]
+    )
 
 
 def days_of(params: Mapping[str, str]) -> Days:
-    """The days of a link; of a week or month to date on its first day, those of the last one."""
+    """The days of a link; of a week, month or quarter to date on its first day, those of the last one."""
     start, end = params.get("start", "-7d"), params.get("end", "yesterday")
     now = today(params)
-    first, last = day_of(start, now), day_of(end, now)
-    if first > last and start == "-0w_first":
-        return first - timedelta(days=7), last
-    if first > last:
-        return last.replace(day=1), last
-    return first, last
+    first, last = day_of(start, now), now if end == "today" else day_of(end, now)
+    return (unit_of(last, start[2])[0], last) if first > last else (first, last)
 
 
-def compared_days(params: Mapping[str, str], name: str) -> tuple[Days, Days] | None:
+def part_before(start: str, period: Days, complete: date) -> Days:
+    """The same part of the calendar's period before, day by day; of days without a name as many before."""
+    name = re.fullmatch(r"-\d+([wmq])_first", start)
+    if name is None:
+        back = timedelta(days=length(period))
+        return period[0] - back, period[1] - back
+    unit, first = name[1], period[0]
+    last = max(first, min(period[1], complete))
+    units, before = {unit_of(day, unit) for day in each_day(period)}, first
+    for _ in units:
+        before = unit_of(before - timedelta(days=1), unit)[0]
+    if last == unit_of(last, unit)[1]:
+        return same_length(before, first - timedelta(days=1), last, period)
+    if unit == "w":
+        return same_length(before, last - timedelta(weeks=len(units)), last, period)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    year, month = divmod(before.year * 12 + before.month - 1 + months, 12)
+    day = min(last.day, calendar.monthrange(year, month + 1)[1])
+    return same_length(before, date(year, month + 1, day), last, period)
+
+
+def same_length(first: date, last: date, complete: date, period: Days) -> Days:
+    """These days, and after them one for each that is not complete, if that is before the period."""
+    later = last + (period[1] - complete)
+    return first, later if later < period[0] else last
+
+
+def compared_days(params: Mapping[str, str], name: str, complete: date) -> tuple[Days, Days] | None:
     """All days that a link compares its days with: an offset, which a zoom keeps; and those of before a zoom.
 
     A zoom compares none of the days outside of a range of its own, where that is not as long.
@@ -199,7 +238,7 @@ def compared_days(params: Mapping[str, str], name: str) -> tuple[Days, Days] | N
     period = days_of(params)
     if kind == "none" or (name == "also" and params.get("compare") == "none"):
         return None
-    whole = period
+    whole, start = period, params.get("start", "-7d")
     if "zoom" in params:
         start, end, _, *fixed = [*links.split_texts(params["zoom"]), ""]
         whole = (
@@ -207,9 +246,10 @@ def compared_days(params: Mapping[str, str], name: str) -> tuple[Days, Days] | N
             if len(fixed) > 2
             else days_of({**params, "start": start, "end": end})
         )
-    if kind in ("previous", "weekdays"):
-        weeks = -(-length(whole) // 7)
-        back = timedelta(days=length(whole) if kind == "previous" else 7 * weeks)
+    if kind == "previous":
+        before = part_before(start, whole, complete)
+    elif kind == "weekdays":
+        back = timedelta(weeks=-(-length(whole) // 7))
         before = whole[0] - back, whole[1] - back
     else:
         first, last = map(date.fromisoformat, links.split_texts(kind))
@@ -228,6 +268,9 @@ class Oracle:
         self.params, self._reporting, self._slicer = params, reporting, slicer
         self.query = links.from_params(params, slicer, *about).query
         self.period = days_of(params)
+        yesterday = today(params) - timedelta(days=1)
+        first, last = (date.fromisoformat(day or "") for day in (slicer.first_date, slicer.last_date))
+        self.data_days = first, min(last, yesterday)
 
     def rows(
         self,
@@ -251,7 +294,7 @@ class Oracle:
             audience_rows_limit=ROWS_LIMITS[1],
             **more,
         )
-        return Answer(self._reporting.audience(query, self._slicer))
+        return Answer(self._reporting.audience(query, self._slicer), days)
 
     def records(self, query: RecordsQuery) -> RecordTable:
         """The rows of a page."""
@@ -261,9 +304,9 @@ class Oracle:
 class Answer:
     """An answer of the API as figures by key."""
 
-    def __init__(self, answer: Audience) -> None:
+    def __init__(self, answer: Audience, days: Days) -> None:
         assert answer.precision is None or not answer.precision.is_sampled
-        self.days, self.count = len(answer.total.dates), answer.total.records_found
+        self.days, self.count = len(answer.total.dates) or length(days), answer.total.records_found
         self.total = answer.total.values
         keys = [tuple(map(str, key)) for key in answer.names.itertuples(index=False, name=None)]
         self.rows = dict(zip(keys, answer.values.to_dict("records"), strict=True))
@@ -334,11 +377,10 @@ class Check:
 
     def _comparisons(self) -> Iterator[tuple[Days, Days]]:
         """The days compared, both sides: those on screen, which are what the link says of days with data."""
-        expected = [compared_days(self.oracle.params, name) for name in ("compare", "also")]
+        data_days = self.oracle.data_days
+        expected = [compared_days(self.oracle.params, name, data_days[1]) for name in ("compare", "also")]
         pairs = [
-            both
-            for days in expected
-            if days and (both := in_data(self.oracle.period, *days, self.oracle.params))
+            both for days in expected if days and (both := in_data(self.oracle.period, *days, data_days))
         ]
         on_screen = [
             tuple(date.fromisoformat(side[end]) for end in ("first", "last")) for side in self.head["before"]
@@ -604,17 +646,17 @@ class Check:
         self._cache: dict[Any, Answer] = {}
 
 
-def in_data(period: Days, before: Days, limits: Days, params: Mapping[str, str]) -> tuple[Days, Days] | None:
+def in_data(period: Days, before: Days, limits: Days, data_days: Days) -> tuple[Days, Days] | None:
     """Both sides without days that have no data, of which either side lacks the counterpart."""
-    last_day = min(LAST_DAY, today(params) - timedelta(days=1))
+    first_day, last_day = data_days
     if length(period) == length(before):
         pairs = [
             (now, then)
             for now, then in zip(each_day(period), each_day(before), strict=True)
-            if FIRST_DAY <= now <= last_day and max(FIRST_DAY, limits[0]) <= then <= min(last_day, limits[1])
+            if first_day <= now <= last_day and max(first_day, limits[0]) <= then <= min(last_day, limits[1])
         ]
         return ((pairs[0][0], pairs[-1][0]), (pairs[0][1], pairs[-1][1])) if pairs else None
-    now, then = ([day for day in each_day(days) if FIRST_DAY <= day <= last_day] for days in (period, before))
+    now, then = ([day for day in each_day(days) if first_day <= day <= last_day] for days in (period, before))
     return ((now[0], now[-1]), (then[0], then[-1])) if now and then else None
 
 

@@ -136,7 +136,7 @@ class MovedField(SlicerSelection):
     """A figure, and the days to compare."""
 
     field: str = Field(description="A data field")
-    before_start: str | None = Field(default=None, description="Default: as many days right before")
+    before_start: str | None = Field(default=None, description="Default: the same part of the period before")
     before_end: str | None = None
     key_fields: list[str] = Field(default=[], max_length=30, description="Default: all")
 

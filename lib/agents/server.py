@@ -74,7 +74,7 @@ GUIDES = {
             "Why did a figure drop or rise?",
             {"slicer": "project/slicer", "figure": "A data field", "days": "Which days"},
             "Find out why the figure changed. Describe the slicer, ask for the figure by day, then "
-            "what_moved for these days against as many before. Look at the strongest mover alone (ask "
+            "what_moved for these days against the ones before. Look at the strongest mover alone (ask "
             "with a filter), and if it is a deal, at its deal_health. Answer in three sentences: by how "
             "much with its range, what explains which part of it, and what to do. Give the links.",
         ),

@@ -39,7 +39,7 @@ class FigureFilter(Arguments):
 
 
 class DayRange(Arguments):
-    """Days: dates like 2026-11-14, or today, yesterday, -7d, -1m_first, -1m_last."""
+    """Days: dates like 2026-11-14, or today, yesterday, -7d; -0w_first, -1m_first, -1q_last."""
 
     start: str | None = Field(default=None, description="First day; default: a week before `end`")
     end: str | None = Field(default=None, description="Last day; default: last complete one")

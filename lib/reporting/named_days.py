@@ -7,7 +7,9 @@ not know these: its client sends the days that they mean when it asks.
 
 import re
 from datetime import date, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import pandas as pd
 
 from lib.reporting.models import Selection
 from lib.slicers import dates
@@ -19,6 +21,8 @@ from lib.wire.errors import BadRequest
 Query = TypeVar("Query", bound=Selection)
 _BACK = re.compile(r"-(\d{1,4})([wq])_(first|last)", re.ASCII)
 _RUNNING = re.compile(r"-0([wmq])_first", re.ASCII)
+_CALENDAR = re.compile(r"-\d{1,4}(w|m|q)_first", re.ASCII)
+_DAY = timedelta(days=1)
 
 
 def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
@@ -31,6 +35,46 @@ def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
     if running and first == today and end == "yesterday":
         first = _day(f"-1{running[1]}_first", today, slicer)
     return dates.date_range(first.isoformat(), last.isoformat(), today)
+
+
+class PartBefore(NamedTuple):
+    """The days that those of a period are set against unless others are chosen, and what they are called."""
+
+    days: Days
+    name: str = "Previous period"
+
+
+def part_before(start: str, days: Days, today: date, slicer: Slicer) -> PartBefore:
+    """The same part of the calendar's period before, for days whose first is named `start`.
+
+    Of a week, month or quarter (or of several) that is whole that is the whole one before, of any length; of
+    one that is not over as many of its days, where a date that the month lacks is its last. Of all other days
+    it is as many before them. Today and days whose data are still to come have no counterpart: they are set
+    against the days that follow, as far as there are such.
+    """
+    first, last = days
+    named = _CALENDAR.fullmatch(start)
+    if named is None:
+        return PartBefore((first - (last - first) - _DAY, first - _DAY))
+    complete, unit = max(first, min(last, last_complete(today, slicer))), named[1].upper()
+    count = pd.Period(last, unit).ordinal - pd.Period(first, unit).ordinal + 1
+    step = (
+        pd.DateOffset(weeks=count) if unit == "W" else pd.DateOffset(months=count * (3 if unit == "Q" else 1))
+    )
+    is_whole = pd.Period(complete, unit).end_time.date() == complete
+    end = first - _DAY if is_whole else (pd.Timestamp(complete) - step).date()
+    later = end + (last - complete)
+    noun = {"W": "week", "M": "month", "Q": "quarter"}[unit]
+    span = noun if count == 1 else f"{count} {noun}s"
+    is_running = not is_whole and start.startswith("-0")
+    name = f"last {noun}" if is_running else f"the {span} before"
+    name = name.capitalize() if is_whole else f"Same part of {name}"
+    return PartBefore(((pd.Timestamp(first) - step).date(), later if later < first else end), name)
+
+
+def last_complete(today: date, slicer: Slicer) -> date:
+    """The last day that is over and has data."""
+    return min(today - _DAY, date.fromisoformat(slicer.last_date)) if slicer.last_date else today - _DAY
 
 
 def zone(query: Selection, slicer: Slicer) -> Zone:
@@ -68,7 +112,7 @@ def _day(text: str, today: date, slicer: Slicer) -> date:
         first, next_first = (_first(unit, count - later, today) for later in (0, 1))
     except (ValueError, OverflowError):
         raise BadRequest(f"There is no such date as '{text}'") from None
-    return first if edge == "first" else next_first - timedelta(days=1)
+    return first if edge == "first" else next_first - _DAY
 
 
 def _first(unit: str, count: int, today: date) -> date:

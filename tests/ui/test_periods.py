@@ -107,21 +107,27 @@ def test_a_year_ago() -> None:
     """A year ago are the same dates of the year before, and for a leap day the last of that February."""
     for day in pd.date_range("2023-12-25", "2025-03-05", freq="1D").date:
         expected = (pd.Timestamp(day) - pd.DateOffset(years=1)).date()
-        assert periods.compared_days((periods.YEAR,), (day, day), TODAY) == (expected, expected)
+        assert periods.comparison((periods.YEAR,), (day, day), FRESH, TODAY)[0] == (expected, expected)
 
 
 def test_previous_period() -> None:
-    """The previous period is as long as the period, and ends the day before it."""
-    assert periods.compared_days((periods.PREVIOUS,), WEEK, TODAY) == (date(2026, 11, 7), date(2026, 11, 13))
+    """The period before days without a name is as long as they are, and ends the day before them."""
+    assert periods.comparison((periods.PREVIOUS,), WEEK, FRESH, TODAY)[0] == (
+        date(2026, 11, 7),
+        date(2026, 11, 13),
+    )
     month = (date(2026, 2, 1), date(2026, 2, 28))
-    assert periods.compared_days((periods.PREVIOUS,), month, TODAY) == (date(2026, 1, 4), date(2026, 1, 31))
+    assert periods.comparison((periods.PREVIOUS,), month, FRESH, TODAY)[0] == (
+        date(2026, 1, 4),
+        date(2026, 1, 31),
+    )
 
 
 @pytest.mark.parametrize("length", [1, 5, 7, 8, 30])
 def test_same_weekdays(length: int) -> None:
     """The same weekdays are whole weeks earlier, as few as keep the two ranges apart."""
     period = (date(2026, 11, 10), date(2026, 11, 10) + timedelta(days=length - 1))
-    first, last = periods.compared_days((periods.WEEKDAYS,), period, TODAY) or period
+    first, last = periods.comparison((periods.WEEKDAYS,), period, FRESH, TODAY)[0] or period
     assert (first.weekday(), last.weekday()) == (period[0].weekday(), period[1].weekday())
     assert (last - first).days == length - 1
     assert period[0] - timedelta(days=7) <= last < period[0]
@@ -130,7 +136,7 @@ def test_same_weekdays(length: int) -> None:
 def test_same_weekdays_lose_the_same_days_on_both_sides() -> None:
     """Where the data begin late, the same number of the same weekdays is compared, not 30 days with 25."""
     period = (date(2026, 10, 22), date(2026, 11, 20))
-    before = periods.compared_days((periods.WEEKDAYS,), period, TODAY) or period
+    before = periods.comparison((periods.WEEKDAYS,), period, FRESH, TODAY)[0] or period
     now, then = periods.match_days(period, before, FRESH, TODAY) or (period, before)
     assert (then[0], then[1]) == (date(2026, 9, 22), date(2026, 10, 16))
     assert (now[0], now[1]) == (date(2026, 10, 27), date(2026, 11, 20))
@@ -142,11 +148,13 @@ def test_today_is_not_compared() -> None:
     """Today is not over: it is compared with nothing, and a range that ends with it without it."""
     today = (TODAY, TODAY)
     assert (
-        periods.match_days(today, periods.compared_days((periods.PREVIOUS,), today, TODAY), FRESH, TODAY)
+        periods.match_days(
+            today, periods.comparison((periods.PREVIOUS,), today, FRESH, TODAY)[0], FRESH, TODAY
+        )
         is None
     )
     month = (date(2026, 11, 1), TODAY)
-    before = periods.compared_days((periods.PREVIOUS,), month, TODAY) or month
+    before = periods.comparison((periods.PREVIOUS,), month, FRESH, TODAY)[0] or month
     now, then = periods.match_days(month, before, FRESH, TODAY) or (month, before)
     assert now == (date(2026, 11, 1), date(2026, 11, 20))
     assert then == (date(2026, 10, 11), date(2026, 10, 30))
@@ -164,9 +172,9 @@ def test_ranges_of_different_length_lose_their_own_days() -> None:
 def test_a_range_to_compare_with() -> None:
     """A range of two date values is taken as it is; without one, or with no range, nothing is compared."""
     october = ("2026-10-01", "-1m_last")
-    assert periods.compared_days(october, WEEK, TODAY) == (date(2026, 10, 1), date(2026, 10, 31))
-    assert periods.compared_days((), WEEK, TODAY) is None
-    assert periods.compared_days(("2026-10-02", "2026-10-01"), WEEK, TODAY) is None
+    assert periods.comparison(october, WEEK, FRESH, TODAY)[0] == (date(2026, 10, 1), date(2026, 10, 31))
+    assert periods.comparison((), WEEK, FRESH, TODAY)[0] is None
+    assert periods.comparison(("2026-10-02", "2026-10-01"), WEEK, FRESH, TODAY)[0] is None
 
 
 @pytest.mark.parametrize(

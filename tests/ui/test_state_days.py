@@ -16,7 +16,10 @@ EVENING = datetime(2026, 11, 26, 22, 30, tzinfo=UTC)
     [
         ({"start": "-7d", "end": "yesterday"}, {"start": "2026-11-19", "end": "2026-11-25"}),
         ({"start": "-7d", "end": "yesterday", "tz": "2"}, {"start": "2026-11-20", "end": "2026-11-26"}),
-        ({"start": "-0m_first", "end": "today"}, {"start": "2026-11-01", "end": "2026-11-26"}),
+        (
+            {"start": "-0m_first", "end": "today"},
+            {"start": "2026-11-01", "end": "2026-11-26", "compare": "2026-10-01~2026-10-26"},
+        ),
         ({"start": "-1w_first", "end": "-1w_last"}, {"start": "2026-11-16", "end": "2026-11-22"}),
         ({"start": "first", "end": "last"}, {"start": "2026-03-01", "end": "2026-11-26"}),
         (

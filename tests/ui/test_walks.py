@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import walks
-from conftest import COUNTRIES, DEFINITION, copied, small_rows
+from conftest import COUNTRIES, DAYS, DEFINITION, copied, small_rows
 from walks import Check, Oracle, Walk
 
 from lib.figures import rows
@@ -25,12 +27,12 @@ from lib.wire.deadline import Deadline
 MANAGER = Person("manager", "Max Manager", None, "admin")
 WALKS, DRAWS = 200, 10
 PARTS = ["head", "cards", "split"]
-LARGE = 4
+LARGE, WEEKS_OF_ROWS = 4, DAYS // 7
 
 
 @pytest.fixture(scope="module")
 def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """A desk with a small slicer, and one so large that estimates come first."""
+    """A desk with a small slicer, one so large that estimates come first, and one without some days."""
     own = copied(home, tmp_path_factory.mktemp("walks") / "home")
     settings = Settings(home=own, demo=True, throttle_questions=10**6)
     with connect.installation(settings).warehouse.writer(
@@ -39,7 +41,22 @@ def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setti
         for seed in range(LARGE):
             writer.write(small_rows(seed))
         writer.commit("made for the test", "many rows")
+    with connect.installation(settings).warehouse.writer(
+        "demo", "holes", DEFINITION, {"country": COUNTRIES}
+    ) as writer:
+        for weeks in range(0, 6 * WEEKS_OF_ROWS, WEEKS_OF_ROWS):
+            writer.write(earlier_rows(weeks))
+        writer.commit("made for the test", "eighteen weeks, of which days are missing")
     yield settings
+
+
+def earlier_rows(weeks: int) -> pa.Table:
+    """Three weeks of rows up to so many weeks ago, without every third day or so, or a whole week."""
+    frame = small_rows(weeks).to_pandas()
+    frame["time"] -= pd.Timedelta(weeks=weeks)
+    days = frame["time"].dt.date.map(lambda day: day.toordinal())
+    is_missing = (days * 7919 % 11 < 3) | (days // 7 % 5 == 2)
+    return pa.Table.from_pandas(frame[~is_missing], schema=DEFINITION.schema(), preserve_index=False)
 
 
 @pytest.fixture
@@ -64,7 +81,7 @@ def test_walks_end_at_exact_answers(
     monkeypatch.setattr("lib.figures.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
     reporting = connect.connect(MANAGER, desk).reporting
     for seed in range(first, first + DRAWS):
-        about = ("demo", "large" if seed % 2 else "delivery")
+        about = ("demo", ("delivery", "large", "holes")[seed % 3])
         slicer = reporting.info(InfoQuery(project_name=about[0], slicer_name=about[1]))
         walk = Walk(np.random.default_rng(seed))
         answers = BoardAnswers(desk)

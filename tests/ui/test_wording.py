@@ -76,7 +76,7 @@ def find(texts: Sequence[str]) -> Mapping[str, Sequence[Match]]:
 SENTENCES = (
     (
         "spend by country last week vs prior, only mobile",
-        ["Last week | vs the period before | Device type is mobile | Spend | by Country"],
+        ["Last week | vs the week before | Device type is mobile | Spend | by Country"],
         [],
     ),
     ("impressions", ["Impressions"], []),
@@ -105,7 +105,7 @@ SENTENCES = (
     ("last 3 weeks impressions by publisher", ["Last 3 weeks | Impressions | by Publisher"], []),
     (
         "spend last week versus previous period by OS",
-        ["Last week | vs the period before | Spend | by Operating system"],
+        ["Last week | vs the week before | Spend | by Operating system"],
         [],
     ),
     ("ctv spend", ["Device type is Connected TV | Spend"], []),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lib.reporting import named_days, requests
 from lib.reporting.answers import Audience, Estimate
-from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, RecordsQuery, Selection
+from lib.reporting.models import AudienceQuery, DataFilter, ExportQuery, RecordsQuery
 from lib.reporting.moved.explain import Moved
 from lib.slicers import dates
 from lib.slicers.dates import Days
@@ -73,7 +73,7 @@ def query(
             fields[api_names.get(name, name)] = parts[name]  # type: ignore[literal-required]
     query = requests.question(model, fields | more)
     requests.check(query, slicer)
-    days_of(query, slicer)
+    named_days.days_of(query, slicer)
     return query
 
 
@@ -84,7 +84,7 @@ def records_query(
     fields = _selection(pair, slicer, parts) | {"order_by": [*map(_order, _names(order))]}
     query = requests.question(RecordsQuery, fields | more)
     requests.check_selection(query, slicer)
-    days_of(query, slicer)
+    named_days.days_of(query, slicer)
     return query
 
 
@@ -98,11 +98,6 @@ def _selection(pair: tuple[str, str], slicer: Slicer, parts: SelectionParts) -> 
         "filters": _filters(parts.get("filters", ())),
         "any_of": _groups(parts.get("any_of", ())),
     } | ({"timezone": parts["timezone"]} if "timezone" in parts else {})
-
-
-def days_of(query: Selection, slicer: Slicer) -> Days:
-    """The days that a question is about; BadRequest where its dates are none."""
-    return dates.date_range(query.start_date, query.end_date, named_days.today(query, slicer))
 
 
 def _date(value: DateLike) -> str:

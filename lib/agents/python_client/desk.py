@@ -14,7 +14,7 @@ from lib.agents.python_client.answer import Answer, DateLike, Names, QuestionPar
 from lib.agents.python_client.clients import DeskClients
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Resource, SupplyPackage
-from lib.reporting import links
+from lib.reporting import links, named_days
 from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
 from lib.reporting.models import (
@@ -27,7 +27,6 @@ from lib.reporting.models import (
 )
 from lib.reporting.moved import explain
 from lib.settings import Settings
-from lib.slicers.dates import ONE_DAY
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName
@@ -132,7 +131,7 @@ class Desk:
         """The answer to a question that is already made."""
         about = self.info(f"{query.project_name}/{query.slicer_name}")
         audience = self.reporting.audience(query, about)
-        return Answer(query, about, audience, answer.days_of(query, about), self.link(query))
+        return Answer(query, about, audience, named_days.days_of(query, about), self.link(query))
 
     def what_moved(
         self,
@@ -145,15 +144,16 @@ class Desk:
     ) -> WhatMoved:
         """The values of the key fields (default: all) that moved a data field, beyond noise.
 
-        `before` are the days to compare with: by default as many days right before. BadRequest where there
-        are none.
+        `before` are the days to compare with: by default the same part of the period before.
+        BadRequest where there are none.
         """
         parts["fields"] = [field]
         query, about = self.query(slicer, **parts), self.info(slicer)
-        now = answer.days_of(query, about)
-        other = before or (now[0] - (now[1] - now[0]) - ONE_DAY, now[0] - ONE_DAY)
+        now = named_days.days_of(query, about)
+        today = named_days.today(query, about)
+        other = before or named_days.part_before(query.start_date, now, today, about).days
         earlier = self.query(slicer, start=other[0], end=other[1])
-        days = answer.days_of(earlier, about)
+        days = named_days.days_of(earlier, about)
         names = [key_fields] if isinstance(key_fields, str) else list(key_fields)
         every_name = [field.name for field in about.key_fields if field.name not in TIME_KEY_FIELDS]
         for name in names:

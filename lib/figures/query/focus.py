@@ -50,7 +50,7 @@ class Focus:
         view = replace(self.view, compare=self.view.also, also=())
         today = ask.today(self.context, self.query)
         compared_days, comparison = periods.comparison(
-            view.compare, self.period, self.slicer, today, self.whole
+            view.compare, self.period, self.slicer, today, self.whole, view.start_name(self.query)
         )
         if comparison == self.comparison:
             return (self,)
@@ -146,7 +146,9 @@ def resolve(context: RequestContext, page_state: PageState) -> Focus:
     grains = granularities(context.slicer)
     metrics = query.data_fields or usual_metrics(context.slicer)
     whole = view.zoom.days(now, context.slicer) if view.zoom else None
-    compared_days, comparison = periods.comparison(view.compare, period, context.slicer, now, whole)
+    compared_days, comparison = periods.comparison(
+        view.compare, period, context.slicer, now, whole, view.start_name(query)
+    )
     focus = Focus(
         context=context,
         query=query,

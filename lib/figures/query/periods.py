@@ -121,18 +121,39 @@ class Comparison(NamedTuple):
 
 
 def comparison(
-    compare: tuple[str, ...], period: Days, slicer: Slicer, today: date, whole: Days | None = None
+    compare: tuple[str, ...],
+    period: Days,
+    slicer: Slicer,
+    today: date,
+    whole: Days | None = None,
+    start: str = "",
 ) -> tuple[Days | None, Comparison | None]:
-    """The days to compare a period with (see `compared_days`), and the part of both that can be compared.
+    """The days to compare a period with, and the part of both that can be compared.
+
+    These are the same part of the period before (`named_days.part_before`), the same weekdays, the same dates
+    a year before, or two date values; None where nothing is compared, or where two values are no range.
 
     `whole` are the days from which the period was zoomed in to. What they are compared with is so many days
-    earlier, and so is what the zoomed days are compared with: a zoom narrows both sides alike.
+    earlier, and so is what the zoomed days are compared with: a zoom narrows both sides alike. `start` names
+    the first of these days, or of the period without a zoom, as a link does.
     """
-    days = compared_days(compare, whole or period, today)
-    if days is None or whole is None:
-        return days, days and match_days(period, days, slicer, today)
-    before = shift(period, whole, days)
-    limits = None if length(whole) == length(days) else days
+    first, last = base = whole or period
+    if compare == (PREVIOUS,):
+        days = named_days.part_before(start, base, today, slicer).days
+    elif compare == (WEEKDAYS,):
+        weeks = timedelta(weeks=-(-length(base) // 7))
+        days = first - weeks, last - weeks
+    elif compare == (YEAR,):
+        days = _year_before(first), _year_before(last)
+    elif len(compare) != 2:
+        return None, None
+    else:
+        try:
+            days = dates.date_range(*compare, today)
+        except BadRequest:
+            return None, None
+    before = shift(period, base, days) if whole else days
+    limits = None if length(base) == length(days) else days
     return before, match_days(period, before, slicer, today, limits)
 
 
@@ -151,8 +172,8 @@ def match_days(
     lose the same days, so that the weekdays stay the same on both sides; of others each loses its own.
     Days before that are outside of `limits` are not compared either.
     """
-    last = min(date.fromisoformat(slicer.last_date), today - DAY) if slicer.last_date else today - DAY
-    data_days = (date.fromisoformat(slicer.first_date) if slicer.first_date else date.min, last)
+    first = date.fromisoformat(slicer.first_date) if slicer.first_date else date.min
+    data_days = (first, named_days.last_complete(today, slicer))
     if length(period) != length(before):
         now, then = _within(period, data_days), _within(before, data_days)
     else:
@@ -169,28 +190,6 @@ def length(days: Days) -> int:
 
 def _within(days: Days, limits: Days) -> Days:
     return max(days[0], limits[0]), min(days[1], limits[1])
-
-
-def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
-    """The days to compare a period with: as many before it, the same weekdays, the same dates a year before,
-    or two date values.
-
-    None where nothing is compared, or where the two values are no range.
-    """
-    first, last = period
-    if compare == (PREVIOUS,):
-        return first - length(period) * DAY, last - length(period) * DAY
-    if compare == (WEEKDAYS,):
-        weeks = timedelta(weeks=-(-length(period) // 7))
-        return first - weeks, last - weeks
-    if compare == (YEAR,):
-        return _year_before(first), _year_before(last)
-    if len(compare) != 2:
-        return None
-    try:
-        return dates.date_range(*compare, today)
-    except BadRequest:
-        return None
 
 
 def _year_before(day: date) -> date:

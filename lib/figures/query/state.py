@@ -6,7 +6,7 @@ Reading is forgiving: what the slicer does not have is at its default, and is na
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, Self, TypeVar, get_args
 
 from lib.deals.values import Limits
@@ -121,6 +121,10 @@ class View:
         }
         return {name: text for name, text in params.items() if text}
 
+    def start_name(self, query: AudienceQuery) -> str:
+        """What a link calls the first of the days compared: of a zoom those from which it began."""
+        return self.zoom.start if self.zoom else query.start_date
+
     def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
         """The key fields of a split that are rows of its pivot: all, or all but the one across."""
         rows = tuple(name for name in split_by if name != self.cross)
@@ -194,13 +198,29 @@ def fixed_days(
     own_days = {"start": first, "end": last}
     if zone is not None and (first, last) != (query.start_date, query.end_date):
         own_days["tz"] = str(zone)
-    for param, days in (("compare", view.compare), ("also", view.also)):
-        if len(days) == 2:
-            own_days[param] = join_texts(day.isoformat() for day in dates.date_range(*days, today))
+    compared = fixed_comparisons(page_state, slicer, today)
+    own_days |= {param: join_texts(days) for param, days in compared.items() if len(days) == 2}
     if view.zoom is not None:
         start, end = (day.isoformat() for day in view.zoom.days(today, slicer))
         own_days["zoom"] = replace(view.zoom, start=start, end=end, period=None).text
     return {**(params if has_query(params) else page_state.params), **own_days}
+
+
+def fixed_comparisons(page_state: PageState, slicer: Slicer, today: date) -> dict[str, tuple[str, ...]]:
+    """The view's `compare` and `also`, with dates for days by name: fixed days have no name by which to find
+    the same part of the month before."""
+    query, view = page_state.query, page_state.view
+    period = named_days.resolve(query.start_date, query.end_date, today, slicer)
+    whole = view.zoom.days(today, slicer) if view.zoom else period
+    part, plain = (
+        named_days.part_before(start, whole, today, slicer).days for start in (view.start_name(query), "")
+    )
+    compared = {"compare": view.compare, "also": view.also}
+    for param, days in compared.items():
+        if len(days) == 2 or (days == (PREVIOUS,) and part != plain):
+            fixed = dates.date_range(*days, today) if len(days) == 2 else part
+            compared[param] = tuple(day.isoformat() for day in fixed)
+    return compared
 
 
 def query_params(query: AudienceQuery) -> dict[str, str]:

@@ -6,7 +6,7 @@ picked there last, which looks like a fresh choice and would undo the change. So
 under which the browser has no value to send.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any
@@ -114,7 +114,7 @@ def draw_comparison(context: PageContext) -> None:
     period = named_days.days_of(query, context.slicer)
     whole = view.zoom.days(now, context.slicer) if view.zoom else None
     (days, pair), (other_days, other_pair) = (
-        periods.comparison(compare, period, context.slicer, now, whole)
+        periods.comparison(compare, period, context.slicer, now, whole, view.start_name(query))
         for compare in (view.compare, view.also)
     )
     texts = list(dict.fromkeys(numbers.days(*both.before) for both in (pair, other_pair) if both))
@@ -122,18 +122,27 @@ def draw_comparison(context: PageContext) -> None:
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
         if whole is not None:
             st.caption(f"Counted from {numbers.days(*whole)}, from which you zoomed in.")
-        _kinds(context, COMPARE, "Compare with", view.compare, days)
+        part = named_days.part_before(view.start_name(query), whole or period, now, context.slicer)
+        titles = {**KINDS, PREVIOUS: part.name}
+        _kinds(context, COMPARE, "Compare with", view.compare, days, titles)
         if view.compare:
-            _kinds(context, ALSO, "Second comparison", view.also, other_days)
+            _kinds(context, ALSO, "Second comparison", view.also, other_days, titles)
         if view.also and pair == other_pair:
             st.caption("Both mean the same days here, which are compared once.")
 
 
-def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], days: Days | None) -> None:
+def _kinds(
+    context: PageContext,
+    name: str,
+    label: str,
+    compare: tuple[str, ...],
+    days: Days | None,
+    titles: Mapping[str, str],
+) -> None:
     kind = compare[0] if len(compare) == 1 else "range" if compare else NONE
     key = followed_key(f"{name}_kind", kind)
     st.pills(
-        label, list(KINDS), format_func=KINDS.__getitem__, key=key, required=True, on_change=_compare_kind,
+        label, list(titles), format_func=titles.__getitem__, key=key, required=True, on_change=_compare_kind,
         args=(context, name, key, kind), width=380,
     )  # fmt: skip
     if kind == "range" and days is not None:
@@ -227,8 +236,9 @@ def _compare_kind(context: PageContext, name: str, key: str, current: str) -> No
     page_state = history.current(context)
     zoom, now = page_state.view.zoom, ask.today(context, page_state.query)
     period = zoom.days(now, context.slicer) if zoom else named_days.days_of(page_state.query, context.slicer)
-    before = periods.compared_days((PREVIOUS,), period, now)
-    kinds = {NONE: (), "range": _texts(before or period)}
+    start = page_state.view.start_name(page_state.query)
+    before = named_days.part_before(start, period, now, context.slicer).days
+    kinds = {NONE: (), "range": _texts(before)}
     kind = st.session_state[key]
     _compare(page_state, name, kinds.get(kind, (kind,)))
 

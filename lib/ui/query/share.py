@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from lib.figures.query import periods
+from lib.figures.query import ask, periods, state
 from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
@@ -29,8 +29,11 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     # Whoever opens the link sees the leaderboards that its sender sees, not those that they chose themselves.
     page_state = page_state.with_view(cards=page_state.view.cards or current_focus.own_cards(context))
     query = page_state.query
-    start, end = named_days.days_of(query, context.slicer)
-    fixed_state = page_state.with_query(start_date=start.isoformat(), end_date=end.isoformat())
+    start, end = (day.isoformat() for day in named_days.days_of(query, context.slicer))
+    fixed_state = page_state.with_query(start_date=start, end_date=end)
+    if fixed_state != page_state:
+        compared = state.fixed_comparisons(page_state, context.slicer, ask.today(context, query))
+        fixed_state = fixed_state.with_view(**compared)
     with popover, st.container(width=WIDTH):
         for linked_state in dict.fromkeys((page_state, fixed_state)):
             st.caption(periods.sentence(linked_state.query, context.slicer))

@@ -48,7 +48,8 @@ _COMPARISON_PHRASES: Mapping[tuple[str, ...], str] = {
         against previous period, compared with previous, compared with the previous period,
         compared to previous period, compared to the previous period, compared to prior, period over period,
         pop, vs the week before, vs week before, vs the month before, vs prior week, vs previous week,
-        week over week, wow, month over month, mom, day over day
+        week over week, wow, month over month, mom, day over day, same part of last week,
+        same part of last month, same part of last quarter, vs the quarter before
     """,
     (WEEKDAYS,): """
         same weekdays, vs same weekdays, vs the same weekdays, vs same weekday, weekday by weekday
@@ -388,13 +389,15 @@ def _days_in(phrase: str, vocabulary: _Vocabulary) -> tuple[str, str] | None:
 
 def _describe(reading: Reading, slicer: Slicer, today: date, find: Find) -> Reading:
     """The reading with the pills that it would set, in the order of the screen."""
-    pills = []
+    pills, comparisons = [], {**COMPARISON_PILLS}
     if reading.days is not None:
         preset = periods.preset_of(slicer, *reading.days, today)
-        first, last = named_days.resolve(*reading.days, today, slicer)
-        pills.append(preset.label if preset else numbers.days(first, last))
+        days = named_days.resolve(*reading.days, today, slicer)
+        pills.append(preset.label if preset else numbers.days(*days))
+        part = named_days.part_before(reading.days[0], days, today, slicer).name
+        comparisons[(PREVIOUS,)] = f"vs {part[0].lower()}{part[1:]}"
     if reading.compare is not None:
-        pills.append(COMPARISON_PILLS.get(reading.compare, "not compared"))
+        pills.append(comparisons.get(reading.compare, "not compared"))
     for filter_ in reading.filters:
         key = slicer.key_field(filter_.name)
         verb = "is" if filter_.match == "equals" else "is not"
