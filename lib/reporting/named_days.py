@@ -53,10 +53,10 @@ def part_before(start: str, days: Days, today: date, slicer: Slicer) -> PartBefo
     against the days that follow, as far as there are such.
     """
     first, last = days
-    named = _CALENDAR.fullmatch(start)
-    if named is None:
+    match = _CALENDAR.fullmatch(start)
+    if match is None:
         return PartBefore((first - (last - first) - _DAY, first - _DAY))
-    complete, unit = max(first, min(last, last_complete(today, slicer))), named[1].upper()
+    complete, unit = max(first, min(last, last_complete(today, slicer))), match[1].upper()
     count = pd.Period(last, unit).ordinal - pd.Period(first, unit).ordinal + 1
     step = (
         pd.DateOffset(weeks=count) if unit == "W" else pd.DateOffset(months=count * (3 if unit == "Q" else 1))

@@ -198,8 +198,8 @@ def fixed_days(
     own_days = {"start": first, "end": last}
     if zone is not None and (first, last) != (query.start_date, query.end_date):
         own_days["tz"] = str(zone)
-    compared = fixed_comparisons(page_state, slicer, today)
-    own_days |= {param: join_texts(days) for param, days in compared.items() if len(days) == 2}
+    comparisons = fixed_comparisons(page_state, slicer, today)
+    own_days |= {param: join_texts(days) for param, days in comparisons.items() if len(days) == 2}
     if view.zoom is not None:
         start, end = (day.isoformat() for day in view.zoom.days(today, slicer))
         own_days["zoom"] = replace(view.zoom, start=start, end=end, period=None).text
@@ -215,12 +215,12 @@ def fixed_comparisons(page_state: PageState, slicer: Slicer, today: date) -> dic
     part, plain = (
         named_days.part_before(start, whole, today, slicer).days for start in (view.start_name(query), "")
     )
-    compared = {"compare": view.compare, "also": view.also}
-    for param, days in compared.items():
+    comparisons = {"compare": view.compare, "also": view.also}
+    for param, days in comparisons.items():
         if len(days) == 2 or (days == (PREVIOUS,) and part != plain):
-            fixed = dates.date_range(*days, today) if len(days) == 2 else part
-            compared[param] = tuple(day.isoformat() for day in fixed)
-    return compared
+            before = dates.date_range(*days, today) if len(days) == 2 else part
+            comparisons[param] = tuple(day.isoformat() for day in before)
+    return comparisons
 
 
 def query_params(query: AudienceQuery) -> dict[str, str]:

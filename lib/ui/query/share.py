@@ -32,8 +32,8 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     start, end = (day.isoformat() for day in named_days.days_of(query, context.slicer))
     fixed_state = page_state.with_query(start_date=start, end_date=end)
     if fixed_state != page_state:
-        compared = state.fixed_comparisons(page_state, context.slicer, ask.today(context, query))
-        fixed_state = fixed_state.with_view(**compared)
+        comparisons = state.fixed_comparisons(page_state, context.slicer, ask.today(context, query))
+        fixed_state = fixed_state.with_view(**comparisons)
     with popover, st.container(width=WIDTH):
         for linked_state in dict.fromkeys((page_state, fixed_state)):
             st.caption(periods.sentence(linked_state.query, context.slicer))
