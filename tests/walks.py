@@ -399,9 +399,31 @@ class Check:
             assert figure["range"] is None, figure
             for now, before in sides:
                 ratio, amount = change(name, now.total[name], before.total[name], (now.days, before.days))
-                assert says(figure["delta"], ratio), (figure, ratio, amount)
+                covered = self.coverage(0, now, before)
+                ratio, text = None if covered is None else ratio, figure["delta"].partition(" (")
+                assert says(text[0], ratio), (figure, ratio, amount)
+                assert bool(text[2]) == (covered is not True), (figure, covered)
         for name in names:
             assert self.head["fields"][name]["precision"].startswith("Exact"), self.head["fields"][name]
+
+    def coverage(self, index: int, now: Answer, before: Answer) -> bool | None:
+        """Whether both sides of a comparison have data on all of as many days; None where a side lacks most.
+
+        Days are those of the link that are over, and the days that these are set against.
+        """
+        yesterday, period = today(self.oracle.params) - timedelta(days=1), self.oracle.period
+        expected = [
+            days
+            for name in ("compare", "also")
+            if (days := compared_days(self.oracle.params, name, self.oracle.data_days[1])) is not None
+            and in_data(period, *days, self.oracle.data_days)
+        ][index][0]
+        past = length((period[0], min(period[1], yesterday)))
+        wholes = past, past if length(expected) == length(period) else length(expected)
+        parts = [side.days / whole for side, whole in zip((now, before), wholes, strict=True)]
+        if min(parts) < 0.5:
+            return None
+        return parts == [1, 1] and wholes[0] == wholes[1]
 
     def lines(self) -> None:
         """The chart of each metric: values per bucket of each line, and what is drawn of them."""
@@ -529,6 +551,9 @@ class Check:
                 continue
             now, before = pair
             sides = [side.value(key, self.shown) for side in pair]
+            if self.coverage(pairs.index(pair), now, before) is None:
+                assert texts[column] == "–", (key, column, texts)
+                continue
             if key not in now.rows and self.shown in SUMS:
                 sides[0] = 0.0
             if sides[0] is None or sides[1] is None:
@@ -563,7 +588,8 @@ class Check:
                 assert says(row["cells"][place]["text"], value), (key, metric, row, value)
         by_title = {column["title"]: place for place, column in enumerate(table["columns"])}
         place = next(
-            (place for title, place in by_title.items() if title in ("Change, %", "Relative change, %")), None
+            (place for title, place in by_title.items() if re.match("(Change|Relative change), %", title)),
+            None,
         )
         if place is None or len(self.comparisons) != 1 or not {*split}.isdisjoint(TIME_KEY_FIELDS):
             return
@@ -579,6 +605,7 @@ class Check:
             sides = now.value(key, self.shown), before.value(key, self.shown)
             if None not in sides:
                 ratio, _ = change(self.shown, *sides, (now.days, before.days))
+                ratio = None if self.coverage(0, now, before) is None else ratio
                 assert says(row["cells"][place]["text"], ratio), (key, row, ratio)
 
     def moved(self, table: Any, sentence: str) -> None:

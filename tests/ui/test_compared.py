@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from lib.figures.query import compared_answers
-from lib.figures.query.compared_answers import Change, ComparedAnswers, change
+from lib.figures.query.compared_answers import Change, ComparedAnswers, Coverage, change
 from lib.reporting.answers import Audience, Estimate, Precision, Total
 from lib.slicers.models import DataField
 
@@ -26,15 +26,40 @@ def answer(imps: float, ctr: float, users: float) -> Audience:
 
 def test_periods_of_different_length_are_compared_per_day() -> None:
     """Sums are compared per day, ratios as they are, unique users not at all."""
-    found = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=30, before_days=25)
+    found = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), Coverage(30, 30, 25, 30))
     assert [found.total(field) for field in (IMPS, CTR, USERS)] == [
         Change(0.0),
         Change(1.0),
         Change(None),
     ]
     assert found.rows(IMPS) == {("1",): Change(0.0)}
-    alike = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=25, before_days=25)
+    alike = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), Coverage(25, 30, 25, 30))
     assert [alike.total(field) for field in (IMPS, USERS)] == [Change(0.2), Change(0.25)]
+
+
+@pytest.mark.parametrize(
+    ("days", "text", "has_change"),
+    [
+        ((30, 30, 30, 30), "", True),
+        ((31, 31, 30, 30), "31 days, 30 before", True),
+        ((25, 30, 25, 30), "25 of 30 days", True),
+        ((30, 30, 25, 30), "30 days, 25 of 30 before", True),
+        ((20, 31, 30, 30), "20 of 31 days, 30 before", True),
+        ((15, 30, 15, 30), "15 of 30 days", True),
+        ((31, 31, 14, 30), "31 days, 14 of 30 before", False),
+        ((2, 31, 2, 31), "2 of 31 days", False),
+        ((3, 7, 7, 7), "3 of 7 days, 7 before", False),
+    ],
+)
+def test_a_change_from_a_sliver_of_the_days_is_none(
+    days: tuple[int, int, int, int], text: str, has_change: bool
+) -> None:
+    """Where either side lacks more than half of its days there is no change; any that is missing is said."""
+    both = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), Coverage(*days))
+    changes = [both.total(CTR), both.rows(CTR)[("1",)]]
+    assert [change.ratio is not None for change in changes] == [has_change] * 2
+    assert {change.coverage for change in changes} == {text}
+    assert changes[0].previous == 1.0
 
 
 @pytest.mark.parametrize("low", [math.nan, None])

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from lib.figures import numbers, palette, rows, series
 from lib.figures.board import headline, leaderboards, over_time, split_tables
 from lib.figures.query import ask, compared_answers, periods, precision, state
-from lib.figures.query.compared_answers import ComparedAnswers
 from lib.figures.query.focus import Focus
 from lib.figures.series import EACH, TRENDS, ChartLine, Series, ValueLine
 from lib.reporting.answers import Audience
@@ -53,7 +52,7 @@ def head(focus: Focus, params: Params) -> Json:
         ],
         "nothing": None,
         "fields": {
-            name: _field(side, lines[name], now, comparisons, values)
+            name: _field(side, lines[name], now, values)
             | {"nothing": _way_on({**params, "field": name}, *headline.several_currencies(side, now))}
             for name, side in sides.items()
         },
@@ -171,7 +170,6 @@ def _field(
     focus: Focus,
     lines: Sequence[ChartLine],
     now: Audience,
-    comparisons: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
 ) -> Json:
     """What the chart and the precision say while this data field is shown."""
@@ -183,9 +181,7 @@ def _field(
     return {
         "title": straight(over_time.title(focus, now)),
         "precision": straight(precision.summary(now, headline.fields_in_sight(focus), focus.numbers)),
-        "notes": [
-            straight(note) for note in [*headline.notes(focus, now, comparisons), *_trend_notes(focus, now)]
-        ],
+        "notes": [straight(note) for note in [*headline.notes(focus, now), *_trend_notes(focus, now)]],
         "alt": straight(over_time.alternative(focus, values)),
         "has_zero": focus.field.formula is None,
         **_sides(single),

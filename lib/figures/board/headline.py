@@ -14,6 +14,7 @@ from lib.figures.series import Series
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
 from lib.slicers import dates
+from lib.slicers.dates import Days
 from lib.slicers.measures import SEVERAL
 from lib.slicers.models import DataField, Order
 from lib.wire.filters import Filter
@@ -49,6 +50,8 @@ def figure(
     if change.low is not None and change.high is not None and math.isfinite(change.high - change.low):
         low, high = (focus.numbers.full(side, field) for side in (change.low, change.high))
         parts.append(f"95 % range of the change: {low} to {high}")
+    if focus.comparison is not None and change.coverage:
+        parts.append(_compared_days(*focus.comparison, comparisons[0]))
     about = [" · ".join(part for part in parts if part), *_others(focus, field, changes[1:])]
     course, spark = lines[0].without_parts if lines else None, ""
     if course is not None and series.has_course(course):
@@ -65,6 +68,16 @@ def figure(
         "help": straight(" · ".join(about)),
         "spark": straight(spark),
     }
+
+
+def _compared_days(now: Days, before: Days, answers: ComparedAnswers | None) -> str:
+    """Which days a change compares, and how, where some are missing or the sides are of unlike length."""
+    text = f"Compares {numbers.days(*now)} with {numbers.days(*before)}"
+    if answers is None or answers.coverage.is_thin:
+        return f"{text}: no change is shown, as less than half of the days have data"
+    if answers.coverage.now == answers.coverage.before:
+        return text
+    return f"{text}: sums per day; unique users, minima and maxima are not compared"
 
 
 def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:
@@ -174,7 +187,7 @@ def _clause_text(focus: Focus, clause: Clause) -> str:
     return filters.sentence(clause[0], focus.slicer, descriptions[clause[0].name])
 
 
-def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> Iterator[str]:
+def notes(focus: Focus, now: Audience) -> Iterator[str]:
     """Notes on days without data, the comparison, and fields that are not computed."""
     days, with_data = periods.length(focus.period), len(now.total.dates)
     for field in fields_in_sight(focus):
@@ -183,8 +196,8 @@ def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
             yield f"{numbers.title(field)}: {reason}."
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
-    for side, answers in zip(focus.comparisons, comparisons, strict=True):
-        yield from compared_answers.notes(side, answers)
+    for side in focus.comparisons:
+        yield from compared_answers.notes(side)
     yield from precision.optional_field_note(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()
     if unread:

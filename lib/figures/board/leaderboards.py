@@ -272,14 +272,14 @@ class Leaderboard:
         """The column of the change, and one more against the second days compared."""
         focus, order = self.focus, self._direction("change")
         title_of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
-        for side in focus.comparisons:
+        for side, split in zip(focus.comparisons, self.split.comparisons, strict=True):
             if side.comparison is None:
                 continue
             title = title_of(focus.field)
             if len(focus.comparisons) > 1:
                 against = AGAINST.get(side.view.compare[0], "vs own")
                 title = re.sub("change", against, title, flags=re.IGNORECASE)
-            about = f"Against {numbers.days(*side.comparison.before)}"
+            about = f"Against {numbers.days(*side.comparison.before)}{split_rows.coverage(split)}"
             if side is focus:
                 is_percent = focus.view.changes == "percent"
                 yield Column("change", title, False, "desc", order, about, rank=1, is_change=is_percent)
@@ -374,7 +374,7 @@ class Leaderboard:
 
     def _change(self, change: Change) -> Cell:
         if change.amount is None:
-            return Cell(NOTHING)
+            return Cell(NOTHING, about=change.coverage)
         percent, amount = self.focus.numbers.change(change.ratio), self._amount_text(change.amount)
         before = f"Before: {self.focus.numbers.full(change.previous, self.focus.field)}"
         about = " · ".join([before, amount, percent, *([] if change.is_certain else [VAGUE])])
@@ -392,6 +392,7 @@ class Leaderboard:
         parts = [f"top {writing.number(FAR_LIMIT)} of {count}" if self.is_cut else count]
         withheld = answer.total.withheld(self.focus.field.name)
         parts += [text] if text != precision.EXACT else []
+        parts += [f"change{split_rows.coverage(self.split)}"] if split_rows.coverage(self.split) else []
         return " · ".join(parts if withheld.endswith(self.card.name) or not withheld else [*parts, withheld])
 
     def _message(self) -> str:
@@ -418,4 +419,4 @@ def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
     indices = [index for index, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in row_keys]
     old_rows = split_levels.without_volume(split_levels.take(both.before, indices))
     now = split_levels.with_rows(answer, old_rows)
-    return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
+    return now, replace(both, now=now)

@@ -5,7 +5,7 @@ from functools import partial
 
 from lib.figures import numbers
 from lib.figures.numbers import NOT_SET, NOTHING
-from lib.figures.query import filters
+from lib.figures.query import compared_answers, filters
 from lib.figures.query.focus import Focus
 from lib.figures.rows import Cell, Column, Row, Table
 from lib.reporting.moved import explain
@@ -29,8 +29,12 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     title = numbers.title(focus.field)
     if movers.withheld:
         return f"{title} is not compared: {movers.withheld}."
-    relative = focus.numbers.change(movers.difference / abs(movers.before) if movers.before else None)
-    total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
+    whole = compared_answers.of_whole(focus)
+    days = "" if whole is None or not whole.coverage.text else f" ({whole.coverage.text})"
+    is_thin = whole is not None and whole.coverage.is_thin
+    ratio = movers.difference / abs(movers.before) if movers.before and not is_thin else None
+    moved = f"{change_text(focus, movers.difference)} ({focus.numbers.change(ratio)})"
+    total = f"{title} {moved}, {now} against {before}{days}."
     if movers.moves or movers.alike:
         return total
     value_count = f"{focus.numbers.number(movers.value_count)} values of its key fields"

@@ -206,9 +206,10 @@ def compared_column(
     """A column of the days compared; `changes` are those of the total, of the rows, and of the rest."""
     total, *values, rest = (getattr(change, name) for change in changes)
     title = numbers.compared_title(name, data_field)
+    days = next((f"({change.coverage})" for change in changes if change.coverage), "")
     return SplitColumn(
         title=" ".join(
-            filter(None, (f"{lead}: {title.lower()}" if lead else title, against and f"vs {against}"))
+            filter(None, (f"{lead}: {title.lower()}" if lead else title, against and f"vs {against}", days))
         ),
         total=total,
         rows=values,
@@ -270,7 +271,8 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
         changes = [split_rows.total_change(side), *rows, split_rows.others_change(side)]
         total, *percents, rest = map(in_percent, changes)
         yield SplitColumn(
-            numbers.change_title(split.field, side.against if split.also is not None else ""),
+            numbers.change_title(split.field, side.against if split.also is not None else "")
+            + split_rows.coverage(side),
             total,
             percents,
             rest,

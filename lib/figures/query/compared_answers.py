@@ -20,7 +20,7 @@ from lib.figures.query import ask, periods, precision
 from lib.figures.query.focus import Focus
 from lib.reporting.answers import TAIL, Audience, Estimate, remainder
 from lib.reporting.models import AudienceQuery
-from lib.slicers.dates import Days
+from lib.slicers.dates import ONE_DAY
 from lib.slicers.models import DataField
 from lib.wire.filters import Filter
 
@@ -30,11 +30,40 @@ Arrow = Literal["off", "up", "down"]
 Values = npt.NDArray[np.float64]
 
 
+class Coverage(NamedTuple):
+    """On how many days of either side there is data, of how many that are over."""
+
+    now: int = 1
+    now_of: int = 1
+    before: int = 1
+    before_of: int = 1
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether either side lacks more than half of its days: a change from these would mislead."""
+        return 2 * self.now < self.now_of or 2 * self.before < self.before_of
+
+    @property
+    def text(self) -> str:
+        """What is missing or unlike, to stand beside a change; empty where both have all of as many days."""
+        now, before = (
+            f"{days} days" if days == whole else f"{days} of {whole} days"
+            for days, whole in ((self.now, self.now_of), (self.before, self.before_of))
+        )
+        if now == before:
+            return "" if self.now == self.now_of else now
+        return f"{now}, {before.removesuffix(' days')} before"
+
+
+WHOLE = Coverage()
+
+
 @dataclass(frozen=True)
 class Change:
     """`ratio` is relative to the earlier figure; None if either is missing or the earlier is zero.
     `amount` is the difference in the field's own unit, with its 95 % range (NaN where it is not known; None
     of exact figures). It is certain when this leaves out zero. `previous` is the earlier figure as it is.
+    `coverage` says which days are missing; of a side without most of them there is neither ratio nor amount.
     """
 
     ratio: float | None
@@ -43,6 +72,7 @@ class Change:
     low: float | None = field(default=None, compare=False)
     high: float | None = field(default=None, compare=False)
     previous: float | None = field(default=None, compare=False)
+    coverage: str = field(default="", compare=False)
 
 
 def change(now: Estimate, before: Estimate) -> Change:
@@ -73,12 +103,11 @@ def _is_there(value: float | None) -> bool:
 
 @dataclass(frozen=True)
 class ComparedAnswers:
-    """The answers to one question for both periods, and the number of days with data in each."""
+    """The answers to one question for both periods, and on which days there is data."""
 
     now: Audience
     before: Audience
-    now_days: int = 1
-    before_days: int = 1
+    coverage: Coverage = WHOLE
 
     def total(self, field: DataField) -> Change:
         """The change of a data field's total."""
@@ -123,18 +152,21 @@ class ComparedAnswers:
 
     def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
         """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
-        if field.name in self.now.percents and self.now_days != self.before_days:
-            result = change(now, before.times(self.now_days / self.before_days))
-        elif self.now_days == self.before_days or (field.formula is not None and "/" in field.formula):
+        days, earlier_days = self.coverage.now, self.coverage.before
+        if self.coverage.is_thin:
+            result = Change(None)
+        elif field.name in self.now.percents and days != earlier_days:
+            result = change(now, before.times(days / earlier_days))
+        elif days == earlier_days or (field.formula is not None and "/" in field.formula):
             result = change(now, before)
         else:
             result = Change(None)
-        return replace(result, previous=before.value)
+        return replace(result, previous=before.value, coverage=self.coverage.text)
 
 
 def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
-    if focus.comparison is None:
+    if focus.comparison is None or focus.compared_days is None:
         return None
     days_now, days_before = focus.comparison
     before = ask.estimate(focus.context, focus.in_days(query, days_before))
@@ -144,7 +176,16 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
         now, before = (
             ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
         )
-    return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
+    # Where the service does not say on which days it has data, it has all of those compared.
+    with_data = [
+        len(answer.total.dates) or periods.length(days)
+        for answer, days in ((now, days_now), (before, days_before))
+    ]
+    (first, last), yesterday = focus.period, ask.today(focus.context, focus.query) - ONE_DAY
+    now_of, before_of = (min(last, yesterday) - first).days + 1, periods.length(focus.compared_days)
+    if before_of == periods.length(focus.period):  # neither side has today or its counterpart
+        before_of = now_of
+    return ComparedAnswers(now, before, Coverage(with_data[0], now_of, with_data[1], before_of))
 
 
 def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:
@@ -166,29 +207,11 @@ def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Compare
     return None if focus.comparison is None else fetch(focus, query, ask.estimate(focus.context, query))
 
 
-def notes(focus: Focus, answers: ComparedAnswers | None) -> Iterator[str]:
-    """Notes for the reader where the periods compared are incomplete or differ in length."""
-    if (days := focus.compared_days) is None:
-        return
-    if focus.comparison is None or answers is None:
-        yield f"Not compared: no complete days with data on both sides of {numbers.days(*days)}."
-        return
-    now, before = focus.comparison
-    if now != focus.period:
-        yield (
-            f"Changes compare {numbers.days(*now)} with {numbers.days(*before)}: the {periods.length(now)} "
-            f"of {periods.length(focus.period)} days with complete data on both sides."
-        )
-    if answers.now_days != answers.before_days:
-        yield (
-            f"Changes compare {answers.now_days} days with {answers.before_days}: sums per day; unique "
-            "users, minima and maxima are not compared."
-        )
-
-
-def _with_data(audience: Audience, days: Days) -> int:
-    """The number of days with data; all of them if the service does not say."""
-    return len(audience.total.dates) or periods.length(days)
+def notes(focus: Focus) -> Iterator[str]:
+    """A note for the reader where nothing can be compared."""
+    if focus.compared_days is not None and focus.comparison is None:
+        days = numbers.days(*focus.compared_days)
+        yield f"Not compared: no complete days with data on both sides of {days}."
 
 
 def _rest(
@@ -220,12 +243,17 @@ UNCERTAIN = Style("gray", "off")
 
 
 def delta(focus: Focus, field: DataField, change: Change) -> str | None:
-    """The change, of a percentage in points; where it is not known a dash, so that nothing below moves."""
+    """The change, of a percentage in points, and which days it lacks; a dash where it is not known.
+
+    So nothing below moves.
+    """
     if focus.compared_days is None:
         return None
     if change.amount is not None and unit(field) == "%":
-        return focus.numbers.signed(change.amount, field)
-    return focus.numbers.change(change.ratio)
+        text = focus.numbers.signed(change.amount, field)
+    else:
+        text = focus.numbers.change(change.ratio)
+    return f"{text} ({change.coverage})" if change.coverage else text
 
 
 def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:

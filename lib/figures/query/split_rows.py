@@ -212,6 +212,12 @@ def changes(split: SplitRows) -> list[Change]:
     return [by_row.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
 
 
+def coverage(split: SplitRows) -> str:
+    """` (25 of 30 days)`, to follow what names a change: the days of both sides where some are missing."""
+    text = split.pair.coverage.text if split.pair is not None else ""
+    return f" ({text})" if text else ""
+
+
 def total_change(split: SplitRows) -> Change:
     """The change of the total; none where the totals of both periods are not there."""
     return Change(None) if split.whole is None else split.whole.total(split.field)
