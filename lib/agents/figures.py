@@ -8,6 +8,7 @@ from pydantic import Field
 from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows, text
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
+from lib.figures.query.compared_answers import Coverage
 from lib.reporting.moved.quantity import Own
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField, KeyField
@@ -156,6 +157,8 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
     earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
     whole = earlier.estimate(arguments.field)
     is_scaled = bool(whole.value) and whole.value != result.before
+    sides = [(end - start).days + 1 for start, end in (movement.now, movement.before)]
+    coverage = Coverage(result.days[0], sides[0], result.days[1], sides[1])
     basis = whole.times(result.before / whole.value) if is_scaled and whole.value else whole
     return {
         "field": arguments.field,
@@ -164,7 +167,10 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
         "now": figure(now.estimate(arguments.field)),
         "before": figure(basis),
         "change": number(result.difference),
-        "change_percent": number(100 * result.difference / abs(result.before)) if result.before else None,
+        "change_percent": None
+        if coverage.is_thin or not result.before
+        else number(100 * result.difference / abs(result.before)),
+        "days_with_data": coverage.text or "all",
         "precision": EXACT if now.is_exact and earlier.is_exact else ESTIMATE,
         "contributions": "own changes; they don't add up"
         if isinstance(result.kind, Own)
@@ -181,6 +187,8 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
 def _mover(row: Mapping[Hashable, Any]) -> Json:
     texts = {name: text(row[name]) for name in ("value", "description")}
     figures = {name: number(row[name]) for name in ("contribution", "before", "now")}
+    parts = {name: number(row[name]) for name in ("rate", "mix", "volume_before", "volume_now")}
+    figures |= {name: part for name, part in parts.items() if part is not None}
     return {"key_field": row["key_field"]} | texts | figures
 
 

@@ -204,7 +204,8 @@ def test_overlapping_fields_come_last(explained: Explain) -> None:
     found = explained("win_rate")
     kinds = [moves.is_overlapping for moves in found.moves]
     assert kinds == sorted(kinds)
-    assert all(mover.share is None for moves in found.moves if moves.is_overlapping for mover in moves.movers)
+    overlapping = [mover for moves in found.moves if moves.is_overlapping for mover in moves.movers]
+    assert all(mover.mix is None and mover.shares is None for mover in overlapping)
 
 
 def test_nothing_stands_out_where_nothing_happened(explained: Explain) -> None:

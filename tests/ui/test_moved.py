@@ -21,7 +21,6 @@ from streamlit.testing.v1 import AppTest
 
 from lib.demo import build, stories
 from lib.slicers.warehouse import Warehouse
-from lib.ui.audience import moved_tab
 from lib.ui.kit.markdown import EMPTY
 from lib.ui.query import page_clicks
 
@@ -93,10 +92,7 @@ def test_its_figures_are_those_of_the_rows(
     offered = downloads.kept(monkeypatch)
     desk = visit(demo)(**story(field="win_rate", lower="moved"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
-    assert titles == ["Value", "Key field", "Contribution", "Share", "Before", "Now"]
-    desk.toggle(key=moved_tab.PARTS).set_value(True).run()
-    titles = [column["title"] for column in tables(desk)[0]["columns"]]
-    assert titles == ["Value", "Key field", "Contribution", "Share", "Rate", "Mix", "Before", "Now"]
+    assert titles == ["Value", "Key field", "Contribution", "Share", "Rate", "Mix", "Volume", "Before", "Now"]
     cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
     stored = Warehouse(demo / "warehouse").open("demo", "delivery")
     files = [str(path) for day in stored.files.values() for path in day]
@@ -116,6 +112,9 @@ def test_its_figures_are_those_of_the_rows(
     mix = 100 * (x1 / all_x1 - x0 / all_x0) * middle
     expected = [rate + mix, rate, mix, 100 * y0 / x0, 100 * y1 / x1]
     assert cells[1] == "Publisher"
+    volumes = [100 * x0 / all_x0, 100 * x1 / all_x1]
+    volume_text = cells.pop(6).removesuffix(" %").split(" % → ")
+    assert [float(text) for text in volume_text] == pytest.approx(volumes, abs=0.051)
     shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[2:]]
     share = 100 * (rate + mix) / (100 * all_y1 / all_x1 - 100 * all_y0 / all_x0)
     assert shown.pop(1) == pytest.approx(share, abs=0.051)
@@ -126,10 +125,10 @@ def test_its_figures_are_those_of_the_rows(
     written = list(csv.reader(io.StringIO(offered["moved"](), newline="")))
     assert [cell.rpartition(": ")[2] for cell in written[3]] == [
         "Key field", "Value", "Description", "Contribution", "Rate", "Mix", "Before", "Now",
-        "Share of the change, %",
+        "Share of the change, %", "Share of volume before, %", "Share of volume now, %",
     ]  # fmt: skip
     assert written[4][:2] == ["Publisher", stories.PUBLISHER]
-    assert [float(cell) for cell in written[4][3:]] == pytest.approx([*expected, share])
+    assert [float(cell) for cell in written[4][3:]] == pytest.approx([*expected, share, *volumes])
     whole = [100 * all_y0 / all_x0, 100 * all_y1 / all_x1]
     assert written[-1][:3] == ["Total", "", ""]
     assert [float(written[-1][place]) for place in (3, 6, 7)] == pytest.approx([whole[1] - whole[0], *whole])
@@ -210,6 +209,32 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
     assert "all fell alike (\u221240.0 %)" in " ".join(lines(desk))
     assert not tables(desk)
     assert not any(code in line for line in lines(desk) for code in ("US", "DE", "FR"))
+
+
+def test_a_share_of_a_total_that_hardly_moved_is_none(
+    own_home: Path, visit: Callable[[Path], Visit]
+) -> None:
+    """Where a rise and a fall nearly cancel out, neither has a share of what is left of them."""
+    rows = same_weeks()
+    is_now = rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)
+    countries = [is_now & (rows["geo.country"] == country) for country in ("US", "DE")]
+    rows.loc[countries[0], "imps"] *= 1.3
+    sums = [rows.loc[country, "imps"].sum() for country in countries]
+    rows.loc[countries[1], "imps"] *= 1 - 0.95 * (sums[0] - sums[0] / 1.3) / sums[1]
+    store(own_home, rows)
+    desk = visit(own_home)(lower="moved", field="imps")
+    (ranked,) = tables(desk)
+    index = [column["title"] for column in ranked["columns"]].index("Share")
+    assert {row["values"][0][1] for row in ranked["rows"]} >= {"US", "DE"}
+    assert {row["cells"][index]["text"] for row in ranked["rows"]} == {"–"}
+
+
+def test_exact_figures_have_no_uncertainty(home: Path, visit: Callable[[Path], Visit]) -> None:
+    """Without earlier periods nothing is said of the uncertainty of a sample where none was drawn."""
+    desk = visit(home)(lower="moved", field="imps", start="-10d")
+    notes = " ".join(caption.value for caption in desk.caption)
+    assert "no data for earlier periods" in notes
+    assert "uncertainty" not in notes
 
 
 def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) -> None:

@@ -195,9 +195,12 @@ class WhatMoved:
     def frame(self) -> pd.DataFrame:
         """A row per value that moved more than noise: key field, value, description, contribution, figures.
 
-        `overlapping` are those of key fields with several values per record, which don't add up.
+        Of ratios `rate` and `mix` add up to the contribution; the mix comes from the value's share of the
+        volume, `volume_before` and `volume_now` (0 to 1). `overlapping` are values of key fields with several
+        per record, which don't add up.
         """
         columns = ["key_field", "value", "description", "contribution", "before", "now", "overlapping"]
+        ratio_columns = ["rate", "mix", "volume_before", "volume_now"]
         rows = [
             (
                 quantity.name,
@@ -207,11 +210,15 @@ class WhatMoved:
                 mover.before,
                 mover.now,
                 quantity.is_overlapping,
+                mover.rate,
+                mover.mix,
+                *(mover.shares or (None, None)),
             )
             for quantity in self.moved.top
             for mover in quantity.movers
         ]
-        return pd.DataFrame(rows, columns=pd.Index(columns)).sort_values(
+        frame = pd.DataFrame(rows, columns=pd.Index([*columns, *ratio_columns]))
+        return frame.astype(dict.fromkeys(ratio_columns, float)).sort_values(
             ["overlapping", "contribution"],
             key=lambda column: column if column.name == "overlapping" else -column.abs(),
             ignore_index=True,

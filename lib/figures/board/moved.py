@@ -15,8 +15,11 @@ from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.reporting.query_batch import Ask
 from lib.slicers.granularities import TIME_KEY_FIELDS
 
-FEW_WEEKS = 5
-AT_ONCE = 6
+FEW_WEEKS, AT_ONCE = 5, 6
+MOST_SHARE = 2
+"""Of contributions more than so many times the whole change, shares of it say nothing: it hardly moved."""
+SHARE = "Of the whole change; over 100 % where others go against it, – where it hardly moved"
+VOLUME = "The value's part of what the figure is divided by, before → now: the mix comes from it"
 Bar = tuple[float, float, float]
 NamedMover = tuple[str, Mover]
 
@@ -29,10 +32,9 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     title = numbers.title(focus.field)
     if movers.withheld:
         return f"{title} is not compared: {movers.withheld}."
-    whole = compared_answers.of_whole(focus)
-    days = "" if whole is None or not whole.coverage.text else f" ({whole.coverage.text})"
-    is_thin = whole is not None and whole.coverage.is_thin
-    ratio = movers.difference / abs(movers.before) if movers.before and not is_thin else None
+    coverage = compared_answers.coverage(focus, *movers.days)
+    days = f" ({coverage.text})" if coverage.text else ""
+    ratio = movers.difference / abs(movers.before) if movers.before and not coverage.is_thin else None
     moved = f"{change_text(focus, movers.difference)} ({focus.numbers.change(ratio)})"
     total = f"{title} {moved}, {now} against {before}{days}."
     if movers.moves or movers.alike:
@@ -77,10 +79,9 @@ def change_text(focus: Focus, value: float) -> str:
 
 def _held_against(movers: Moved) -> str:
     if isinstance(movers.kind, Own) or not movers.weeks:
-        return (
-            "Not compared with usual movement: there is no data for earlier periods like these. "
-            "Changes smaller than the sample's uncertainty are left out."
-        )
+        text = "Not compared with usual movement: there is no data for earlier periods like these."
+        uncertain = " Changes smaller than the sample's uncertainty are left out."
+        return f"{text}{uncertain if movers.is_sampled else ''}"
     earlier = (
         "the same difference once before" if movers.weeks == 1 else f"{movers.weeks} earlier ones like it"
     )
@@ -116,41 +117,41 @@ def rank(movers: Moved) -> list[NamedMover]:
     return [(name, mover) for _, name, mover in values]
 
 
-def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
-    """The ranked values: contributions, and their own figures; `has_parts` for rate and mix of ratios."""
-    own = isinstance(movers.kind, Own)
+def table(focus: Focus, movers: Moved) -> Table:
+    """The ranked values: contributions, of ratios their rate, mix and volume, and their own figures."""
+    own, parts = isinstance(movers.kind, Own), has_parts(movers)
     unit = f"In the unit of {numbers.title(focus.field, with_unit=True)}"
     columns = [
         Column("value", "Value", is_key=True),
         Column("field", "Key field"),
         Column("contribution", "Own change" if own else "Contribution", about=unit),
+        *([Column("share", "Share", about=SHARE)] if adds_up(movers) else []),
         *(
-            [Column("share", "Share", about="Of the whole change; over 100 % where others go against it")]
-            if adds_up(movers)
+            [Column("rate", "Rate"), Column("mix", "Mix"), Column("volume", "Volume", about=VOLUME)]
+            if parts
             else []
         ),
-        *([Column("rate", "Rate"), Column("mix", "Mix")] if has_parts else []),
         Column("before", "Before"),
         Column("now", "Now"),
     ]
-    rows = [_row(focus, movers, name, mover, has_parts) for name, mover in rank(movers)]
+    rows = [_row(focus, movers, name, mover) for name, mover in rank(movers)]
     return Table("moved", f"What moved {numbers.title(focus.field)}", columns, rows)
 
 
-def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
-    parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
+def _row(focus: Focus, movers: Moved, name: str, mover: Mover) -> Row:
     cells = [
         Cell(mover.words or mover.code or NOT_SET, about=filters.both(mover.code, mover.words)),
         Cell(filters.field(name, focus.slicer)),
         _move_cell(focus, mover.contribution, _bar(movers, mover)),
-        *(
-            [Cell(focus.numbers.percent(share_of_change(movers, mover)), has_sides=True)]
-            if adds_up(movers)
-            else []
-        ),
-        *parts,
-        *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
     ]
+    if adds_up(movers):
+        share = share_of_change(movers, mover)
+        cells.append(Cell(NOTHING if share is None else focus.numbers.percent(share), has_sides=True))
+    if has_parts(movers):
+        volume = [focus.numbers.percent(100 * share) for share in mover.shares or ()]
+        parts = [_move_cell(focus, part) for part in (mover.rate, mover.mix)]
+        cells += [*parts, Cell(" → ".join(volume) or NOTHING)]
+    cells += [Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)]
     is_kept = mover.code in filters.values(focus.query, name, "equals")
     return Row(cells, ((name, mover.code),), (is_kept,))
 
@@ -164,9 +165,18 @@ def adds_up(movers: Moved) -> bool:
     return not isinstance(movers.kind, (Own, Formula)) and bool(movers.difference)
 
 
-def share_of_change(movers: Moved, mover: Mover) -> float:
-    """The share of the whole change that a value explains, in percent."""
-    return 100 * mover.contribution / movers.difference
+def has_parts(movers: Moved) -> bool:
+    """Whether contributions are of rate and mix: of ratios, unless all their values overlap."""
+    return any(mover.mix is not None for _, mover in rank(movers))
+
+
+def share_of_change(movers: Moved, mover: Mover) -> float | None:
+    """The share of the whole change that a value explains, in percent; None where that hardly moved.
+
+    Where values cancel out, one of them would explain −900 % of what is left.
+    """
+    is_little = movers.scale > MOST_SHARE * abs(movers.difference)
+    return None if is_little else 100 * mover.contribution / movers.difference
 
 
 def _bar(movers: Moved, mover: Mover) -> Bar | None:

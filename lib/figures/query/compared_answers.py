@@ -166,7 +166,7 @@ class ComparedAnswers:
 
 def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
-    if focus.comparison is None or focus.compared_days is None:
+    if focus.comparison is None:
         return None
     days_now, days_before = focus.comparison
     before = ask.estimate(focus.context, focus.in_days(query, days_before))
@@ -177,15 +177,20 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
             ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
         )
     # Where the service does not say on which days it has data, it has all of those compared.
-    with_data = [
-        len(answer.total.dates) or periods.length(days)
-        for answer, days in ((now, days_now), (before, days_before))
+    days = [
+        len(answer.total.dates) or periods.length(side)
+        for answer, side in ((now, days_now), (before, days_before))
     ]
+    return ComparedAnswers(now, before, coverage(focus, days[0], days[1]))
+
+
+def coverage(focus: Focus, now: int, before: int) -> Coverage:
+    """The coverage of a comparison with so many days of data; today is no part of it, nor its counterpart."""
+    if focus.compared_days is None:
+        return WHOLE
     (first, last), yesterday = focus.period, ask.today(focus.context, focus.query) - ONE_DAY
     now_of, before_of = (min(last, yesterday) - first).days + 1, periods.length(focus.compared_days)
-    if before_of == periods.length(focus.period):  # neither side has today or its counterpart
-        before_of = now_of
-    return ComparedAnswers(now, before, Coverage(with_data[0], now_of, with_data[1], before_of))
+    return Coverage(now, now_of, before, now_of if before_of == periods.length(focus.period) else before_of)
 
 
 def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:

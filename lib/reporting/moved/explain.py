@@ -39,7 +39,8 @@ class Moved:
 
     Key fields of which all values changed alike are in `alike`, for they explain nothing. `weeks` is how
     many earlier differences a movement was held against, `value_count` how many values there were.
-    `withheld` says why figures of money can't be compared; there is nothing else then.
+    `withheld` says why figures of money can't be compared; there is nothing else then. `is_sampled`: some of
+    the figures are estimates. On `days` days now and before there is data.
     """
 
     kind: Quantity
@@ -50,6 +51,8 @@ class Moved:
     value_count: int
     alike: tuple[Moves, ...] = ()
     withheld: str = ""
+    is_sampled: bool = False
+    days: tuple[int, int] = (1, 1)
 
     @property
     def top(self) -> tuple[Moves, ...]:
@@ -83,9 +86,9 @@ def explain(
     """
     fields = [name for name in names if name not in TIME_KEY_FIELDS][:MOST_FIELDS]
     segmented = {name for name in fields if slicer.key_field(name).is_segmented}
-    about, quantity, whole, withheld = _figure(ask, query, slicer, field, days, fields)
+    about, quantity, whole, withheld, with_data = _figure(ask, query, slicer, field, days, fields)
     if withheld:
-        return Moved(quantity, math.nan, math.nan, (), 0, 0, withheld=withheld)
+        return Moved(quantity, math.nan, math.nan, (), 0, 0, withheld=withheld, days=with_data)
     first = [
         movers.candidate(quantity, field_sides, whole, field_sides.name in segmented)
         for field_sides in sides.ask_sides(ask, about, fields)
@@ -112,7 +115,8 @@ def explain(
         for moves in all_moves
         if moves.alike is not None and not earlier.is_usual(now - before, WHOLE_RATE)
     )
-    return Moved(quantity, before, now, moves, earlier.steps, value_count, alike)
+    is_sampled = any(bool(np.any(candidate.error != 0)) for candidate in candidates)  # NaN: of unknown error
+    return Moved(quantity, before, now, moves, earlier.steps, value_count, alike, "", is_sampled, with_data)
 
 
 def _figure(
@@ -122,14 +126,15 @@ def _figure(
     field: DataField,
     days: tuple[Days, Days],
     fields: Sequence[str],
-) -> tuple[About, Quantity, Pair, str]:
-    """The kind of the figure, by the data fields that add up, its sums before and now, and why these can't be
-    compared."""
+) -> tuple[About, Quantity, Pair, str, tuple[int, int]]:
+    """The kind of the figure, by the data fields that add up, its sums before and now, why these can't be
+    compared, and on how many days there is data now and before."""
     about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
     old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
     kind = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
-    weight = 1.0 if isinstance(kind, Own) else _days(new, days[1]) / _days(old, days[0])
+    with_data = _days(new, days[1]), _days(old, days[0])
+    weight = 1.0 if isinstance(kind, Own) else with_data[0] / with_data[1]
     # The data fields of a figure, that by which values are large first.
     first = sorted(kind.below.fields()) if isinstance(kind, Ratio) else []
     about = About(query, tuple(dict.fromkeys((*first, *sorted(kind.expression.fields())))), days, weight)
@@ -138,7 +143,7 @@ def _figure(
     reasons = [answer.total.withheld(name) for answer in (old, new) for name in about.leaves]
     codes = sorted(texts - {""})
     reason = next(filter(None, reasons), f"in {' and '.join(codes)}" if len(codes) > 1 else "")
-    return about, kind, Pair(before, now, before, now), reason
+    return about, kind, Pair(before, now, before, now), reason, with_data
 
 
 def _days(answer: Audience, days: Days) -> int:

@@ -6,9 +6,8 @@ moved, as their part of the Jensen-Shannon divergence of the two distributions. 
 that are succinct by a limit on their length; here surprise counts per value of the explanation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,8 +94,8 @@ def _shares(parts: Numbers) -> Numbers:
 class Mover:
     """A value: its contribution to the difference, and its own figure before and now.
 
-    Of a ratio, `mix` and `rate` add up to what it contributes; `share` is the part of the whole difference,
-    where all values of the key field moved the same way.
+    Of a ratio, `mix` and `rate` add up to what it contributes, and `shares` are its parts of the volume
+    before and now, from 0 to 1: the mix comes from these.
     """
 
     code: str
@@ -106,16 +105,7 @@ class Mover:
     now: float
     mix: float | None = None
     rate: float | None = None
-    share: float | None = None
-
-
-class Together(NamedTuple):
-    """The contributions of several movers, added up; None where one of them has no such part."""
-
-    contribution: float
-    mix: float | None
-    rate: float | None
-    share: float | None
+    shares: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,13 +124,6 @@ class Moves:
     is_overlapping: bool = False
     adds_up: bool = True
     alike: tuple[float, float] | None = None
-
-    @property
-    def together(self) -> Together:
-        """All movers as one."""
-        movers = self.movers
-        parts = (_sum(getattr(mover, part) for mover in movers) for part in ("mix", "rate", "share"))
-        return Together(sum(mover.contribution for mover in movers), *parts)
 
 
 @dataclass(frozen=True)
@@ -234,27 +217,17 @@ class Candidate:
         return bool(every > 0 and abs(self.parts.whole[index]) >= LEAST_SHARE * every)
 
     def _mover(self, index: int) -> Mover:
-        code = self.sides.codes[index]
-        mix, rate = self.parts.mix, self.parts.rate
-        # The share of the difference; only meaningful if nothing moved in the opposite direction.
-        whole = difference(self.of, self.pair)
-        movements = [*self.parts.whole, rest(self)]
-        is_one_way = all(movement * whole >= -1e-9 * whole * whole for movement in movements)
+        code, parts = self.sides.codes[index], self.parts
         return Mover(
             code,
             self.sides.words.get(code, code),
-            float(self.parts.whole[index]),
+            float(parts.whole[index]),
             float(values(self.of, self.pair.before)[index]),
             float(values(self.of, self.pair.now)[index]),
-            None if mix is None else float(mix[index]),
-            None if rate is None else float(rate[index]),
-            float(self.parts.whole[index] / whole) if self._adds_up and whole and is_one_way else None,
+            None if parts.mix is None else float(parts.mix[index]),
+            None if parts.rate is None else float(parts.rate[index]),
+            None if parts.shares is None else (float(parts.shares[0][index]), float(parts.shares[1][index])),
         )
-
-
-def _sum(parts: Iterable[float | None]) -> float | None:
-    numbers = list(parts)
-    return None if None in numbers else float(sum(part or 0.0 for part in numbers))
 
 
 def candidate(quantity: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:

@@ -107,7 +107,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class Contributions:
-    """Per value what it adds to the difference, in the figure's own unit; of a ratio, mix + rate = whole.
+    """Per value what it adds to the difference, in the figure's own unit; of a ratio, mix + rate = whole, and
+    `shares` are those of its denominator before and now.
 
     `adds_up`: those of all values of a key field that does not overlap add up to the difference.
     """
@@ -116,6 +117,7 @@ class Contributions:
     mix: Numbers | None = None
     rate: Numbers | None = None
     adds_up: bool = True
+    shares: tuple[Numbers, Numbers] | None = None
 
 
 def contributions(quantity: Quantity, pair: Pair, is_segmented: bool = False) -> Contributions:
@@ -140,7 +142,7 @@ def contributions(quantity: Quantity, pair: Pair, is_segmented: bool = False) ->
             first, second = np.where(np.isnan(r0), r1, r0), np.where(np.isnan(r1), r0, r1)
             mix = np.nan_to_num((s1 - s0) * ((first + second) / 2 - middle))
             whole = np.nan_to_num(whole)
-            return Contributions(whole, mix, whole - mix)
+            return Contributions(whole, mix, whole - mix, shares=(s0, s1))
         case Ratio() | Formula():
             # The difference less the one that is left without the records that have the value.
             rest0 = pair.before.rsub(pair.whole_before.iloc[0], axis="columns")

@@ -132,8 +132,7 @@ def _movers(focus: Focus) -> Iterator[snapshots.Table]:
     if focus.comparison is None:
         return
     movers = moved.compute(focus)
-    has_parts = any(mover.mix is not None for _, mover in moved.rank(movers))
-    table = snapshot_table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
+    table = snapshot_table(rows.as_json(moved.table(focus, movers)), focus.numbers)
     sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
     yield snapshots.Table("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 

@@ -1,5 +1,6 @@
 """The tab "What moved": the values of all key fields that explain a difference between periods, ranked."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -20,7 +21,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.query import current_focus, export_menu, history, page_clicks
 from lib.wire.text import csv_text
 
-PARTS, BLOCK, HEIGHT = "moved_parts", "moved", 320
+BLOCK, HEIGHT = "moved", 320
 MOVERS_KEY, MOST = "moved_found", 4
 
 
@@ -41,6 +42,7 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
     shares = ["Share of the change, %"] if moved.adds_up(movers) else []
+    shares += ["Share of volume before, %", "Share of volume now, %"] if moved.has_parts(movers) else []
     days = numbers.days(*focus.comparison.before) if focus.comparison else ""
     rows: list[Sequence[object]] = [
         [f"Question: {export_menu.question(focus, ())}, compared with {days}"],
@@ -50,11 +52,13 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     ]
     for name, mover in moved.rank(movers):
         figures = [mover.contribution, mover.rate, mover.mix, mover.before, mover.now]
-        figures += [moved.share_of_change(movers, mover)] if shares else []
+        figures += [moved.share_of_change(movers, mover)] if moved.adds_up(movers) else []
+        if moved.has_parts(movers):
+            figures += [100 * share for share in mover.shares or (math.nan, math.nan)]
         texts = export_menu.cells([float("nan") if figure is None else figure for figure in figures])
         rows.append([filters.field(name, focus.slicer), mover.code, mover.words, *texts])
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
-    return csv_text([*rows, ["Total", "", "", *whole, *(["100"] if shares else [])]])
+    return csv_text([*rows, ["Total", "", "", *whole, *["100"] * len(shares)]])
 
 
 @st.fragment(parallel=True)
@@ -77,14 +81,11 @@ def draw(context: PageContext) -> None:
 
 def _draw(focus: Focus, movers: Moved) -> None:
     values = moved.rank(movers)
-    can_part = any(mover.mix is not None for _, mover in values)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
         st.markdown(
             plain(" ".join([moved.total_sentence(focus, movers), *moved.alike(focus, movers)])),
             width="stretch",
         )
-        if can_part:
-            st.toggle("Rate and mix", key=PARTS)
         if values:
             menu = export_menu.open_menu(BLOCK)
             if menu is not None:
@@ -94,7 +95,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
                     board_controls.draw_chart_files(focus)
                     export_menu.way_on()
     if values:
-        mover_table = moved.table(focus, movers, can_part and st.session_state.get(PARTS, False))
+        mover_table = moved.table(focus, movers)
         rows_mount.draw(
             page_clicks.MOVERS,
             [mover_table],
