@@ -74,9 +74,7 @@ def test_links_that_cannot_be_read(text: str) -> None:
 def test_words() -> None:
     """A filter in words has the field with its unit, the sign, and the number as typed."""
     words = [
-        data_filter_form.sentence(
-            DataFilter(name=name, match=match, value=value), SLICER, Numbers.of("en-US")
-        )
+        filters.figure_sentence(DataFilter(name=name, match=match, value=value), SLICER, Numbers.of("en-US"))
         for name, match, value in (("imps", ">=", 1000), ("ctr~%", "<", 0.25), ("imps", "!=", -3))
     ]
     assert words == ["Impressions ≥ 1,000", "CTR, % < 0.25", "Impressions ≠ −3"]

@@ -211,9 +211,7 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
     assert not any(code in line for line in lines(desk) for code in ("US", "DE", "FR"))
 
 
-def test_a_share_of_a_total_that_hardly_moved_is_none(
-    own_home: Path, visit: Callable[[Path], Visit]
-) -> None:
+def test_a_share_of_a_total_that_hardly_moved_is_none(own_home: Path, visit: Callable[[Path], Visit]) -> None:
     """Where a rise and a fall nearly cancel out, neither has a share of what is left of them."""
     rows = same_weeks()
     is_now = rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)

@@ -58,7 +58,7 @@ def figure(
         spark = series.text(course, field, focus.period, focus.numbers)
     return {
         "name": field.name,
-        "title": straight(numbers.title(field)),
+        "title": straight(numbers.title(field)) + (", all values" if focus.view.data_filters else ""),
         "text": focus.numbers.short(value, field),
         "delta": None if reason else compared_answers.delta(focus, field, change),
         "color": style.color,

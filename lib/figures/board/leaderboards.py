@@ -279,7 +279,9 @@ class Leaderboard:
             if len(focus.comparisons) > 1:
                 against = AGAINST.get(side.view.compare[0], "vs own")
                 title = re.sub("change", against, title, flags=re.IGNORECASE)
-            about = f"Against {numbers.days(*side.comparison.before)}{split_rows.coverage(split)}"
+            coverage = split_rows.coverage(split)
+            about = f"Against {numbers.days(*side.comparison.before)}{coverage}"
+            title += "*" if coverage else ""  # the days stand in the head where there is room
             if side is focus:
                 is_percent = focus.view.changes == "percent"
                 yield Column("change", title, False, "desc", order, about, rank=1, is_change=is_percent)
@@ -392,7 +394,7 @@ class Leaderboard:
         parts = [f"top {writing.number(FAR_LIMIT)} of {count}" if self.is_cut else count]
         withheld = answer.total.withheld(self.focus.field.name)
         parts += [text] if text != precision.EXACT else []
-        parts += [f"change{split_rows.coverage(self.split)}"] if split_rows.coverage(self.split) else []
+        parts += [f"*{coverage.strip(' ()')}"] if (coverage := split_rows.coverage(self.split)) else []
         return " · ".join(parts if withheld.endswith(self.card.name) or not withheld else [*parts, withheld])
 
     def _message(self) -> str:

@@ -232,7 +232,7 @@ def _keys(split: SplitRows) -> Iterator[SplitColumn]:
         in_words = bool(field.mapping) and split.answer.descriptions is not None
         yield SplitColumn(
             title=field.description or field.name,
-            total="" if index else TOTAL,
+            total="" if index else f"{TOTAL} of all values" if split.is_chosen else TOTAL,
             rows=texts.tolist(),
             rest="" if index else OTHERS,
             order=None if in_words else field.name,

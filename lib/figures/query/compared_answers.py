@@ -46,13 +46,16 @@ class Coverage(NamedTuple):
     @property
     def text(self) -> str:
         """What is missing or unlike, to stand beside a change; empty where both have all of as many days."""
-        now, before = (
-            f"{days} days" if days == whole else f"{days} of {whole} days"
-            for days, whole in ((self.now, self.now_of), (self.before, self.before_of))
+        (now, before), (now_of, before_of) = (self.now, self.before), (self.now_of, self.before_of)
+        if now == now_of and before == before_of:
+            return "" if now == before else f"{now} days, {before} before"
+        if (now, now_of) == (before, before_of):
+            return f"{now} of {now_of} days"
+        if now == now_of:
+            return f"{before} of {before_of} days before"
+        return (
+            f"{now} of {now_of} days, {before if before == before_of else f'{before} of {before_of}'} before"
         )
-        if now == before:
-            return "" if self.now == self.now_of else now
-        return f"{now}, {before.removesuffix(' days')} before"
 
 
 WHOLE = Coverage()

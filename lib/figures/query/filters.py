@@ -1,14 +1,18 @@
 """Filters of a question: changes (include, exclude or release values of a key field), and their words."""
 
 from collections.abc import Callable, Iterable, Mapping, Set
+from decimal import Decimal
 
+from lib.figures import numbers
 from lib.figures.numbers import NOT_SET
-from lib.reporting.models import AudienceQuery
+from lib.reporting.links import digits
+from lib.reporting.models import AudienceQuery, DataFilter
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Slicer
 from lib.wire.filters import RULES, Filter, Match, rule
 
 MOST_NAMES = 2
+SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 Change = Callable[[Filter], Filter]
 OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
 
@@ -47,6 +51,21 @@ def sentences(query: AudienceQuery, slicer: Slicer, most: int | None = None) -> 
     """All filters of a question: a sentence for each, and for each group; without `most` with all values."""
     single = [sentence(filter_, slicer, most=most or len(filter_.value)) for filter_ in query.filters]
     return [*single, *(group_sentence(group, slicer, most=most) for group in query.any_of)]
+
+
+def figure_sentence(filter_: DataFilter, slicer: Slicer, reader: numbers.Numbers) -> str:
+    """A filter by figures in words: `Impressions ≥ 1,000`."""
+    places = max(0, -int(Decimal(digits(filter_.value)).as_tuple().exponent))
+    field = numbers.title(slicer.data_field(filter_.name), with_unit=True)
+    return f"{field} {SIGNS.get(filter_.match, filter_.match)} {reader.number(filter_.value, places)}"
+
+
+def figure_sentences(
+    data_filters: Iterable[DataFilter], slicer: Slicer, reader: numbers.Numbers
+) -> list[str]:
+    """A sentence of all of them, and that totals are whole, as they choose rows alone; none without any."""
+    texts = [figure_sentence(filter_, slicer, reader) for filter_ in data_filters]
+    return [f"Rows with {', '.join(texts)}; totals are of all values"] if texts else []
 
 
 def restrictions(slicer: Slicer) -> str:

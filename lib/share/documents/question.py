@@ -61,6 +61,8 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     if against:
         yield "Compared with", "; ".join(against)
     yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer))) or "None"
+    for text in filters.figure_sentences(focus.view.data_filters, focus.slicer, focus.numbers):
+        yield "Metric filters", straight(text)
     if focus.slicer.restrictions:
         yield "Limited to", straight(filters.restrictions(focus.slicer))
     if field:

@@ -152,7 +152,7 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
         yield f"compared with {facts['Compared with']}"
     if facts["Filters"] != "None":
         yield facts["Filters"]
-    yield from filter(None, (facts.get("Precision", ""), facts["Freshness"]))
+    yield from filter(None, (facts.get(name, "") for name in ("Metric filters", "Precision", "Freshness")))
 
 
 def _row(figure: snapshots.Figure) -> letters.FigureRow:

@@ -99,7 +99,7 @@ def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
 
 def _draw_data_filter(context: PageContext, index: int, filter_: DataFilter) -> None:
     key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
-    with _popover(key, data_filter_form.sentence(filter_, context.slicer, numbers)) as popover:
+    with _popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as popover:
         if popover.open:
             change = partial(_change, context, filter_, key, data_filter_form.read)
             data_filter_form.draw(key, filter_, change)

@@ -1,29 +1,19 @@
-"""A data filter, which keeps the rows whose figures pass: in words, and as a form."""
+"""A data filter, which keeps the rows whose figures pass, as a form."""
 
 from collections.abc import Callable
-from decimal import Decimal
 
 import streamlit as st
 
 from lib.figures import amounts
-from lib.figures.numbers import Numbers, title
+from lib.figures.query.filters import SIGNS
 from lib.figures.query.state import DATA_FILTER_LIMITS
 from lib.reporting.links import digits
 from lib.reporting.models import DataFilter
-from lib.slicers.models import Slicer
 from lib.ui.kit.field_problems import beside
 from lib.wire.filters import COMPARE, DataMatch
 
-SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 DEFAULT_MATCH = ">="
-
-
-def sentence(filter_: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
-    """A filter in words: `Impressions ≥ 1,000`."""
-    places = max(0, -int(Decimal(digits(filter_.value)).as_tuple().exponent))
-    field = title(slicer.data_field(filter_.name), with_unit=True)
-    return f"{field} {SIGNS.get(filter_.match, filter_.match)} {numbers.number(filter_.value, places)}"
 
 
 def fill(prefix: str, filter_: DataFilter | None = None) -> None:
