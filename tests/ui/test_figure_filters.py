@@ -13,7 +13,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.figures.numbers import Numbers
-from lib.figures.query import state
+from lib.figures.query import filters, state
 from lib.reporting.links import having
 from lib.reporting.models import DataFilter
 from lib.slicers.models import DataField, Slicer
@@ -90,7 +90,7 @@ def test_rows_of_a_leaderboard(visit: Visit, week: pd.DataFrame, order: str) -> 
     assert card["Name"].iloc[-1] == "All others"
     shown = boards.numbers(card["Impressions"])
     assert sum(shown) == week["imps"].sum()
-    assert boards.headline(desk)["Impressions"] == f"{week['imps'].sum():,.0f}"
+    assert boards.headline(desk)["Impressions, all values"] == f"{week['imps'].sum():,.0f}"
 
 
 def test_rows_of_a_split(visit: Visit, week: pd.DataFrame) -> None:
@@ -99,6 +99,10 @@ def test_rows_of_a_split(visit: Visit, week: pd.DataFrame) -> None:
     desk = visit(having=f"imps~ge~{bound}~clicks~gt~0", split=CAMPAIGN, lower="split")
     assert not desk.exception
     assert any(f"{len(names)} rows" in text.value for text in desk.caption)
+    (table,) = [table for table in boards.drawn(desk) if table["id"] == "split"]
+    total = table["rows"][0]["cells"]
+    assert total[0]["text"] == "Total of all values"
+    assert boards.numbers(pd.Series([total[1]["text"]])) == [week["imps"].sum()]
 
 
 def test_nothing_passes(visit: Visit) -> None:

@@ -79,9 +79,7 @@ def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
     sentences = filters.sentences(focus.query, focus.slicer)
-    sentences += [
-        *filter(None, [filters.figure_sentences(focus.view.data_filters, focus.slicer, focus.numbers)])
-    ]
+    sentences += filters.figure_sentences(focus.view.data_filters, focus.slicer, focus.numbers)
     about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{about}, by {fields}" if fields else about, *sentences])
 
