@@ -86,6 +86,7 @@ def test_no_type_of_postgresql_blocks_a_table(
     assert "1 row, its days are 2026-03-16 to 2026-03-16" in shown
     for name in ("span", "place", "raw", "amount", "cash"):
         assert f"Left out: '{name}'" in shown
+    assert "data field 'cash' is money; a column that is added up must be a number" in shown
     for name in POSTGRESQL:
         assert "1 row" in connect(tmp_path, url, monkeypatch, f"only_{name}")
 

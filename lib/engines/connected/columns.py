@@ -297,7 +297,10 @@ def _key_problem(field: KeyFieldDefinition, kind: dt.DataType) -> str | None:
 def _data_problem(field: DataFieldDefinition, kind: dt.DataType) -> str | None:
     if field.aggregate in ("count", "distinct") or kind.is_numeric():
         return None
-    return f"data field '{field.name}' is {kind}; a column that is added up must be a number"
+    name = kind.raw_type if kind.is_unknown() else kind
+    return (
+        f"data field '{field.name}' is {name}; a column that is added up must be a number: cast it in a view"
+    )
 
 
 def sample(table: ir.Table, rows: int) -> tuple[ir.Table, dict[str, str]]:

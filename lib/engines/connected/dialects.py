@@ -161,12 +161,12 @@ def postgresql_schema(backend: SQLBackend, schema: str, table: str) -> ibis.Sche
 
 def _postgresql_type(base: str, kind: str, is_deterministic: bool) -> dt.DataType:
     if base in _TEXTS:
-        return dt.string if is_deterministic else dt.unknown
+        return dt.string if is_deterministic else dt.Unknown(kind)
     with suppress(ParseError, AttributeError):
         column_type = PostgresType.from_string(kind)
         if not column_type.is_string() and base != _MONEY:
             return column_type
-    return dt.unknown
+    return dt.Unknown(kind)
 
 
 def rows_by_copy(backend: SQLBackend, expression: ir.Table) -> pa.Table:
