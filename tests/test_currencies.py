@@ -1,32 +1,40 @@
 """Money in several currencies has no figure in any place that shows one; a filter or a split settles it."""
 
 import datetime as dt
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
+from opening import nodes, opened
 
 from lib.agents.python_client import Desk
 from lib.agents.toolbox import Toolbox
+from lib.cli import main
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers, in_currency
 from lib.figures.query.compared_answers import change
 from lib.people import Person
 from lib.reporting.answers import Estimate
-from lib.reporting.models import AudienceQuery, ExportQuery
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.reporting.watched import FigureHistory, FigureUnavailable
 from lib.serving import connect
 from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
+from lib.share import LinkPages
 from lib.share.alerts.check import check
 from lib.share.documents.documents import Documents
 from lib.share.mail.digest import Digest
 from lib.slicers.definition import Definition
-from lib.slicers.models import Direction, Order
+from lib.slicers.models import Direction, Order, Slicer
 from lib.slicers.warehouse import Warehouse
+from lib.ui.explore import explorer
+from lib.ui.explore.top_values import top_values
+from lib.ui.query.export_menu import answer_csv_text
 from lib.views.board_copies import BoardCopy, BoardItem
 from lib.wire.deadline import Deadline
 
@@ -61,14 +69,32 @@ def rows() -> pd.DataFrame:
     return pd.DataFrame(parts, columns=columns).round(2)
 
 
+MICROS = pd.DataFrame(
+    {
+        "segments.date": ["2026-11-02", "2026-11-03", "2026-11-03", "2026-11-04"],
+        "campaign.id": [66001, 66001, 66002, 66002],
+        "metrics.clicks": [410, 210, 90, 77],
+        "metrics.costMicros": [102_510_000, 52_500_000, 72_340_000, 19_250_000],
+        "metrics.averageCpc": [250_024.39, 250_000.0, 803_777.78, 250_000.0],
+    }
+)
+
+
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A desk with that slicer."""
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A desk with that slicer, and one of money in millionths, as `tranche import` infers them."""
     settings = Settings(home=tmp_path_factory.mktemp("currencies"), demo=True)
     connect.installation(settings).people.add(ADA, "a password")
-    frame = rows().rename(columns={"day": "time"})
-    add(settings, "money", frame.assign(time=pd.to_datetime(frame["time"]).dt.tz_localize("UTC")))
-    return settings
+    money = rows().assign(cpm=lambda frame: (1000 * frame["spend"] / frame["imps"]).round(6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRANCHE_HOME", str(settings.home))
+        patch.chdir(tmp_path_factory.mktemp("files"))
+        for name, frame in (("money", money), ("micros", MICROS)):
+            frame.to_csv(f"{name}.csv", index=False)
+            command = ["import", f"{name}.csv", "--project", "p", "--slicer", name]
+            result = CliRunner().invoke(main, command)
+            assert result.exit_code == 0, result.output
+        yield settings
 
 
 def add(settings: Settings, name: str, frame: pd.DataFrame) -> None:
@@ -105,6 +131,11 @@ def part(settings: Settings, params: dict[str, str], name: str) -> Any:
 def clients(settings: Settings) -> connect.Clients:
     """What the person asks by."""
     return connect.connect(ADA, settings)
+
+
+def settings_slicer(settings: Settings) -> Slicer:
+    """What the slicer is."""
+    return clients(settings).reporting.info(InfoQuery(project_name="p", slicer_name="money"))
 
 
 def question(params: dict[str, str], **changes: Any) -> dict[str, Any]:
@@ -171,6 +202,18 @@ def _alert(settings: Settings, params: dict[str, str]) -> Any:
     return verdicts
 
 
+def _workbook(settings: Settings, params: dict[str, str]) -> Any:
+    more = {"data_fields": ("spend",), "split_by": ("country",), "include_total": 1, "export_format": "xlsx"}
+    file = clients(settings).reporting.export(ExportQuery(**question(params, **more))).content
+    return pd.read_excel(io.BytesIO(file.read()), engine="openpyxl", header=None).to_csv()
+
+
+def _share_link(settings: Settings, params: dict[str, str]) -> Any:
+    _, key = clients(settings).view_store.share_links.make(*ABOUT, "Spend", page(params))
+    number, secret = key.split(".", 1)
+    return LinkPages(settings).page(int(number), secret).html
+
+
 def _agent(settings: Settings, params: dict[str, str]) -> Any:
     toolbox = Toolbox("ada", Desk.local("ada", settings=settings), lambda _: None)
     days = {"start": QUERY["start"], "end": QUERY["end"]}
@@ -182,6 +225,7 @@ def _agent(settings: Settings, params: dict[str, str]) -> Any:
 PLACES: dict[str, Place] = {
     "API": _api, "headline": _headline, "leaderboard": _leaderboard, "split": _split, "pivot": _pivot,
     "file": _file, "snapshot": _snapshot, "mail": _mail, "board": _board, "alert": _alert, "agent": _agent,
+    "workbook": _workbook, "share link": _share_link,
 }  # fmt: skip
 SUMS = ("78014.85", "78,014.85", "78.0 k", "78,015")
 
@@ -200,6 +244,94 @@ def test_a_filter_by_currency_settles_it(settings: Settings, place: str) -> None
     text = json.dumps(PLACES[place](settings, EUR), default=str, ensure_ascii=False)
     assert "606.2" in text or "606 EUR" in text, text
     assert "currencies" not in text.replace("currencies=", ""), text
+
+
+def test_rows_in_several_currencies_name_theirs(settings: Settings) -> None:
+    """A file split by something else has a column of currencies, since nothing else tells euros from yen."""
+    more = {"data_fields": ("spend", "cpm"), "include_total": 1, "export_format": "tsv2"}
+    by_account = ExportQuery(**question({}, split_by=("account",), **more))
+    file = pd.read_csv(clients(settings).reporting.export(by_account).content, sep="\t", dtype=str)
+    assert file["spend.currency"].tolist()[:3] == file["cpm.currency"].tolist()[:3] == ["EUR", "JPY", "USD"]
+    assert file["spend"].tolist() == ["606.2", "77003.7", "404.95", "\\N"]
+    by_currency = ExportQuery(**question({}, split_by=("currency_code",), **more))
+    header = clients(settings).reporting.export(by_currency).content.read().decode().splitlines()[0]
+    assert header == "currency_code\tspend\tcpm"
+
+
+def test_millionths_are_money_everywhere(settings: Settings) -> None:
+    """Cost and its average per click come to those of pandas in answers, files, mails, links and screens."""
+    cost, clicks = MICROS["metrics.costMicros"].sum() / 1e6, MICROS["metrics.clicks"].sum()
+    days = {"start_date": "2026-11-02", "end_date": "2026-11-04"}
+    where = {"project_name": "p", "slicer_name": "micros", **days}
+    fields = ("metrics.costMicros", "metrics.averageCpc")
+    answer = clients(settings).reporting.audience(
+        AudienceQuery(**where, data_fields=fields, split_by=("campaign.id",))
+    )
+    assert [*answer.total.values.values()] == pytest.approx([cost, cost / clicks])
+    sums = MICROS.groupby("campaign.id")[["metrics.costMicros", "metrics.clicks"]].sum()
+    assert answer.values["metrics.costMicros"].tolist() == pytest.approx(
+        (sums["metrics.costMicros"] / 1e6).sort_values(ascending=False).tolist()
+    )
+    params = {"start": "2026-11-02", "end": "2026-11-04", "field": "metrics.costMicros", "compare": ""}
+    about, mine = ("p", "micros"), clients(settings)
+    view = mine.view_store.views.save(*about, "Cost", params)
+    letter = repr(Digest(settings).of_view(view, view.params, ADA, mine, with_snapshot=False).parts)
+    _, key = mine.view_store.share_links.make(*about, "Cost", params)
+    number, secret = key.split(".", 1)
+    shared = LinkPages(settings).page(int(number), secret).html
+    mine.view_store.alerts.watch(
+        view.id, "metrics.costMicros", {"name": "metrics.costMicros"}, "above", 200.0
+    )
+    verdict = repr([check(alert, ADA, settings) for alert in mine.view_store.alerts.mine()])
+    mine.view_store.views.delete(view.id)
+    file = ExportQuery(
+        **where, data_fields=fields, split_by=("campaign.id",), include_total=1, export_format="csv"
+    )
+    text = mine.reporting.export(file).content.read().decode()
+    assert f'"Total",{cost:.2f},{cost / clicks:.2f}' in text
+    for content in (letter, shared, verdict, text):
+        assert "246.6" in content and "246600000" not in content.replace(",", ""), content[:2000]
+
+
+@pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
+@pytest.mark.parametrize(
+    ("slicer", "field", "wrong"), [("money", "spend", SUMS), ("micros", "metrics.costMicros", ("246,600",))]
+)
+def test_screens_of_imported_money(
+    settings: Settings, screen: str, slicer: str, field: str, wrong: tuple[str, ...]
+) -> None:
+    """Each screen draws, with the figure or the reason for none, and without a sum over currencies."""
+    days = {name: QUERY[name] for name in ("start", "end")}
+    page = opened(screen, "ada", project="p", slicer=slicer, field=field, fields=field, **days)
+    assert not page.exception
+    parts = [getattr(node, name, "") for node in nodes(page._tree) for name in ("value", "proto")]
+    text = json.dumps([str(part) for part in parts])
+    assert not [part for part in wrong if part in text]
+    if screen == "slicers":
+        assert ("3 currencies" if slicer == "money" else "246.60") in text
+
+
+def test_top_values_of_a_slicer_name_their_currencies(settings: Settings) -> None:
+    """A row of the table on Slicers has its amount with its currency."""
+    reporting, query = clients(settings).reporting, AudienceQuery(**question({}))
+    top = top_values(reporting.audience, query, settings_slicer(settings), "account", "spend")
+    texts = [[cell.text for cell in row.cells] for row in explorer.board(top, Numbers()).rows]
+    assert [(row[0], row[1]) for row in texts] == [
+        ("701", "606.20 EUR"), ("703", "77,004 JPY"), ("702", "404.95 USD"),
+    ]  # fmt: skip
+
+
+def test_what_is_copied_from_a_split_names_currencies(settings: Settings) -> None:
+    """The file of a split's rows has their currencies before their amounts; one by currency needs none."""
+    fields = [settings_slicer(settings).data_field("spend")]
+    texts = {}
+    for key in ("account", "currency_code"):
+        query = AudienceQuery(**question({}, data_fields=("spend",), split_by=(key,)))
+        texts[key] = answer_csv_text(
+            clients(settings).reporting.audience(query), fields, settings_slicer(settings), []
+        )
+    assert texts["account"].splitlines()[:2] == ['"Account","Spend, currency","Spend"', '"701","EUR",606.2']
+    assert texts["currency_code"].splitlines()[:2] == ['"Currency code","Spend"', '"EUR",606.2']
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -253,7 +385,7 @@ def test_a_sample_reads_the_currency_of_every_record(settings: Settings) -> None
 
 def test_files_and_boards_say_why_there_is_no_chart(settings: Settings) -> None:
     """Where money has no figure there is no scale to draw, but the reason; and the chart in one currency."""
-    for params, reason in (({}, f"spend: {REASON}."), ({"is.currency_code": "EUR"}, "")):
+    for params, reason in (({}, f"Spend: {REASON}."), ({"is.currency_code": "EUR"}, "")):
         snapshot = Documents(settings).question(ADA, ABOUT, page(params))
         assert (snapshot.chart is None, [*snapshot.notes[:1]] == [reason]) == (bool(reason), bool(reason))
         item = BoardItem("chart", 1, "", *ABOUT, "Spend", page(params))

@@ -36,7 +36,6 @@ _WORDS_TOO = {"ALL", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SSP", "TOP", "TR
 _LARGE_MONEY = 10**6
 MAY_BE_MILLIONTHS = "whole numbers of money this large may be millionths"
 _DUMP, _DUMPED = re.compile(r"Dimension\.|Column\."), "Column."
-_DUMPS = "an ad server dumps money"
 _LARGE_AVERAGE = 10**4
 """From here on, a cent, averages are in millionths where other money is."""
 
@@ -77,11 +76,12 @@ def _with_scale(
     if is_scaled:
         divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
         figures[name] = values / divisor
-        options, why = guess.options | {"scale": divisor}, "other money of this file is"
+        options = {"display_type": "float", "display_precision": 2} | guess.options | {"scale": divisor}
         if suffix:
             options["description"] = column_names.description(name[: suffix.start()])
             return guess._replace(options=options).with_note(f"divided by {divisor:,}")
-        doubt = f"in millionths, as {why if is_average else _DUMPS}; if it is not, leave out the scale"
+        why = "other money of this file is" if is_average else "an ad server dumps money"
+        doubt = f"in millionths, as {why}; if it is not, leave out the scale"
         return guess._replace(options=options, doubt=doubt).with_note(f"divided by {divisor:,}")
     is_large = len(present) > 0 and np.median(np.abs(present)) >= _LARGE_MONEY and (present % 1 == 0).all()
     if suffix or guess.doubt or not is_large:

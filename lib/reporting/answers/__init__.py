@@ -190,6 +190,14 @@ class Audience:
             low = high = None
         return Estimate(float(value), low, high, currency)
 
+    def row_currencies(self, field: str) -> "pd.Series[str] | None":
+        """The currency of each row's money, where they differ and no key field of the split tells them."""
+        if self.currencies is None or field not in self.currencies:
+            return None
+        codes = self.currencies[field].where(self.values[field].notna(), "")
+        is_told = any((self.names[key].astype(str) == codes).all() for key in self.names)
+        return None if is_told or codes[codes != ""].nunique() < 2 else codes
+
     def comparable(self, field: str) -> Numbers:
         """The rows' values of a data field, to be added up or compared with one another.
 

@@ -209,7 +209,8 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
         columns.append(FileColumn(field.name, field.description, values, kind=kind, role="key"))
         if audience.descriptions is not None and field.mapping:
             columns.append(FileColumn.of_mapping(columns[-1], audience.descriptions[name]))
-    columns += [_data(slicer.data_field(name), audience) for name in map(str, audience.values)]
+    for name in map(str, audience.values):
+        columns += _data(slicer.data_field(name), audience)
     total = None
     if query.include_total and query.split_by:
         total = tuple(audience.total.values[name] for name in map(str, audience.values))
@@ -227,8 +228,11 @@ def time_title(title: str, query: Selection, slicer: Slicer) -> str:
     return f"{title} ({', '.join([query.timezone, *marks])})"
 
 
-def _data(field: DataField, audience: Audience) -> FileColumn:
-    """A column of figures; that of money has all digits of its currencies, and says why cells are empty."""
+def _data(field: DataField, audience: Audience) -> Iterator[FileColumn]:
+    """A column of figures; that of money has all digits of its currencies, and says why cells are empty.
+
+    Where its rows are in several, and no key field tells which, a column of currencies follows.
+    """
     kind: Kind = "int" if field.display_type == "int" else "float"
     values, title, places = audience.values[field.name], field.description, field.display_precision
     texts = {*([] if audience.currencies is None else audience.currencies.get(field.name, ()))}
@@ -236,4 +240,7 @@ def _data(field: DataField, audience: Audience) -> FileColumn:
     places = max(places, *(MINOR_UNITS.get(text, 0) for text in texts))
     if reason := next((text for text in texts if SEVERAL in text), ""):
         title = f"{title} (empty where there are several{reason[reason.index(SEVERAL) :]})"
-    return FileColumn(field.name, title, values, kind=kind, precision=places, role="data")
+    yield FileColumn(field.name, title, values, kind=kind, precision=places, role="data")
+    if (codes := audience.row_currencies(field.name)) is not None:
+        title = f"{field.description} (currency)"
+        yield FileColumn(f"{field.name}.currency", title, codes, kind="text", role="mapping")

@@ -155,7 +155,7 @@ def fetch_lines(focus: Focus, name: str) -> tuple[SplitRows, Audience, list[Pane
         dict(zip(values, split_rows.row_labels(split), strict=True)),
         {value: colors.get((name, value), palette.ACCENT) for value in values},
     )
-    figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
+    figures = [focus.numbers.full(value, focus.field) for value in split_rows.amounts(top, focus.field.name)]
     charts = [Panel(line, text) for line, text in zip(lines, figures, strict=True)]
     return split, ask.estimate(focus.context, query), charts
 

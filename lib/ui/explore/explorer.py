@@ -69,8 +69,8 @@ def board(top: TopValues, numbers: Numbers) -> Table:
         columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
         columns += [Column(name, title, about=about) for name, title, about in _beside(frame, field)]
     rows = [
-        Row(_cells(top, record, numbers), ((key.name, value),), (False,))
-        for value, record in zip(top.values, frame.to_dict("records"), strict=True)
+        Row(_cells(top, dict(zip(frame, record, strict=True)), numbers), ((key.name, value),), (False,))
+        for value, record in zip(top.values, frame.itertuples(index=False, name=None), strict=True)
     ]
     label = f"Top values of {key.description or key.name} by {title(top.data_field)}"
     return Table(key.name, label, columns, rows, verb="Show in Audience:")

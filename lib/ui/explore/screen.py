@@ -7,7 +7,7 @@ from typing import TypeVar
 import streamlit as st
 
 from lib.figures import series
-from lib.figures.numbers import Numbers, days, title
+from lib.figures.numbers import Numbers, days, in_currency, title
 from lib.figures.query import ask, filters, focus, precision
 from lib.people.tokens.company import claim_rules
 from lib.reporting import named_days
@@ -183,8 +183,10 @@ def headline(context: PageContext) -> None:
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(context.slicer.data_field, names):
             with st.container(gap="xxsmall", key=f"slicer_figure_{field.name}"):
-                value = numbers.short(answer.total.values.get(field.name), field)
-                st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
+                total = answer.total_of(field.name)
+                value = numbers.short(total.value, in_currency(field, total.currency))
+                notes = [*filter(None, [answer.total.withheld(field.name)]), *about(field)]
+                st.metric(plain(title(field)), plain(value), help=plain(" · ".join(notes)) or None)
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
                     time_chart.draw_sparkline(course, field, shown_days, numbers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.figures.numbers import NOT_SET, NOTHING, Numbers
-from lib.figures.query import focus
+from lib.figures.query import focus, split_rows
 from lib.figures.query.precision import half_range
 from lib.reporting.answers import Audience
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery
@@ -96,7 +96,7 @@ def frame(top: TopValues) -> pd.DataFrame:
     if descriptions is not None and top.key_field.mapping:
         columns["id"] = [value or NOTHING for value in top.values]
     for field in top.columns:
-        columns[field.name] = answer.values[field.name]
+        columns[field.name] = pd.Series(split_rows.amounts(answer, field.name), dtype=object)
         if has_share(top, field):
             columns[f"share:{field.name}"] = answer.percents[field.name]
         if answer.confidence_range is not None and answer.low is not None and answer.high is not None:

@@ -64,7 +64,12 @@ def answer_csv_text(
 ) -> str:
     """The CSV text: the lines `labels`, the rows with these data fields and `more`, then their total."""
     beside = [(title, _or_empty(values)) for title, values, _ in more]
-    columns = [*_keys(answer, slicer), *_figures(answer, fields), *beside]
+    currencies = [
+        (f"{numbers.title(field)}, currency", codes.tolist())
+        for field in fields
+        if (codes := answer.row_currencies(field.name)) is not None
+    ]
+    columns = [*_keys(answer, slicer), *currencies, *_figures(answer, fields), *beside]
     rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
     rows += zip(*(values for _, values in columns), strict=True)
     whole = [answer.total.values.get(field.name) for field in fields]
