@@ -25,6 +25,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from lib.agents import agent_route
+from lib.figures import palette
 from lib.figures.board.board_answers import BoardAnswers
 from lib.serving import connect
 from lib.serving.deal_health import computing
@@ -59,7 +60,8 @@ from lib.wire.errors import TrancheError
 
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
-STYLE = (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
+COLORS = f"{palette.variables(palette.LIGHT, 'light-')} {palette.variables(palette.DARK, 'dark-')}"
+STYLE = f":root {{ {COLORS} }}\n" + (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 REMOTE_THREADS, REMOTE_SHARE = 128, 8  # boards that wait for a remote service, in all and of one person

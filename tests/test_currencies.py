@@ -227,7 +227,7 @@ PLACES: dict[str, Place] = {
     "file": _file, "snapshot": _snapshot, "mail": _mail, "board": _board, "alert": _alert, "agent": _agent,
     "workbook": _workbook, "share link": _share_link,
 }  # fmt: skip
-SUMS = ("78014.85", "78,014.85", "78.0 k", "78,015")
+SUMS = ("78014.85", "78,014.85", "78.0k", "78,015")
 
 
 @pytest.mark.parametrize("place", PLACES)

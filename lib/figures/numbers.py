@@ -1,17 +1,19 @@
 """Formats numbers and dates by the reader's locale and the field's precision, with units where requested."""
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Literal
 
+from lib.figures.palette import MINUS, STEPS
 from lib.reporting.answers import half_up
 from lib.slicers.models import DURATION, DataField
 from lib.wire.currencies import CODES, MINOR_UNITS
 
 NOTHING, NOT_SET = "–", "(not set)"
-MINUS, THIN = "\u2212", "\u202f"
+THIN = "\u202f"
 COMMA_POINT, POINT_COMMA, SPACE_COMMA, QUOTE_POINT = (",", "."), (".", ","), (THIN, ","), ("’", ".")
 MARKS = MappingProxyType(
     dict.fromkeys(("de", "nl", "it", "es", "pt", "da", "tr", "el", "id", "hr", "sl", "ro"), POINT_COMMA)
@@ -19,7 +21,6 @@ MARKS = MappingProxyType(
     | dict.fromkeys(("de-ch", "it-ch", "de-li"), QUOTE_POINT)
     | dict.fromkeys(("es-mx", "es-us"), COMMA_POINT)
 )
-STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 LONGEST = 1_000_000
 FORMATS = {"en": "1,234.5", "de": "1.234,5", "fr": "1\N{NARROW NO-BREAK SPACE}234,5", "de-CH": "1’234.5"}
 """How numbers can be written, by the language that writes them so."""
@@ -74,6 +75,15 @@ class Numbers:
         sign = MINUS if value < 0 and text.strip("0.,") else ""
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
+    def with_marks(self, digits: str) -> str:
+        """A number as a file writes it (`-1234.50`), with marks; other text as it is."""
+        number = re.fullmatch(r"(-?)(\d+)(\.?)(\d*)", digits)
+        if number is None:
+            return digits
+        sign, whole, point, rest = number.groups()
+        thousands = f"{int(whole):,}".replace(",", self.group)
+        return f"{MINUS if sign else ''}{thousands}{self.decimal if point else ''}{rest}"
+
     def plain(self, value: float | None, field: DataField) -> str:
         """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03.
 
@@ -101,7 +111,7 @@ class Numbers:
         return _format_pattern(self.plain(value, field), field)
 
     def short(self, value: float | None, field: DataField) -> str:
-        """A value with its unit, cut to three figures from a million on: `$12.3 M`."""
+        """A value with its unit, cut to three figures from a million on: `$12.3M`."""
         if field.display_pattern == DURATION:
             return self.plain(value, field)
         if value is None or not math.isfinite(value) or abs(value) < LONGEST:
@@ -110,12 +120,12 @@ class Numbers:
         return _format_pattern(self.rough(value), field)
 
     def rough(self, value: float) -> str:
-        """A number to three figures: `1.20 M`, `83.4 k`; whole below a thousand."""
+        """A number to three figures: `1.20M`, `83.4k`; whole below a thousand."""
         for size, letter in STEPS:
             if abs(value) >= size * 0.9995:
                 amount = value / size
                 decimals = 2 if abs(amount) < 9.995 else 1 if abs(amount) < 99.95 else 0
-                return f"{self.number(amount, decimals)} {letter}"
+                return f"{self.number(amount, decimals)}{letter}"
         return self.number(value)
 
     def percent(self, value: float | None, decimals: int = 1) -> str:
@@ -124,7 +134,7 @@ class Numbers:
         return text if text == NOTHING else f"{text} %"
 
     def signed(self, amount: float, field: DataField) -> str:
-        """A difference in the field's unit: `+1.20 M`; of percentages in points: `+0.31 points`."""
+        """A difference in the field's unit: `+1.20M`; of percentages in points: `+0.31 points`."""
         if unit(field) == "%":
             return f"{plus(amount, self.plain(amount, field))} points"
         return plus(amount, self.short(amount, field))

@@ -58,8 +58,8 @@ class Row:
     """A row: a cell per column, and the values of its key fields in the order of the key columns.
 
     `included` says of each value whether a filter asks for it, `excluded` whether one leaves it out; `color`
-    is that of its line on a chart, where it has one. A row of kind `total` or `rest` takes no clicks, and has
-    no values, but in a tree, where a rest has those of the row that it belongs to.
+    is that of its line on a chart, where it has one. A row of another kind than `row` takes no clicks, and
+    has no values, but in a tree, where a rest has those of the row that it belongs to.
 
     In a tree a row has the values from the first level on, and its one key cell is that of the last of them;
     `is_open` says whether the rows below it are shown (None: there are none).
@@ -70,7 +70,7 @@ class Row:
     included: Sequence[bool] = ()
     excluded: Sequence[bool] = ()
     color: str | None = None
-    kind: Literal["row", "total", "rest"] = "row"
+    kind: Literal["row", "total", "rest", "plain"] = "row"
     level: int = 1
     is_open: bool | None = None
 

@@ -50,6 +50,20 @@ def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience, s
     enter(page, f"{address}/{LINK}")
     page.get_by_text("Total row").click()
     settled(page)
+    edges = (
+        page.locator(".st-key-preview")
+        .get_by_role("grid")
+        .evaluate("""table => {
+        const end = (row, at) => {
+            const range = document.createRange()
+            range.selectNodeContents(row.children[at].querySelector(".title, .value"))
+            return Math.round(range.getBoundingClientRect().right)
+        }
+        const [head, row] = [table.tHead.lastChild, table.tBodies[0].rows[0]]
+        return [...row.children].map((cell, at) => cell.matches(".figure") ? end(head, at) - end(row, at) : 0)
+    }""")
+    )
+    assert set(edges) == {0}, "heads stand right above their numbers"
     if service == "standin":
         expect(page.get_by_role("radio", name="xlsx", exact=True)).to_have_count(0)
     for export_format, read in (READERS if service == "embedded" else PLAIN_READERS).items():

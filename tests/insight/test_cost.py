@@ -179,8 +179,8 @@ def test_a_sample_says_so(own_home: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "share", "restricts", "words"),
     [
-        (Estimate(4.1e6), Estimate(38.0), True, ("−38.0 %", "4.10 M more")),
-        (Estimate(1.2e6), Estimate(31.25), False, ("brings 31.3 %", "1.20 M fewer")),
+        (Estimate(4.1e6), Estimate(38.0), True, ("−38.0 %", "4.10M more")),
+        (Estimate(1.2e6), Estimate(31.25), False, ("brings 31.3 %", "1.20M fewer")),
         (Estimate(0), Estimate(0), True, ("costs nothing", "the same")),
         (Estimate(0), Estimate(None), True, ("none either way", "the same")),
         (Estimate(None), Estimate(None), True, ("no data", "no data")),

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import boards
 import httpx
 import pandas as pd
 import pytest
@@ -106,18 +107,18 @@ def screen(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def test_opens_on_a_file(screen: AppTest) -> None:
     """The screen opens with the preview of a file, and says how many rows it will have."""
     assert not screen.exception
-    assert len(screen.dataframe[0].value) == len(COUNTRIES) + 1
+    assert len(boards.shown(screen)) == len(COUNTRIES) + 1
     assert any("5 rows" in text.value for text in screen.markdown)
-    assert list(screen.dataframe[0].value.iloc[:, 0])[:1] == ["US"]
+    assert list(boards.shown(screen).iloc[:, 0])[:1] == ["US"]
 
 
 def test_usual_descriptions(screen: AppTest) -> None:
     """Descriptions come with one key field and not with two, and the switch says which it is."""
     assert screen.toggle(key="export_mappings_one").value
-    assert "United States" in set(screen.dataframe[0].value.iloc[:, 1])
+    assert "United States" in set(boards.shown(screen).iloc[:, 1])
     screen.multiselect(key="split_fields").select(CAMPAIGN).run()
     assert not screen.exception
-    assert "United States" not in set(screen.dataframe[0].value.iloc[:, 1])
+    assert "United States" not in set(boards.shown(screen).iloc[:, 1])
     assert not screen.toggle(key="export_mappings_several").value
 
 
@@ -126,12 +127,12 @@ def test_nothing_is_lost(screen: AppTest) -> None:
     screen.get_by_key("export_format").set_value("xls").run()
     screen.toggle(key="export_total").set_value(True).run()
     screen.query_params["having"] = "imps~ge~500"
-    before = screen.run().dataframe[0].value
+    before = boards.shown(screen.run())
     screen.switch_page("../pages/slicers.py").run()
     screen.switch_page("../pages/export.py").run()
     assert not screen.exception
     assert screen.get_by_key("export_format").value == "xls"
-    pd.testing.assert_frame_equal(screen.dataframe[0].value, before)
+    pd.testing.assert_frame_equal(boards.shown(screen), before)
 
 
 def test_filters_by_figures_come_along(screen: AppTest) -> None:
@@ -186,4 +187,4 @@ def test_a_link_with_impossible_dates(screen: AppTest) -> None:
     screen.query_params["split"] = COUNTRY
     screen.run()
     assert not screen.exception
-    assert len(screen.dataframe[0].value) == len(COUNTRIES) + 1
+    assert len(boards.shown(screen)) == len(COUNTRIES) + 1

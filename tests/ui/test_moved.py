@@ -163,7 +163,7 @@ def assert_ranked(desk: AppTest) -> None:
 
 
 def contribution(text: str) -> float:
-    """A contribution as the table has it: `−$1,234`, `+1.20 M`, `−3.1 points`."""
+    """A contribution as the table has it: `−$1,234`, `+1.20M`, `−3.1 points`."""
     number = text.replace("\u2212", "-").replace(",", "").replace("$", "").removesuffix(" points")
     scale = {" k": 1e3, " M": 1e6}.get(number[-2:], 1.0)
     return scale * float(number.removesuffix(" k").removesuffix(" M"))

@@ -59,8 +59,8 @@ def test_values_of_fields() -> None:
         (4.126, "$4.13"),
         (3873.994, "$3,874"),
         (938020, "$938,020"),
-        (12_345_678, "$12.3 M"),
-        (9.9996e8, "$1.00 B"),
+        (12_345_678, "$12.3M"),
+        (9.9996e8, "$1.00B"),
     ],
 )
 def test_short_values(value: float, text: str) -> None:
@@ -117,7 +117,7 @@ def answer(
 
 def test_precision_is_the_larger_side() -> None:
     """Precision is the larger side of the range in percent, with how many rows were read for it."""
-    assert precision.sentence(answer(99, 100, 101.3), "imps", ENGLISH) == "± 1.3 % (10,000 of 1.23 M rows)"
+    assert precision.sentence(answer(99, 100, 101.3), "imps", ENGLISH) == "± 1.3 % (10,000 of 1.23M rows)"
 
 
 def test_precision_of_an_exact_answer() -> None:
@@ -125,8 +125,7 @@ def test_precision_of_an_exact_answer() -> None:
     assert precision.sentence(answer(100, 100, 100, read=1_234_567), "imps", ENGLISH) == "Exact"
     estimated = answer(100, 100, 100, rows=(90, 110))
     assert (
-        precision.sentence(estimated, "imps", ENGLISH)
-        == "Total exact, rows estimated (10,000 of 1.23 M rows)"
+        precision.sentence(estimated, "imps", ENGLISH) == "Total exact, rows estimated (10,000 of 1.23M rows)"
     )
 
 
@@ -151,3 +150,12 @@ def test_change_is_certain_beyond_its_uncertainty() -> None:
 def test_no_change_from_nothing(now: float | None, before: float | None) -> None:
     """Where one of the figures is missing, or the earlier is zero, there is no relative change."""
     assert change(Estimate(now), Estimate(before)).ratio is None
+
+
+@pytest.mark.parametrize(
+    ("digits", "text"),
+    [("1234567.50", "1.234.567,50"), ("-0.5", "−0,5"), ("12", "12"), ("n/a", "n/a"), ("", "")],
+)
+def test_a_files_number_with_marks(digits: str, text: str) -> None:
+    """A number keeps all digits that the file has, with a reader's marks; other texts stay."""
+    assert Numbers.of("de").with_marks(digits) == text

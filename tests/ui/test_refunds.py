@@ -14,7 +14,7 @@ from opening import opened
 
 from lib.cli import main
 from lib.figures.board import leaderboards, split_levels
-from lib.figures.numbers import MINUS
+from lib.figures.palette import MINUS
 from lib.reporting.answers import remainder
 from lib.settings import Settings
 from lib.share.documents.documents import Documents

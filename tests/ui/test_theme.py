@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lib.figures.palette import ACCENT, GRAY
+from lib.figures.numbers import Numbers
+from lib.figures.palette import FONT, GRAY, tick
+from lib.share.mail.letter import Letter, Link, message
 from lib.share.snapshot import models, render
 from lib.share.snapshot.page import style
 from lib.ui.audience import board
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 LIB = Path(__file__).parents[2] / "lib"
-SHEETS = sorted((LIB / "ui").rglob("*.css"))
 THEME = tomllib.loads(CONFIG.read_text())["theme"]
 PALETTE = THEME["chartCategoricalColors"]
 
@@ -93,21 +94,29 @@ def test_contrast(ground: str) -> None:
     assert len(theme["chartSequentialColors"]) == 10
 
 
-def test_style_sheets() -> None:
-    """Style sheets use the colors of the theme, the accent and the gray of charts, and black for shadows."""
+def test_colors_stand_in_the_theme_alone() -> None:
+    """No code, style or layout has a color but those of the theme (palette.py), and black for shadows."""
+    literal = re.compile(
+        r"(?<![&\w])#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})\b(?!-)|\brgba?\((?!0[, ]+0[, ]+0)\s*\d[^)]*",
+        re.I,
+    )
     colors = {
-        one for sheet in SHEETS for one in re.findall(r"#[0-9a-f]{3,6}\b|rgba\([^)]*\)", sheet.read_text())
+        (path.name, color)
+        for path in LIB.rglob("*")
+        if path.suffix in (".py", ".css", ".js", ".html", ".typ")
+        for color in literal.findall(path.read_text("utf-8"))
     }
-    named = {str(value) for mode in ("light", "dark") for value in THEME[mode].values()} | {
-        "#fff",
-        ACCENT,
-        GRAY,
-    }
-    bases = {tuple(bytes.fromhex(base.removeprefix("#"))) for base in (ACCENT, GRAY)} | {(0, 0, 0)}
-    assert colors
-    for color in colors:
-        is_known = color in named or tuple(map(int, re.findall(r"\d+", color)[:3])) in bases
-        assert is_known, f"{color} is no color of the theme"
+    assert colors == {("palette.py", GRAY)}
+
+
+def test_numbers_fonts_and_buttons_have_one_look() -> None:
+    """A number is cut alike on tiles and axes, mails and shared pages have the desk's font and button."""
+    assert (Numbers().rough(150_000), tick(150_000)) == ("150k", "150k")
+    letter = message(Letter("Subject", [Link("Open", "https://desk.example")]), "a@b.example", "c@d.example")
+    html = letter.get_body(("html",)).get_content()
+    assert f"background:{THEME['light']['primaryColor']}" in html
+    assert f"font-family:{FONT}" in html
+    assert f"--font: {FONT};" in style()
 
 
 def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:

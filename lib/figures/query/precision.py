@@ -110,7 +110,7 @@ def total_range(audience: Audience, field: str) -> float:
 
 
 def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
-    """`± 1.3 % (10,000 of 1.2 M rows)`, or that the figures are exact.
+    """`± 1.3 % (10,000 of 1.2M rows)`, or that the figures are exact.
 
     Where the total is exact but the rows of a split are estimates, that is what it says.
     """

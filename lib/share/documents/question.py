@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.figures import numbers, rows
+from lib.figures import numbers, palette, rows
 from lib.figures.board import moved
 from lib.figures.board.answer import Json
-from lib.figures.numbers import MINUS, STEPS, Numbers
+from lib.figures.numbers import Numbers
+from lib.figures.palette import MINUS, STEPS
 from lib.figures.query import filters
 from lib.figures.query.focus import Focus
 from lib.reporting import links
@@ -100,7 +101,7 @@ def snapshot_chart(head: Json, field: Json) -> snapshots.Chart:
         lines = [_line(head["period"]["label"], sides["now"])]
         before = zip(head["before"], sides["before"], head["buckets_before"], strict=False)
         lines += [
-            _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(earlier["names"]))
+            _line(days["label"], line, palette.GRAY, is_before=True, names=tuple(earlier["names"]))
             for days, line, earlier in before
         ]
     if (second := head["second"]) is not None:
@@ -171,7 +172,7 @@ def _row(row: Json, keys: int, reader: Numbers) -> snapshots.Row:
 
 def number_of(cell: Json, reader: Numbers) -> float | None:
     """The number that a cell says, the whole one where its text is cut to three figures; None without one."""
-    texts = [cell["about"].split(" · ")[0], cell["text"]] if cell["text"][-2:-1] == " " else [cell["text"]]
+    texts = [cell["about"].split(" · ")[0], cell["text"]] if cell["text"][-1:] in SIZES else [cell["text"]]
     readings = (_read(text, reader) for text in texts)
     return next((number for number in readings if number is not None), None)
 
@@ -181,6 +182,6 @@ def _read(text: str, reader: Numbers) -> float | None:
     if digits is None:
         return None
     number = float(digits[0].replace(reader.group, "").replace(reader.decimal, ".").rstrip("."))
-    size = re.match(r"\s([kMBT])\b", text[digits.end() :])
+    size = re.match(r"([kMBT])\b", text[digits.end() :])
     sign = -1 if MINUS in text[: digits.start()] else 1
     return sign * number * (SIZES[size[1]] if size else 1)

@@ -15,13 +15,18 @@ from email.utils import format_datetime, make_msgid
 from html import escape
 from typing import Literal
 
+from lib.figures.palette import FONT, GRAY, LIGHT
 from lib.wire.text import straight
 
 LONGEST_SUBJECT, WIDTH = 150, 600
 Tone = Literal["plain", "good", "bad", "quiet"]
-COLORS: dict[Tone, str] = {"plain": "inherit", "good": "#1a8a4a", "bad": "#d1383d", "quiet": "inherit"}
-FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-QUIET, SMALL, LINE = "opacity:.75", "font-size:13px", "border-top:1px solid #88888866"
+COLORS: dict[Tone, str] = {
+    "plain": "inherit",
+    "good": LIGHT["green"],
+    "bad": LIGHT["red"],
+    "quiet": "inherit",
+}
+QUIET, SMALL, LINE = "opacity:.75", "font-size:13px", f"border-top:1px solid {GRAY}"
 HEAD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
@@ -121,7 +126,7 @@ def message(
     blocks = "".join(f'<tr><td style="padding:6px 0">{_as_html(part, names)}</td></tr>' for part in parts)
     mail.add_alternative(
         f"{HEAD}<title>{_html(letter.subject)}</title></head>"
-        f'<body style="margin:0;padding:16px;{FONT};font-size:15px;line-height:1.45">'
+        f'<body style="margin:0;padding:16px;font-family:{FONT};font-size:15px;line-height:1.45">'
         f'{TABLE} style="max-width:{WIDTH}px;margin:0 auto">{blocks}</table></body></html>',
         subtype="html",
     )
@@ -131,6 +136,8 @@ def message(
     for file in letter.files:
         main, _, sub = file.kind.partition("/")
         mail.add_attachment(file.content, maintype=main, subtype=sub, filename=_in_header(file.name))
+        if main == "text":
+            [*mail.iter_attachments()][-1].set_param("charset", "utf-8")
     return mail
 
 
@@ -185,11 +192,11 @@ def _as_html(part: Part, names: Iterator[str]) -> str:
             source = f"cid:{next(names).strip('<>')}"
             return (
                 f'<img src="{source}" alt="{_html(part.alt)}" width="{WIDTH}" '
-                'style="display:block;width:100%;height:auto;border-radius:6px;background:#ffffff">'
+                f'style="display:block;width:100%;height:auto;border-radius:4px;background:{LIGHT["background"]}">'
             )
         case Link():
-            style = "display:inline-block;padding:9px 16px;border-radius:6px;background:#2f6fde;color:#ffffff"
-            style += ";text-decoration:none"
+            style = f"display:inline-block;padding:9px 16px;border-radius:4px;background:{LIGHT['primary']}"
+            style += f";color:{LIGHT['background']};text-decoration:none"
             return f'<a href="{escape(part.address)}" style="{style}">{_html(part.label)}</a>'
         case FigureTable():
             title = (

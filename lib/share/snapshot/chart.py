@@ -18,11 +18,11 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from lib.figures.palette import ACCENT, GRAY, LIGHT, tick
 from lib.share.snapshot.models import Chart, Line
 
-ACCENT, GRAY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
+INK, FAINT, GROUND = LIGHT["text"], LIGHT["border"], LIGHT["background"]
 VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
-STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 MOST_POINTS, ROOM_OF_A_TICK, NAMES_ACROSS = 45, 84, 4
 FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Devanagari")
 NO_XML = re.compile(rb"[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # not in XML 1.0, even escaped
@@ -164,16 +164,10 @@ def _frame(axes: Axes, lines: Sequence[Line], has_zero: bool, font: float) -> No
     steps = locator.tick_values(low, high if high > low else low + (abs(low) or 1.0))
     axes.set_ylim(steps[0], steps[-1])
     axes.yaxis.set_major_locator(locator)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _compact(float(value))))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(float(value))))
     axes.spines[:].set_visible(False)
     axes.patch.set_visible(False)
     axes.tick_params(length=0, pad=6, labelsize=font, labelcolor=INK)
-
-
-def _compact(value: float) -> str:
-    """A number of an axis: `1.5 M`."""
-    size, letter = next((step for step in STEPS if abs(value) >= step[0]), (1.0, ""))
-    return f"{value / size:.4g}{' ' * bool(letter)}{letter}".replace("-", "\u2212")
 
 
 def _numbers(values: Sequence[float | None], length: int) -> Values:

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lib.figures.palette import THEME
+from lib.figures import palette
 from lib.share.snapshot.models import Answer, Block, Board, Chart, Code, Form, Snapshot
 from lib.wire.policy import inline_scripts
 
@@ -65,10 +65,9 @@ def script() -> str:
 
 def style() -> str:
     """The style of a page, with its colors as variables; in print those for a light background."""
-    light, dark = (
-        f":root {{ --green: {colors['green']}; --red: {colors['red']}; }}" for colors in (LIGHT, DARK)
-    )
-    modes = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {light} }}\n"
+    light, dark = (f":root {{ {palette.variables(colors)} }}" for colors in (LIGHT, DARK))
+    font = f":root {{ color-scheme: light dark; --font: {palette.FONT}; }}"
+    modes = f"{font}\n{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {light} }}\n"
     return modes + _read("snapshot.css")
 
 
@@ -120,6 +119,12 @@ def _drawings(time_chart: Chart | None, suffix: str) -> dict[str, Any]:
     return {"sizes": sizes, "points": Markup(text)}  # noqa: S704
 
 
+NAMES = {
+    "text": "ink", "background": "ground", "secondaryBackground": "soft", "border": "rule", "gray": "gray",
+    "link": "link", "green": "green", "red": "red",
+}  # fmt: skip
 LIGHT, DARK = (
-    {"green": THEME[mode]["greenColor"], "red": THEME[mode]["redColor"]} for mode in ("light", "dark")
+    {**{NAMES[name]: color for name, color in colors.items() if name in NAMES}, "line": line}
+    for colors, line in ((palette.LIGHT, palette.ACCENT), (palette.DARK, palette.DARK["blue"]))
 )
+"""The colors of a page, by what they are there."""

@@ -46,6 +46,7 @@ function newPage() {
   document.addEventListener("pointerup", () => giveUp(own), true)
   document.addEventListener("click", (event) => onStep(own, event), true)
   own.savePicture = (file) => savePicture(own.time, file)
+  own.hasPicture = () => Boolean(own.time.picture.querySelector("svg"))
   return own
 }
 

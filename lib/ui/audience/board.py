@@ -24,31 +24,24 @@ from lib.wire.text import straight
 FOLDER = Path(__file__).parent
 SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
-COLORS = {
-    "textColor": "text",
-    "backgroundColor": "background",
-    "secondaryBackgroundColor": "secondary-background",
-    "borderColor": "border",
-    "primaryColor": "primary",
-    "linkColor": "link",
-    "greenColor": "green",
-    "redColor": "red",
-}
-"""The colors of the theme (.streamlit/config.toml) that the board uses, as its style calls them."""
 
 
 def _script() -> str:
     """The board's module: its style as a text, what draws tables, and its own parts."""
-    style = rows_mount.STYLE + (FOLDER / "board.css").read_text() + _early("light") + _early("dark")
+    style = rows_mount.STYLE + (FOLDER / "board.css").read_text() + _early()
     parts = [f"const STYLE = {json.dumps(style)}"]
     parts += [(rows_mount.FOLDER / name).read_text() for name in rows_mount.DRAWING]
     return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
 
 
-def _early(mode: str) -> str:
-    """The colors of a board that is drawn before Streamlit has set the theme's."""
-    colors = [f"--st-{name}-color: {palette.THEME[mode][key]};" for key, name in COLORS.items()]
-    return f':host([data-early="{mode}"]) {{ {" ".join(colors)} }}\n'
+def _early() -> str:
+    """The colors of charts, and those of a board that is drawn before Streamlit has set the theme's."""
+    grounds = {"light": palette.LIGHT, "dark": palette.DARK}
+    modes = (
+        f':host([data-early="{mode}"]) {{ {palette.variables(colors, "st-", "-color")} }}\n'
+        for mode, colors in grounds.items()
+    )
+    return f":host {{ --line-color: {palette.ACCENT}; --quiet: {palette.GRAY}; }}\n{''.join(modes)}"
 
 
 SCRIPT = _script()

@@ -4,14 +4,14 @@ const ROOM = { left: 56, right: 104, top: 14, bottom: 26 }
 const VALUES_ROOM = 156
 const AXIS_ROOM = 44
 const [NARROW, NARROW_ROOM, NARROW_LETTERS] = [480, 84, 10]
-const CHART_HEIGHT = 200
+let chartHeight = 200 // that of its place (style.css)
 const MOST_POINTS = 45
 const LABEL_APART = 14
 const LABEL_LETTERS = 20
 const MOST_NOTES = 4
 const ROOM_OF_A_TICK = 84
 const ACCENT = "var(--line-color)"
-const GRAY = "#8a95a3"
+const GRAY = "var(--quiet)"
 const PICTURE_SCALE = 2
 const DRAWN_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family"]
 
@@ -40,7 +40,8 @@ function newChart(page) {
 function drawChart(chart, head) {
   chart.head = head
   const width = chart.root.clientWidth
-  const sign = JSON.stringify([head.field, head.buckets, head.fields[head.field], head.values, head.second, head.date_notes, width])
+  chartHeight = chart.root.clientHeight || chartHeight
+  const sign = JSON.stringify([chartHeight, head.field, head.buckets, head.fields[head.field], head.values, head.second, head.date_notes, width])
   if (chart.sign === sign) return
   chart.sign = sign
   leaveChart(chart)
@@ -59,7 +60,7 @@ function drawChart(chart, head) {
   const { scale } = chart
   const marks = [...grid(scale), ...secondAxis(scale), ...ticks(scale, head.buckets), ...noted(scale, head.date_notes)]
   const drawn = chart.lines.flatMap((line) => drawCourse(line.isBeside ? scale.second : scale, line))
-  const node = shape("svg", { width, height: CHART_HEIGHT, "aria-hidden": "true" })
+  const node = shape("svg", { width, height: chartHeight, "aria-hidden": "true" })
   node.append(...marks, ...drawn, ...labels(scale, chart.lines))
   chart.picture.replaceChildren(node)
 }
@@ -91,7 +92,7 @@ function scales(lines, head, width) {
   const [first, last] = [starts[0], starts.at(-1)]
   const inside = width - ROOM.left - right - 16
   const x = (place) => ROOM.left + 8 + (last === first ? inside / 2 : ((starts[place] - first) / (last - first)) * inside)
-  const foot = CHART_HEIGHT - ROOM.bottom
+  const foot = chartHeight - ROOM.bottom
   const common = { x, starts, width, right: width - right, foot }
   const own = upward(lines.filter((line) => !line.isBeside), head.fields[head.field].has_zero, starts.length)
   const second = head.second && { ...common, ...upward(lines.filter((line) => line.isBeside), head.second.has_zero, starts.length) }
@@ -104,13 +105,13 @@ function upward(lines, hasZero, count) {
   const there = all.filter((value) => value !== null)
   const steps = niceSteps(Math.min(...there), Math.max(...there), hasZero)
   const [low, high] = [steps[0], steps.at(-1)]
-  const room = CHART_HEIGHT - ROOM.top - ROOM.bottom
-  return { steps, y: (value) => CHART_HEIGHT - ROOM.bottom - ((value - low) / (high - low || 1)) * room }
+  const room = chartHeight - ROOM.top - ROOM.bottom
+  return { steps, y: (value) => chartHeight - ROOM.bottom - ((value - low) / (high - low || 1)) * room }
 }
 
 /** The numbers of the second metric, at the right edge. */
 function secondAxis({ second, width }) {
-  return (second?.steps ?? []).map((value) => words(axisNumber.format(value).replace("K", "k"), width - 2, second.y(value) + 4, "end"))
+  return (second?.steps ?? []).map((value) => words(axisText(value), width - 2, second.y(value) + 4, "end"))
 }
 
 /** Four to six round values around those there; from zero where values add up. */
@@ -126,14 +127,20 @@ function niceSteps(least, most, fromZero) {
 
 /** The language in which numbers are written: the one that the reader chose (reader.py), or else the browser's. */
 const readerLanguage = () => /(?:^|; )numbers=([\w-]+)/.exec(document.cookie)?.[1] ?? navigator.language
-const axisNumber = new Intl.NumberFormat(readerLanguage(), { notation: "compact", maximumSignificantDigits: 4 })
+const axisNumber = new Intl.NumberFormat(readerLanguage(), { maximumSignificantDigits: 4 })
+const UNITS = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"], [0, ""]] // figures/numbers.py
 const axisDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
 const wholeDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
+
+function axisText(value) {
+  const [size, letter] = UNITS.find(([size]) => Math.abs(value) >= size)
+  return axisNumber.format(value / (size || 1)) + letter
+}
 
 function grid({ steps, y, right }) {
   return steps.flatMap((value) => [
     shape("line", { class: "grid", x1: ROOM.left, x2: right, y1: y(value), y2: y(value) }),
-    words(axisNumber.format(value).replace("K", "k"), ROOM.left - 6, y(value) + 4, "end"),
+    words(axisText(value), ROOM.left - 6, y(value) + 4, "end"),
   ])
 }
 
@@ -188,7 +195,7 @@ function labels(scale, lines) {
   const ends = lines.filter((line) => !line.isUnnamed).flatMap((line) => {
     const place = line.values.slice(0, starts.length).findLastIndex((value) => value !== null)
     const { y } = line.isBeside ? scale.second : scale
-    return place < 0 ? [] : [{ line, x: x(place) + 8, y: y(line.values[place]) + 4 }]
+    return place < 0 ? [] : [{ line, x: x(starts.length - 1) + 8, y: y(line.values[place]) + 4 }] // past all lines, however early one ends
   })
   ends.sort((one, other) => other.y - one.y)
   let below = foot + LABEL_APART
@@ -316,7 +323,6 @@ function onChartKey(page, chart, event) {
 /** Saves the chart as a PNG: a picture has no styles of the page, so each shape gets its own. */
 async function savePicture({ picture, root }, file) {
   const drawing = picture.querySelector("svg")
-  if (!drawing) return
   const copy = drawing.cloneNode(true)
   const shapes = [...drawing.querySelectorAll("*")]
   ;[...copy.querySelectorAll("*")].forEach((node, place) => {
@@ -327,11 +333,11 @@ async function savePicture({ picture, root }, file) {
   const image = new Image()
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`
   await image.decode()
-  const canvas = make("canvas", { width: root.clientWidth * PICTURE_SCALE, height: CHART_HEIGHT * PICTURE_SCALE })
+  const canvas = make("canvas", { width: root.clientWidth * PICTURE_SCALE, height: chartHeight * PICTURE_SCALE })
   const context = canvas.getContext("2d")
   context.scale(PICTURE_SCALE, PICTURE_SCALE)
   context.fillStyle = getComputedStyle(document.querySelector("[data-testid=stApp]") ?? document.body).backgroundColor
-  context.fillRect(0, 0, root.clientWidth, CHART_HEIGHT)
+  context.fillRect(0, 0, root.clientWidth, chartHeight)
   context.drawImage(image, 0, 0)
   make("a", { href: canvas.toDataURL("image/png"), download: `${file}.png` }).click()
 }

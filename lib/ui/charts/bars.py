@@ -99,7 +99,7 @@ def _texts(ends: np.ndarray, texts: Sequence[str], positions: Sequence[int]) -> 
         mode="text",
         text=[f"  {text}" for text in texts],
         textposition="middle right",
-        textfont={"size": 12},
+        textfont={"size": theme.FONT},
         cliponaxis=False,
         hoverinfo="skip",
     )

@@ -58,7 +58,7 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
             yanchor="bottom",
             align="left",
             showarrow=False,
-            font={"size": 12},
+            font={"size": theme.FONT},
         )
     return chart
 
@@ -98,7 +98,6 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataFie
                 "showgrid": False,
                 "zeroline": False,
                 "nticks": 3,
-                "tickfont": {"size": 12},
                 "tickangle": 0,
                 "showticklabels": is_lowest,
             },
@@ -109,7 +108,6 @@ def _axes(chart: go.Figure, index: int, count: int, panel: Panel, field: DataFie
                 "gridcolor": theme.FAINT,
                 "zeroline": False,
                 "nticks": 3,
-                "tickfont": {"size": 12},
                 "automargin": column == 0,
             },
         }

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from lib.figures.palette import ACCENT, GRAY, THEME
 from lib.wire.text import straight
 
-FONT, ROW, LABEL_LENGTH = 13, 26, 34
+FONT, ROW, LABEL_LENGTH = 12, 26, 34
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 
 

@@ -159,9 +159,7 @@ def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None
     for index, line in enumerate(lines):
         indices = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
         if len(indices):
-            ends.append(
-                (float(line.series.values[indices[-1]]), index, line.label, times.starts[indices[-1]])
-            )
+            ends.append((float(line.series.values[indices[-1]]), index, line.label, times.starts[-1]))
     ends.sort()
     for rank, (value, _, text, at) in enumerate(ends):
         figure.add_annotation(
@@ -172,7 +170,7 @@ def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None
             xanchor="left",
             xshift=8,
             yshift=0 if len(ends) == 1 else (-8, 8)[rank],
-            font={"size": 12},
+            font={"size": theme.FONT},
         )
 
 

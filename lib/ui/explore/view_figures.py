@@ -1,11 +1,13 @@
 """The saved views of a slicer with their first figures; one opens on Audience with a click."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from lib.figures import alert_text, error_text, numbers
+from lib.figures.board import headline, over_time
 from lib.figures.query import ask, compared_answers, focus, precision, state
 from lib.figures.query.focus import Focus
 from lib.reporting.answers import Audience
@@ -57,9 +59,8 @@ def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> li
 
 
 def question(focus: Focus) -> AudienceQuery:
-    """The question behind a view's figures: its totals."""
-    whole = {"split_by": (), "order_by": (), "limit": None, "offset": 0, "precision": 1}
-    return focus.query.model_copy(update={**whole, "data_fields": focus.fields[:FIGURES]})
+    """The question behind a view's figures, over time: a change is held against what days differ by."""
+    return focus.over_time().model_copy(update={"data_fields": focus.fields[:FIGURES]})
 
 
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
@@ -82,19 +83,18 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    pair = compared_answers.fetch(focus, question(focus), answer)
+    comparisons = compared_answers.fetch_each(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
-            change = None if pair is None else pair.total(field)
-            style = compared_answers.UNCERTAIN if change is None else compared_answers.style(field, change)
+            side = replace(focus, field=field)
+            lines = [line.series for line in over_time.lines(side, answer, comparisons)]
+            figure = headline.figure(side, answer, comparisons, lines)
             st.metric(
-                plain(numbers.title(field)),
-                plain(focus.numbers.short(answer.total.values.get(field.name), field)),
-                None if change is None else plain(compared_answers.delta(focus, field, change) or ""),
-                delta_color=style.color,
-                delta_arrow=style.arrow,
-            )
+                plain(figure["title"]), plain(figure["text"]),
+                None if comparisons[0] is None else plain(figure["delta"] or ""),
+                delta_color=figure["color"], delta_arrow=figure["arrow"],
+            )  # fmt: skip
     exact = precision.summary(answer, fields, focus.numbers)
-    before = "" if pair is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
-    st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))
+    before = f", compared with {numbers.days(*focus.comparison.before)}" if focus.comparison else ""
+    st.caption(plain(f"{numbers.days(*focus.period)}{before} · {exact}"))

@@ -137,7 +137,7 @@ def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     news(file, name)
     if problem:
         st.warning(plain(problem), icon=":material/warning:")
-    tables.preview(file, table)
+    tables.preview(file, table, figures)
     if file.is_plain:
         st.caption(precision.of_a_file(context.slicer, query))
 

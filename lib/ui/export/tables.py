@@ -6,8 +6,8 @@ The token is never a real one: in JSON it is the specification's `<TOKEN>`, for 
 import math
 import re
 import shlex
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import orjson
 import pandas as pd
@@ -15,18 +15,18 @@ import streamlit as st
 
 from lib.figures.numbers import NOTHING, Numbers, title
 from lib.figures.query import precision
+from lib.figures.rows import NO_RECEIPT, Cell, Column, Row, Table
 from lib.reporting import files
 from lib.reporting.client import PATH
-from lib.reporting.files import FileColumn, FileTable
+from lib.reporting.files import FileTable
 from lib.reporting.models import ExportQuery
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
-from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit import rows_mount
+from lib.ui.kit.markdown import plain
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
 _ALWAYS = ("slicer_name", "project_name")
-ROW, HEADER, MOST_LINES = 33, 35, 10
-NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
 
 
 def json_body(query: ExportQuery) -> str:
@@ -62,19 +62,31 @@ def _body(query: ExportQuery, token: str) -> dict[str, object]:
     return {**first, **fields, "token": token}
 
 
-def preview(file: Preview, table: FileTable) -> None:
-    """The first rows of the file, cell by cell as the file has them, and its total."""
-    cells = straighten(files.preview_cells(table, file.query.export_format))
+def preview(file: Preview, table: FileTable, numbers: Numbers) -> None:
+    """The first rows of the file and its total, with all digits; between thousands marks, but in tsv2."""
+    cells = files.preview_cells(table, file.query.export_format)
     is_raw = file.query.export_format == "tsv2"
-    with st.container(key="preview"):
-        st.html(NO_TOOLBAR)
-        st.dataframe(
-            cells, height=HEADER + ROW * len(cells), hide_index=True,
-            column_config={str(at): _column(column, is_raw) for at, column in enumerate(table.columns)},
-            alt="First rows of the file",
-        )  # fmt: skip
-        for sentence in _about(file):
-            st.caption(plain(sentence))
+    heads = [
+        (column.name if is_raw else column.description, column.role == "data") for column in table.columns
+    ]
+    if not is_raw:
+        for at, (_, is_number) in enumerate(heads):
+            cells[str(at)] = cells[str(at)].map(numbers.with_marks) if is_number else cells[str(at)]
+    _draw("preview", "First rows of the file", heads, cells, bool(file.adds_total and file.has_total))
+    for sentence in _about(file):
+        st.caption(plain(sentence))
+
+
+def _draw(
+    key: str, label: str, heads: Sequence[tuple[str, bool]], cells: pd.DataFrame, has_total: bool = False
+) -> None:
+    """Draw lines that nobody clicks; `heads` are the titles, and whether they are of numbers."""
+    columns = [Column(str(at), head, is_key=not is_number) for at, (head, is_number) in enumerate(heads)]
+    lines = enumerate(cells.itertuples(index=False, name=None))
+    rows = [Row([*map(Cell, line)], (("line", str(number)),), kind="plain") for number, line in lines]
+    if has_total:
+        rows[-1] = replace(rows[-1], kind="total")
+    rows_mount.draw(key, [Table(key, label, columns, rows)], NO_RECEIPT, lambda: None)
 
 
 def _about(file: Preview) -> Iterator[str]:
@@ -86,25 +98,15 @@ def _about(file: Preview) -> Iterator[str]:
         yield "The file's total row is known only once the file is made."
 
 
-def _column(column: FileColumn, is_raw: bool) -> Any:
-    """A column's title in the file; numbers stand to the right."""
-    label, is_number = column.name if is_raw else column.description, column.role == "data"
-    return st.column_config.TextColumn(label, alignment="right" if is_number else "left")
-
-
 def receipt(receipt: Receipt, numbers: Numbers) -> None:
     """The figures on the Audience screen beside those of the file, those that differ first."""
     for sentence in receipt_sentences(receipt, numbers):
         st.caption(plain(sentence))
     if not receipt.lines:
         return
-    right = st.column_config.TextColumn(alignment="right")
-    table = straighten(receipt_table(receipt, numbers))
-    st.dataframe(
-        table, height=HEADER + ROW * min(len(table), MOST_LINES), hide_index=True,
-        column_config=dict.fromkeys(map(str, list(table)[2:]), right),
-        alt="Receipt: rows and totals on the Audience screen and in the file",
-    )  # fmt: skip
+    table = receipt_table(receipt, numbers)
+    label = "Receipt: rows and totals on the Audience screen and in the file"
+    _draw("receipt", label, [(str(title), at > 1) for at, title in enumerate(table)], table)
 
 
 def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:

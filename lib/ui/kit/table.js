@@ -51,7 +51,7 @@ function measure({ widths }, table) {
     } else if (!column.is_key) {
       const spaces = [...column.title.matchAll(" ")].map(({ index }) => Math.max(index, column.title.length - index - 1))
       for (const [lines, letters] of [[1, column.title.length], [2, Math.min(column.title.length, ...spaces)]]) {
-        grow("cards", `${lines} ${column.title}`, Math.max((column.order ? BOLD_LETTER : TITLE_LETTER) * letters + BESIDE_TITLE, longest(() => 2), 6))
+        grow("cards", `${lines} ${column.title}`, Math.max((column.order || lines === 1 ? BOLD_LETTER : TITLE_LETTER) * letters + BESIDE_TITLE, longest(() => 2), 6))
       }
     }
   })

@@ -137,7 +137,7 @@ def test_delivered_of_the_goal(visit: Visit, deals: Deals) -> None:
     figures = {metric.label: metric for metric in desk.metric}
     assert figures["To date"].value == f"{mine['imps'].sum():,.0f}"
     expected = figures["Expected to date"]
-    assert (expected.value, expected.delta) == ("5.00 M", "50 % of the goal")
+    assert (expected.value, expected.delta) == ("5.00M", "50 % of the goal")
     assert any("Each of the 10 days left needs" in text.value for text in desk.markdown)
     assert len(desk.get("plotly_chart")) > 1
 

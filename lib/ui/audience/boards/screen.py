@@ -29,7 +29,7 @@ THEME = """
 :host { --ink: var(--st-text-color); --ground: var(--st-background-color); --link: var(--st-link-color);
   --soft: var(--st-secondary-background-color); --rule: var(--st-border-color);
   --line: var(--st-primary-color);
-  --green: var(--st-green-color, #1a7f4b); --red: var(--st-red-color, #c0392b); color-scheme: inherit;
+  --green: var(--st-green-color); --red: var(--st-red-color); color-scheme: inherit;
   --gray: color-mix(in srgb, var(--st-text-color) 68%, transparent); }
 .place { color: var(--ink); font: 14px/1.5 var(--st-font); }
 """

@@ -10,7 +10,7 @@ import streamlit as st
 from lib.deals.models import Targeting
 from lib.deals.targeting.filters import Lists
 from lib.deals.targeting.kinds import KINDS, Element
-from lib.figures import numbers
+from lib.figures import numbers, palette
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.targeting_text import Descriptions
 from lib.figures.numbers import Numbers
@@ -252,13 +252,13 @@ def share(cost: TargetCost, texts: Numbers) -> str:
         return "no data" if cost.change.value is None else "none either way"
     if estimate.value == 0 and estimate.is_exact:
         return "costs nothing" if cost.restricts else "brings nothing"
-    sign = numbers.MINUS if cost.restricts else ""
+    sign = palette.MINUS if cost.restricts else ""
     text = f"{'' if cost.restricts else 'brings '}{sign}{texts.percent(estimate.value)}"
     return text + range_text(estimate, lambda value: f"{sign}{texts.percent(value)}")
 
 
 def without(cost: TargetCost, numbers: Numbers) -> str:
-    """`4.10 M more`, `1.20 M fewer`, `the same`."""
+    """`4.10M more`, `1.20M fewer`, `the same`."""
     estimate = cost.change
     if estimate.value is None:
         return "no data"
@@ -275,7 +275,7 @@ def name(element: Element, descriptions: Descriptions) -> str:
 
 
 def range_text(estimate: Estimate, write: Callable[[float], str]) -> str:
-    """` (1.20 M to 1.40 M)` for an estimate; empty for an exact figure."""
+    """` (1.20M to 1.40M)` for an estimate; empty for an exact figure."""
     if estimate.low is None or estimate.high is None:
         return ""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
