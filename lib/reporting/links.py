@@ -62,11 +62,11 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
         "start": query.start_date,
         "end": query.end_date,
         **{name: text for name, text in optional.items() if text},
-        **_filter_params(query.filters),
+        **filter_params(query.filters),
         **{
             f"any{number if number > 1 else ''}.{name}": text
             for number, group in enumerate(query.any_of, 1)
-            for name, text in _filter_params(group).items()
+            for name, text in filter_params(group).items()
         },
     }
 
@@ -120,7 +120,20 @@ def split_texts(text: str) -> tuple[str, ...]:
     return tuple(item.replace("%7E", "~").replace("%25", "%") for item in text.split("~"))
 
 
-def _filter_params(filters: Iterable[Filter]) -> dict[str, str]:
+def read_filter(parts: re.Match[str], text: str) -> Filter:
+    """The filter of a parameter, whose name matches FILTER, and its text."""
+    _, code, _, case, descriptions, field = parts.groups()
+    return Filter(
+        name=field,
+        value=split_texts(text),
+        match=BY_CODE[code],
+        case_insensitive=bool(case),
+        search_mappings=bool(descriptions),
+    )
+
+
+def filter_params(filters: Iterable[Filter]) -> dict[str, str]:
+    """Filters that all hold as parameters."""
     params: dict[str, str] = {}
     for filter_ in filters:
         flags = "i" * filter_.case_insensitive + "d" * filter_.search_mappings
@@ -194,20 +207,13 @@ class _LinkReader:
         for param, text in self._params.items():
             if not (parts := FILTER.fullmatch(param)):
                 continue
-            group, code, _, case, descriptions, field = parts.groups()
+            group, field = parts[1], parts[6]
             if field not in self._keys:
                 which = "filter" if group is None else "filters of which any holds, with one"
                 self.left_out.append(f"Left out the {which} on {field}: {self._name} has no such key field.")
                 incomplete |= set() if group is None else {group}
                 continue
-            filter_ = Filter(
-                name=field,
-                value=split_texts(text),
-                match=BY_CODE[code],
-                case_insensitive=bool(case),
-                search_mappings=bool(descriptions),
-            )
-            groups[group] = (*groups.get(group, ()), filter_)
+            groups[group] = (*groups.get(group, ()), read_filter(parts, text))
         for number, (group, filters) in enumerate(groups.items()):
             if group is not None and (number > MOST_GROUPS or len(filters) > MOST_ALTERNATIVES):
                 self.left_out.append(f"Left out any{group}, filters of which any holds: too many.")

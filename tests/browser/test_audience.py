@@ -283,6 +283,47 @@ def test_by_keyboard(audience: Page, country: Country, week: pd.DataFrame) -> No
     expect_impressions(audience, week[week["geo.country"] == "JP"])
 
 
+def choose(page: Page, field: str, typed: str, name: str) -> None:
+    """Choose a field and a value of it in the open editor, without a mouse."""
+    popover = page.get_by_test_id("stPopoverBody")
+    popover.get_by_role("combobox", name="Field").last.focus()
+    page.keyboard.type(field, delay=40)
+    page.keyboard.press("Enter")
+    popover.get_by_role("searchbox").focus()
+    page.keyboard.type(typed, delay=40)
+    value = popover.get_by_role("button", name=name, exact=True)
+    expect(value).to_have_attribute("tabindex", "0")
+    value.focus()
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def test_alternatives_with_the_keyboard(audience: Page, week: pd.DataFrame, country: Country) -> None:
+    """A group of filters of which any holds has the same editor, and needs no mouse: the figures are those of
+    rows for which one of them holds."""
+    audience.get_by_role("button", name="Filter", exact=True).press("Enter")
+    audience.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Field").focus()
+    audience.keyboard.type("any of", delay=40)
+    audience.keyboard.press("Enter")
+    expect(audience.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Field")).to_have_count(2)
+    choose(audience, "country", country("JP").lower(), country("JP"))
+    expect_impressions(audience, week[week["geo.country"] == "JP"])
+    choose(audience, "campaign", "2", "2")
+    expect_impressions(audience, week[(week["geo.country"] == "JP") | (week["campaign_id"] == "2")])
+    expect(audience.locator(".st-key-filter_pills")).to_contain_text(country("JP"))
+
+
+@pytest.mark.parametrize("delay", [40, 400])
+def test_a_typed_question_has_its_figures(audience: Page, week: pd.DataFrame, delay: int) -> None:
+    """However slowly it is typed: alternatives, a typo, and a word that is not understood, which is named."""
+    audience.keyboard.press("/")
+    audience.keyboard.type("Flurb or germny or campaign 2", delay=delay)
+    expect(audience.locator(".st-key-wording_readings")).to_contain_text("Not understood: Flurb")
+    audience.keyboard.press("Enter")
+    expect_impressions(audience, week[(week["geo.country"] == "DE") | (week["campaign_id"] == "2")])
+    expect(audience.get_by_label("A question in words")).to_have_value("")
+
+
 def test_a_question_in_words_is_read_while_typed_and_asked_by_enter(
     audience: Page, week: pd.DataFrame
 ) -> None:

@@ -139,12 +139,13 @@ TEXT_FILTER: dict[str, Act] = {
     "filter_0_texts": typed("G", "Control+Enter"), "filter_0_or": press, "filter_0_remove": press,
 }  # fmt: skip
 NEW_GROUP: dict[str, Act] = {
-    "filter_add_any_field": chosen("Campaign"), "filter_add_any_match": press, "filter_add_any_values": press,
-    "filter_add_any_any_case": press, "filter_add_any_descriptions": press, "filter_add_any_add": press,
+    "filter_add_any_board/include": press, "filter_add_any_board/(find|exclude|only)": ALIKE,
+    "filter_add_any_(way|pasted.*|draft.*|any_case|descriptions|swap|remove)": ALIKE,
 }  # fmt: skip
 OWN_GROUP: dict[str, Act] = {
-    "filter_any_0_field": chosen("Campaign"), "filter_any_0_values": press, "filter_any_0_add": press,
-    "filter_any_0_match|filter_any_0_any_case|filter_any_0_descriptions": ALIKE,
+    "filter_any_0_field": chosen("Campaign"), "filter_any_0_board/exclude": press,
+    "filter_any_0_board/(find|include|only)": ALIKE,
+    "filter_any_0_(way|pasted.*|draft.*|any_case|descriptions|swap|remove)": ALIKE,
     "filter_any_0_remove_1": press, "filter_any_0_remove_0": press, "filter_any_0_remove_[2-9]": ALIKE,
 }  # fmt: skip
 ARRANGED: dict[str, Act] = {
@@ -255,24 +256,37 @@ SCENES: dict[str, Scene] = {
     "new texts": Scene(
         AUDIENCE,
         {
-            "filter_draft_match": press,
-            "filter_draft_texts": typed("U", "Control+Enter"),
-            "filter_draft_any_case": press,
-            "filter_draft_descriptions": press,
-            "filter_draft_done": press,
+            "filter_add_draft_match": press,
+            "filter_add_draft_texts": typed("U", "Control+Enter"),
+            "filter_add_draft_any_case": press,
+            "filter_add_draft_descriptions": press,
+            "filter_add_draft_done": press,
         },
         opens=(ADD, (ADD_FIELD, "Country"), ".st-key-filter_add_way button:has-text('Text')"),
     ),
     "new metric filter": Scene(
         AUDIENCE,
         {
-            "filter_draft_match": press,
-            "filter_draft_value": typed("1000"),
-            "filter_draft_done": press,
+            "filter_add_figure_match": press,
+            "filter_add_figure_value": typed("1000"),
+            "filter_add_figure_done": press,
         },
         opens=(ADD, (ADD_FIELD, "Impressions (metric)")),
     ),
-    "new group": Scene(AUDIENCE, NEW_GROUP, opens=(ADD, (ADD_FIELD, "Any of several filters"))),
+    "new group": Scene(
+        AUDIENCE,
+        {"filter_add_any_field": chosen("Campaign")},
+        opens=(ADD, (ADD_FIELD, "Any of several filters")),
+    ),
+    "first of a group": Scene(
+        AUDIENCE,
+        NEW_GROUP,
+        opens=(
+            ADD,
+            (ADD_FIELD, "Any of several filters"),
+            (".st-key-filter_add_any_field input", "Campaign"),
+        ),
+    ),
     "pill": Scene(
         f"{AUDIENCE}&is.geo.country=US",
         {
@@ -298,7 +312,11 @@ SCENES: dict[str, Scene] = {
         },
         opens=(".st-key-figure_filter_0 button",),
     ),
-    "pill of a group": Scene(GROUP, OWN_GROUP, opens=(".st-key-filter_any_0 button",)),
+    "pill of a group": Scene(
+        GROUP,
+        OWN_GROUP,
+        opens=(".st-key-filter_any_0 button", (".st-key-filter_any_0_field input", "Country")),
+    ),
     "views": Scene(
         AUDIENCE,
         {
@@ -542,15 +560,25 @@ SCENES: dict[str, Scene] = {
         writes=("board_save_params",),
     ),
     "filter of a board": Scene(
-        "boards?board=1",
+        "boards?board=1&start=-7d&end=yesterday",
         {
-            "board_filter_1_.*field": press,
-            "board_filter_1_.*values": press,
-            "board_filter_1_.*(match|any_case|descriptions)": ALIKE,
-            "board_filter_1_.*add": press,
-            "board_without_1_.*": press,
+            "board_filter_1_field": chosen("Campaign"),
+            "board_filter_1_board/include": press,
+            "board_filter_1_board/(find|exclude|only)": ALIKE,
+            "board_filter_1_(way|pasted.*|draft.*|any_case|descriptions|swap|remove)": ALIKE,
+            "board_filter_1_0_[a-z_-]+": OPENS,
         },
-        opens=(".st-key-board_filter_1 button",),
+        opens=(".st-key-board_filter_1 button", (".st-key-board_filter_1_field input", "Country")),
+    ),
+    "pill of a board": Scene(
+        "boards?board=1&start=-7d&end=yesterday&is.geo.country=US",
+        {
+            "board_filter_1_0_geo-country_board/include": press,
+            "board_filter_1_0_geo-country_.*(find|exclude|only|way|pasted.*|any_case|descriptions)": ALIKE,
+            "board_filter_1_0_geo-country_swap": press,
+            "board_filter_1_0_geo-country_remove": press,
+        },
+        opens=(".st-key-board_filter_1_0_geo-country button",),
     ),
     "boards": Scene(
         "boards?board=1",

@@ -119,12 +119,12 @@ def test_added_edited_and_removed(visit: Visit) -> None:
     desk = visit()
     desk.session_state["filter_add"] = True
     desk.run().selectbox(key="filter_add_field").set_value("\x1fimps").run()
-    desk.text_input(key="filter_draft_value").set_value("1,5").run()
-    desk.button(key="filter_draft_done").click().run()
+    desk.text_input(key="filter_add_figure_value").set_value("1,5").run()
+    desk.button(key="filter_add_figure_done").click().run()
     assert "having" not in desk.query_params
     assert any("Write decimals with a point" in text.value for text in desk.markdown)
-    desk.text_input(key="filter_draft_value").set_value("1500").run()
-    desk.button(key="filter_draft_done").click().run()
+    desk.text_input(key="filter_add_figure_value").set_value("1500").run()
+    desk.button(key="filter_add_figure_done").click().run()
     assert desk.query_params["having"] == "imps~ge~1500"
     desk.session_state["figure_filter_0"] = True
     desk.run().text_input(key="figure_filter_0_value").set_value("20").run()

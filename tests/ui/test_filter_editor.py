@@ -176,8 +176,8 @@ def test_how_a_line_is_parted(line: str, parts: list[str]) -> None:
 def test_a_filter_by_texts(adding: Adding) -> None:
     """A part of a value filters as well, with a match of its own, in a pill of its own."""
     desk = adding(way="Text")
-    desk.text_area(key="filter_draft_texts").set_value("U\nF").run()
-    desk.button(key="filter_draft_done").click().run()
+    desk.text_area(key="filter_add_draft_texts").set_value("U\nF").run()
+    desk.button(key="filter_add_draft_done").click().run()
     assert asked(desk, "has.geo.country") == "U~F"
     desk.session_state["filter_0"] = True
     desk.run().selectbox(key="filter_0_match").set_value("begins with").run()

@@ -180,5 +180,5 @@ def test_a_question_names_it(grain: Granularity, slicer: Slicer) -> None:
     """ "imps by quarter" and "quarterly imps" ask for its lines."""
     adverb = {"day": "daily"}.get(grain, f"{grain}ly")
     for text in (f"imps by {grain}", f"{adverb} imps"):
-        best = wording.read(text, slicer, LAST_DAY, lambda _: {}).best[0]
+        best = wording.read(text, slicer, LAST_DAY, {}).best[0]
         assert (best.grain, best.fields, best.ignored) == (grain, ("imps",), ())

@@ -132,8 +132,8 @@ def test_each_value_can_be_pasted(audience: Adding) -> None:
 def test_each_value_can_be_typed(audience: Adding) -> None:
     """Parts of texts, one in each line, are those of the filter."""
     desk = adding(audience(), "Text")
-    desk.text_area(key="filter_draft_texts").set_value("\n".join(TYPED)).run()
-    desk.button(key="filter_draft_done").click().run()
+    desk.text_area(key="filter_add_draft_texts").set_value("\n".join(TYPED)).run()
+    desk.button(key="filter_add_draft_done").click().run()
     assert filters(desk) == [("contains", set(TYPED))]
     found = {value for value in FIGURES if any(text in value for text in TYPED)}
     assert exact(boards.head(desk)["figures"][0]["help"]) == sum(FIGURES[value] for value in found)

@@ -1,15 +1,22 @@
 """Questions in words: what sentences of the trade mean about a slicer, and that a click asks it."""
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
+from conftest import LAST_DAY, small_rows
 from opening import of_delivery
 
+from lib.figures.context import RequestContext
+from lib.figures.query import state
+from lib.reporting.models import InfoQuery
+from lib.serving import connect
+from lib.settings import Settings
 from lib.slicers.models import Slicer
 from lib.ui.query import wording, wording_field
-from lib.ui.query.wording import Match
+from lib.ui.query.wording import Meaning
 
 TODAY = date(2026, 11, 26)
 KEYS = {
@@ -42,6 +49,7 @@ SLICER = Slicer.model_validate(
         "first_date": "2026-09-01",
         "last_date": "2026-11-25",
         "timezone": 0,
+        "extensions": ["any_of"],
         "key_fields": [
             *({"name": f"granularity_{grain}"} for grain in ("hour", "day", "week", "month")),
             *({"name": name, "description": title} for name, title in KEYS.items()),
@@ -62,15 +70,11 @@ VALUES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def find(texts: Sequence[str]) -> Mapping[str, Sequence[Match]]:
-    """Values by code or description, whatever the case."""
-    found: dict[str, list[Match]] = {}
-    for text in texts:
-        for name, codes in VALUES.items():
-            for code, label in codes.items():
-                if text.casefold() in (code.casefold(), label.casefold()):
-                    found.setdefault(text, []).append((name, code, label))
-    return found
+INDEX: dict[str, list[Meaning]] = {}
+for _name, _codes in VALUES.items():
+    for _code, _label in _codes.items():
+        for _text in {wording.text_key(_code), wording.text_key(_label)} - {""}:
+            INDEX.setdefault(_text, []).append((_name, _code, _label))
 
 
 SENTENCES = (
@@ -159,13 +163,63 @@ SENTENCES = (
     ("spend by publishers without germany", ["Country is not Germany | Spend | by Publisher"], []),
     ("device types", ["by Device type"], []),
     ("phones spend", ["Device type is mobile | Spend"], []),
+    ("ctv or us", ["Any of: Device type is Connected TV, Country is United States"], []),
+    (
+        "spend on ctv or in the us",
+        ["Any of: Device type is Connected TV, Country is United States | Spend"],
+        [],
+    ),
+    ("us or canada spend", ["Country is United States, Canada | Spend"], []),
+    (
+        "mobile or ios or germany",
+        ["Any of: Device type is mobile, Operating system is iOS, Country is Germany"],
+        [],
+    ),
+    ("germany or not ctv", ["Any of: Country is Germany, Device type is not Connected TV"], []),
+    ("not ctv or mobile", ["Device type is not Connected TV, mobile"], []),
+    ("mobile or desktop in france", ["Device type is mobile, desktop | Country is France"], []),
+    ("at least 10000 impressions", ["Impressions ≥ 10,000"], []),
+    ("more than 1,000 clicks by seat", ["Clicks > 1,000 | by Seat"], []),
+    ("impressions 10k+", ["Impressions ≥ 10,000"], []),
+    ("at most 1.5m bid requests", ["Bid requests ≤ 1,500,000"], []),
+    ("ctr below 0.5 %", ["CTR < 0.5"], []),
+    ("spend between $100 and $500", ["Spend ≥ 100 | Spend ≤ 500"], []),
+    ("spend by dsp over 500", ["Spend > 500 | Spend | by DSP"], []),
+    ("clicks < 100 and imps >= 5000", ["Clicks < 100 | Impressions ≥ 5,000"], []),
+    ("cpm at least 3", ["Win CPM ≥ 3", "Bid CPM ≥ 3"], []),
+    ("over 30 days clicks", ["Last 30 days | Clicks"], []),
+    ("last full week", ["Last week"], []),
+    ("spend last complete month", ["Last month | Spend"], []),
+    ("last two weeks", ["Last 2 weeks"], []),
+    ("compare this month with last month", ["This month | vs same part of last month"], []),
+    ("spend on monday", ["23 Nov 2026 | Spend"], []),
+    ("spend on tuesdays", ["Spend"], ["tuesdays"]),
+    ("spend in october by deal", ["1–31 Oct 2026 | Spend | by Deal"], []),
+    ("spend 1 to 7 november", ["1–7 Nov 2026 | Spend"], []),
+    ("from 3rd nov to 9 nov", ["3–9 Nov 2026"], []),
+    ("nov 20th spend", ["20 Nov 2026 | Spend"], []),
+    ("spend since 2026-11-20", ["20–25 Nov 2026 | Spend"], []),
+    ("spend in q3", ["1 Jul – 30 Sep 2026 | Spend"], []),
+    ("what moved", ["What moved"], []),
+    ("why did spend drop yesterday", ["Yesterday | Spend | What moved"], []),
+    ("what changed in germany last week", ["Last week | Country is Germany | What moved"], []),
+    ("spend in germny by contry", ["Country is Germany | Spend | by Country"], []),
+    ("chorme or safri clicks", ["Browser is Chrome, Safari | Clicks"], []),
+    ("clicks in the untied states", ["Country is United States | Clicks"], []),
+    ("what mooved yestrday", ["Yesterday | What moved"], []),
+    ("Spend by Flavour in Narnia", ["Spend"], ["Flavour", "Narnia"]),
+    ("xyzzy or us", ["Country is United States"], ["xyzzy"]),
+    ("country germany", ["Country is Germany"], []),
+    ("country != germany", ["Country is not Germany"], []),
+    ("seat 7 spend", ["Seat is Kingfisher Reach | Spend"], []),
+    ("top ten countries by spend", ["Spend | by Country | top 10"], []),
 )
 
 
 @pytest.mark.parametrize(("sentence", "pills", "ignored"), SENTENCES, ids=[one[0] for one in SENTENCES])
 def test_a_sentence_means(sentence: str, pills: list[str], ignored: list[str]) -> None:
     """The pills of each reading, the likelier first; what is not understood is named."""
-    readings = wording.read(sentence, SLICER, TODAY, find)
+    readings = wording.read(sentence, SLICER, TODAY, INDEX)
     assert [" | ".join(reading.pills) for reading in readings.best] == pills
     assert [word for reading in readings.best for word in reading.ignored] == ignored
     assert readings.reason == ""
@@ -174,9 +228,78 @@ def test_a_sentence_means(sentence: str, pills: list[str], ignored: list[str]) -
 @pytest.mark.parametrize("sentence", ["xyzzy plugh", "weather tomorrow in narnia", "???", "", "spend " * 41])
 def test_nonsense_has_no_reading_and_a_reason(sentence: str) -> None:
     """Nothing is guessed: a sentence says why."""
-    readings = wording.read(sentence, SLICER, TODAY, find)
+    readings = wording.read(sentence, SLICER, TODAY, INDEX)
     assert readings.best == ()
     assert readings.reason.endswith((".", "”."))
+
+
+DAYS = (LAST_DAY - dt.timedelta(days=6), LAST_DAY)
+MONDAY = LAST_DAY - dt.timedelta(days=LAST_DAY.weekday())
+WEEK = ("-1w_first", "-1w_last"), (MONDAY - dt.timedelta(days=7), MONDAY - dt.timedelta(days=1))
+WEEK = WEEK if LAST_DAY.weekday() < 6 else (WEEK[0], (MONDAY, LAST_DAY))
+COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
+QUESTIONS: tuple[tuple[str, dict[str, str], str, tuple[dt.date, dt.date], str], ...] = (
+    ("germany or campaign 2", {f"any.is.{COUNTRY}": "DE", f"any.is.{CAMPAIGN}": "2"},
+     f"`{COUNTRY}` == 'DE' or {CAMPAIGN} == '2'", DAYS, ""),
+    ("us or france or not campaign 3", {f"any.is.{COUNTRY}": "US~FR", f"any.not.{CAMPAIGN}": "3"},
+     f"`{COUNTRY}` in ['US', 'FR'] or {CAMPAIGN} != '3'", DAYS, ""),
+    ("at least 2000 impressions", {"having": "imps~ge~2000"}, "", DAYS, "imps >= 2000"),
+    ("clicks under 100 by country", {"having": "clicks~lt~100", "lower": "split"}, "", DAYS, "clicks < 100"),
+    ("campains with more then 100 clicks", {"having": "clicks~gt~100", "split": CAMPAIGN, "lower": "split"},
+     "", DAYS, "clicks > 100"),
+    ("last full week", dict(zip(("start", "end"), WEEK[0], strict=True)), "", WEEK[1], ""),
+    ("germny last complete week", {"start": WEEK[0][0], "end": WEEK[0][1], f"is.{COUNTRY}": "DE"},
+     f"`{COUNTRY}` == 'DE'", WEEK[1], ""),
+    ("what moved in japan", {"lower": "moved", f"is.{COUNTRY}": "JP"}, f"`{COUNTRY}` == 'JP'", DAYS, ""),
+    ("why did clciks drop yestrday", {"lower": "moved", "field": "clicks", "start": "yesterday"},
+     "", (LAST_DAY, LAST_DAY), ""),
+    ("clicks since monday", {"start": str(MONDAY), "field": "clicks"}, "", (MONDAY, LAST_DAY), ""),
+    ("imps without us or germany", {f"not.{COUNTRY}": "US~DE", "field": "imps"},
+     f"`{COUNTRY}` not in ['US', 'DE']", DAYS, ""),
+    ("campaign 4 between 10 and 99 clicks", {f"is.{CAMPAIGN}": "4", "having": "clicks~ge~10~clicks~le~99"},
+     f"{CAMPAIGN} == '4'", DAYS, "clicks >= 10 and clicks <= 99"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def delivery(home: Path) -> RequestContext:
+    """What a manager knows of the slicer of the small demo."""
+    installation = connect.installation(Settings(home=home, demo=True))
+    clients = connect.connect(installation.people.require("manager"), installation.settings)
+    info = clients.reporting.info(InfoQuery(project_name="demo", slicer_name="delivery"))
+    return RequestContext(installation.people.require("manager"), "demo", "delivery", info, clients)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "params", "condition", "days", "passes"), QUESTIONS, ids=[one[0] for one in QUESTIONS]
+)
+def test_a_sentence_is_a_query(
+    delivery: RequestContext,
+    sentence: str,
+    params: dict[str, str],
+    condition: str,
+    days: tuple[dt.date, dt.date],
+    passes: str,
+) -> None:
+    """The link has exactly what the sentence names, and the service's figures are those of its rows."""
+    before = state.from_params({}, delivery.slicer, "demo", "delivery")
+    index = wording_field.value_index(delivery, before.query)
+    (reading, *_) = wording.read(sentence, delivery.slicer, LAST_DAY + dt.timedelta(days=1), index).best
+    assert reading.ignored == ()
+    after = wording_field.under(before, reading)
+    assert {name: text for name, text in after.params.items() if before.params.get(name) != text} == params
+    split = after.query.split_by[0]
+    query = after.query.model_copy(
+        update={"data_filters": after.view.data_filters, "data_fields": ("imps", "clicks")}
+    )
+    answer = delivery.reporting.audience(query, delivery.slicer)
+    rows = small_rows(0).to_pandas().fillna({COUNTRY: ""})
+    rows = rows[rows["time"].dt.date.between(*days)]
+    rows = rows.query(condition) if condition else rows
+    assert answer.total.values["imps"] == rows["imps"].sum()
+    groups = rows.groupby(split)[["imps", "clicks"]].sum()
+    groups = groups.query(passes) if passes else groups
+    assert dict(zip(answer.names[split], answer.values["clicks"], strict=True)) == groups["clicks"].to_dict()
 
 
 def test_a_reading_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,11 @@
 """The parameters of a board's link: its days, comparison and filters, in place of those of its views."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from lib.reporting import links
 from lib.views.boards import Board
+from lib.wire.filters import Filter
 
 Params = Mapping[str, str]
 DAYS, COMPARISON = ("start", "end"), ("compare", "also")
@@ -37,7 +38,7 @@ def under(params: Params, board_params: Params) -> dict[str, str]:
     """
     stale_names = {*DAYS, "zoom"} if board_params.keys() & {*DAYS} else set()
     stale_names |= {*COMPARISON} if "compare" in board_params else set()
-    names = {*filter_fields(board_params)}
+    names = filter_fields(board_params)
     own = {
         name: text
         for name, text in params.items()
@@ -48,12 +49,21 @@ def under(params: Params, board_params: Params) -> dict[str, str]:
 
 def _is_of(match: re.Match[str], names: set[str]) -> bool:
     """Whether a filter's parameter is about one of these fields, and no alternative among several."""
-    group, *_, field = match.groups()
-    return group is None and field in names
+    return match[1] is None and match[6] in names
 
 
-def filter_fields(params: Params) -> Iterator[str]:
+def filters_of(params: Params) -> tuple[Filter, ...]:
+    """The filters among these parameters, but for groups of which any holds."""
+    matches = ((links.FILTER.fullmatch(name), text) for name, text in params.items())
+    return tuple(links.read_filter(match, text) for match, text in matches if match and match[1] is None)
+
+
+def with_filters(params: Params, filters: Iterable[Filter]) -> dict[str, str]:
+    """The parameters with these filters in place of theirs."""
+    before = links.filter_params(filters_of(params))
+    return {name: text for name, text in params.items() if name not in before} | links.filter_params(filters)
+
+
+def filter_fields(params: Params) -> set[str]:
     """The key fields that filters among these parameters are about."""
-    for name in params:
-        if match := links.FILTER.fullmatch(name):
-            yield match.groups()[-1]
+    return {match[6] for name in params if (match := links.FILTER.fullmatch(name))}

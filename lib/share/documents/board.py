@@ -80,7 +80,7 @@ def _about(focus: Focus) -> Iterator[str]:
 def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[str]:
     """What of the view and of the board's filters does not fit the slicer."""
     fields = {field.name for field in focus.slicer.key_fields}
-    for name in dict.fromkeys(filter_fields(board_params)):
+    for name in sorted(filter_fields(board_params)):
         if name not in fields:
             yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
     _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
 from lib.figures.query import filters
 from lib.people import DealsGrant, Grant
 from lib.reporting.models import AudienceQuery, InfoQuery
+from lib.slicers import dates
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query.filter_form import draw_filter_form, frequent_values
+from lib.ui.query import filter_pills
+from lib.ui.query.filter_editor import FilterTarget
 from lib.wire.errors import BadRequest, TrancheError
 from lib.wire.filters import Filter
 
@@ -113,25 +114,29 @@ def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | N
 
 
 def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
-    names = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
-    fields = {name: filters.field(name, context.slicer) for name in names}
-    if not fields:
+    slicer = context.slicer
+    labels = {
+        name: label
+        for name, label in filter_pills.field_labels(slicer).items()
+        if name not in TIME_KEY_FIELDS
+    }
+    if not labels:
         st.caption("This slicer has no key fields to filter by.")
         return
-    first, last = context.slicer.first_date, context.slicer.last_date
-    query = (
-        first
-        and last
-        and AudienceQuery(
-            project_name=context.project, slicer_name=context.slicer_name, start_date=first, end_date=last
-        )
+    days = dates.default_days(slicer, dates.today(slicer.timezone))
+    query = AudienceQuery(
+        project_name=context.project,
+        slicer_name=context.slicer_name,
+        start_date=slicer.first_date or days[0],
+        end_date=slicer.last_date or days[1],
     )
-    values_of = partial(frequent_values, context, query or None)
-    draw_filter_form(_prefix(whose, grant), fields, values_of, partial(_add, whose, grant))
 
+    def read() -> AudienceQuery:
+        edits: Edits = st.session_state.get(EDITS, {})
+        return query.model_copy(update={"filters": edits.get((whose, grant.place), grant.filters)})
 
-def _add(whose: str, grant: Grant, filter_: Filter) -> None:
-    _set(whose, grant, tuple(dict.fromkeys((*grant.filters, filter_))))
+    target = FilterTarget(context, read, lambda new: _set(whose, grant, new.filters), query)
+    filter_pills.draw_addition(lambda _: target, _prefix(whose, grant), labels)
 
 
 def _set(whose: str, grant: Grant, new_filters: tuple[Filter, ...]) -> None:

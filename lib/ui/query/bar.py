@@ -4,16 +4,14 @@ Filters are pills with a popover each. A pill holds all that is chosen of one ke
 texts. While its popover is open its label stays: with another one it would be another popover, and closed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from lib.figures.numbers import Numbers, title
 from lib.figures.query import filters, state, values
-from lib.reporting.models import AudienceQuery, DataFilter
+from lib.reporting.models import MOST_ALTERNATIVES, MOST_GROUPS, AudienceQuery, DataFilter
 from lib.ui.kit import reader, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -21,40 +19,40 @@ from lib.ui.query import (
     data_filter_form,
     dates_picker,
     filter_editor,
-    filter_form,
+    filter_pills,
     history,
     page_clicks,
     saved,
     share,
     wording_field,
 )
-from lib.ui.query.filter_editor import LIST, PASTE
-from lib.ui.query.filter_form import ANY_OF
+from lib.ui.query.filter_editor import FilterTarget
 from lib.ui.query.share import Send
-from lib.wire.filters import Filter
 
-ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
-PILLS = "filter_pills"
-TEXT = "Text"
+ADD, DRAFT = "filter_add", "filter_add_figure"
+PILLS, OPENING = "filter_pills", "filter_group_to_open"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
+ANY_OF = "Any of several filters"
 BAR, MORE, MORE_PART, MORE_WIDTH = "question_bar", "question_menu", "question_menu_part", 440
 MenuPart = Callable[[PageContext], None]
 """Draws a part of the menu More, while it is the one in sight."""
-Read = Callable[[str, str], Filter | DataFilter | None]
-"""Reads a filter from a form, by the key of its widgets and the name of its field; None while it is empty."""
 
 
 def draw_filter_picker(context: PageContext) -> None:
     """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
-    page_state = history.current(context)
+    if (opening := st.session_state.pop(OPENING, None)) is not None:
+        # A filter has become a group, or begun one: its pill is open, for the others.
+        closing, group_key = opening
+        st.session_state[closing], st.session_state[group_key] = False, True
+        st.session_state.pop(f"{group_key}_label", None)
+    page_state, target = history.current(context), FilterTarget.of_page(context)
     query = page_state.query
-    _draw_addition(context)
+    _draw_addition(target)
     # A container whose children flow with the button before it (style.css): lines of pills begin below it.
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
-        for pill in _pills(query):
-            _draw_pill(context, query, *pill)
+        filter_pills.draw_pills(target, "filter", _draw_or)
         for index in range(len(query.any_of)):
-            _draw_group(context, query, index)
+            _draw_group(context, index)
         for index, filter_ in enumerate(page_state.view.data_filters):
             _draw_data_filter(context, index, filter_)
         if query.filters or query.any_of or page_state.view.data_filters:
@@ -62,138 +60,114 @@ def draw_filter_picker(context: PageContext) -> None:
             widgets.icon_button("Clear all", "filter_alt_off", "filters_clear", act, help="Clear all filters")
 
 
-def _pills(query: AudienceQuery) -> Iterator[tuple[str, tuple[Filter, ...]]]:
-    """A key, and its filters: those on whole values of one key field, or a single one by texts."""
-    names: set[str] = set()
-    for index, filter_ in enumerate(query.filters):
-        if not filters.is_whole(filter_):
-            yield f"filter_{index}", (filter_,)
-        elif filter_.name not in names:
-            names.add(filter_.name)
-            yield f"filter_{filter_.name}", filters.about(query, filter_.name)
+def _group(context: PageContext, index: int, key: str = "") -> FilterTarget:
+    """The filters of a group, of which any holds; of a new one where there is none of that index.
+
+    A new one closes the popover `key` once it has a filter, and opens that of its pill.
+    """
+
+    def read() -> AudienceQuery:
+        query = history.current(context).query
+        (group,) = query.any_of[index : index + 1] or ((),)
+        return query.model_copy(update={"filters": group, "any_of": ()})
+
+    def write(query: AudienceQuery) -> None:
+        groups = list(history.current(context).query.any_of)
+        if index == len(groups):
+            st.session_state[OPENING] = key, _group_key(index)
+        groups[index : index + 1] = [query.filters[:MOST_ALTERNATIVES]]
+        history.change(history.current(context).with_query(any_of=tuple(filter(None, groups))))
+
+    query = history.current(context).query
+    others = query.model_copy(update={"any_of": (*query.any_of[:index], *query.any_of[index + 1 :])})
+    return FilterTarget(context, read, write, others)
 
 
-def _draw_pill(context: PageContext, query: AudienceQuery, key: str, own_filters: tuple[Filter, ...]) -> None:
-    filter_ = own_filters[0]
-    name = filter_.name
-    descriptions = values.descriptions(context, query, name, filters.values(query, name))
-    with _popover(key, filters.together(own_filters, context.slicer, descriptions)) as popover:
-        if not popover.open:
-            return
-        if filters.is_whole(filter_):
-            filter_editor.draw_values(context, key, name, _way(f"{key}_way", (LIST, PASTE)))
-        else:
-            filter_editor.fill(key, filter_)
-            change = partial(_change, context, filter_, key, filter_editor.read)
-            filter_editor.draw_texts(context, key, name, change)
-            filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
-        filter_form.draw_or(context, query, key, own_filters)
+def _group_key(index: int) -> str:
+    return f"filter_any_{index}"
 
 
-def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
-    label = filter_form.sentence(context, query, query.any_of[index])
-    with _popover(filter_form.pill_key(index), label) as popover:
-        if popover.open:
-            filter_form.draw_group(context, query, index)
+def _draw_group(context: PageContext, index: int) -> None:
+    query = history.current(context).query
+    group, key = query.any_of[index], _group_key(index)
+    descriptions = {
+        filter_.name: values.descriptions(context, query, filter_.name, filter_.value) for filter_ in group
+    }
+    with filter_pills.popover(key, filters.group_sentence(group, context.slicer, descriptions)) as pill:
+        if pill.open:
+            with st.container(width=filter_editor.WIDTH):
+                filter_pills.draw_alternatives(_group(context, index), key, "or")
+
+
+def _draw_or(target: FilterTarget, key: str) -> None:
+    """Draw the button that makes a group of one filter, in the popover of its pill."""
+    if not _is_group_offered(target):
+        return
+
+    def join() -> None:
+        """Move the filter into a group of its own, in one step."""
+        query = target.read()
+        if own := dict(filter_pills.pills(query, "filter")).get(key):
+            st.session_state[OPENING] = key, _group_key(len(query.any_of))
+            others = tuple(filter_ for filter_ in query.filters if filter_ not in own)
+            target.write(query.model_copy(update={"filters": others, "any_of": (*query.any_of, own)}))
+
+    help = "Keep rows for which this filter or another one holds"
+    widgets.icon_button("Or…", "call_split", f"{key}_or", join, help)
+
+
+def _is_group_offered(target: FilterTarget) -> bool:
+    return target.context.slicer.knows("any_of") and len(target.read().any_of) < MOST_GROUPS
 
 
 def _draw_data_filter(context: PageContext, index: int, filter_: DataFilter) -> None:
     key, numbers = f"figure_filter_{index}", Numbers.of(reader.locale())
-    with _popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as popover:
-        if popover.open:
-            change = partial(_change, context, filter_, key, data_filter_form.read)
+    with filter_pills.popover(key, filters.figure_sentence(filter_, context.slicer, numbers)) as pill:
+        if pill.open:
+            change = partial(_put_data_filter, context, key, filter_.name, filter_)
             data_filter_form.draw(key, filter_, change)
-            filter_editor.draw_removal(key, partial(_remove, context, filter_, key))
+            filter_editor.draw_removal(key, partial(_remove_data_filter, context, key, filter_))
 
 
-@contextmanager
-def _popover(key: str, label: str) -> Iterator[Any]:
-    """A pill's popover, within which the whole label is drawn first while it is open."""
-    label_key = f"{key}_label"
-    if not st.session_state.get(key) or label_key not in st.session_state:
-        st.session_state[label_key] = label
-    popover = st.popover(plain(st.session_state[label_key]), key=key, on_change="rerun")
-    with popover:
-        if popover.open:
-            st.markdown(f"**{plain(label)}**")
-        yield popover
-
-
-def _draw_addition(context: PageContext) -> None:
+def _draw_addition(target: FilterTarget) -> None:
     """Draw the button that adds a filter: on a key field, on a metric, or a group of which any holds."""
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
+    context = target.context
+    keys = filter_pills.field_labels(context.slicer)
+    labels = keys | {FIGURE + field.name: f"{title(field)} (metric)" for field in context.slicer.data_fields}
+    labels |= {ANY_OF: ANY_OF} if _is_group_offered(target) else {}
     with popover:
-        query, slicer = history.current(context).query, context.slicer
-        labels = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
-        labels |= {FIGURE + field.name: f"{title(field)} (metric)" for field in slicer.data_fields}
-        labels |= {ANY_OF: ANY_OF} if filter_form.is_offered(context, query) else {}
-        name = st.selectbox(
-            "Field", labels, index=None, format_func=labels.__getitem__, placeholder="What to filter by",
-            key=FIELD, width=filter_editor.WIDTH, filter_mode="contains", on_change=_begin,
-        )  # fmt: skip
+        target_of = dict.fromkeys(keys, target).get
+        name = filter_pills.draw_addition(target_of, ADD, labels, ADD)
         if name == ANY_OF:
-            filter_form.draw_new_group(context, query, ADD)
-        elif name is not None and name.startswith(FIGURE):
-            data_filter_form.draw(DRAFT)
-            _draw_finish(context, name.removeprefix(FIGURE), data_filter_form.read)
-        elif name is not None and (way := _way(WAY, (LIST, TEXT, PASTE))) == TEXT:
-            filter_editor.draw_texts(context, DRAFT, name, None)
-            _draw_finish(context, name, filter_editor.read)
+            st.caption("Rows for which any of these filters holds. Add the first, then the others.")
+            group = _group(context, len(target.read().any_of), ADD)
+            filter_pills.draw_addition(lambda _: group, f"{ADD}_any", keys)
         elif name is not None:
-            filter_editor.draw_values(context, ADD, name, way)
+            data_filter_form.draw(DRAFT)
+            finish = partial(_put_data_filter, context, DRAFT, name.removeprefix(FIGURE))
+            st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=finish)
 
 
-def _draw_finish(context: PageContext, name: str, read: Read) -> None:
-    finish = partial(_finish, context, name, read)
-    st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=finish)
-
-
-def _way(key: str, ways: tuple[str, ...]) -> str:
-    way: str = st.segmented_control(
-        "Values by", ways, default=LIST, key=key, required=True, label_visibility="collapsed"
-    )
-    return way
-
-
-def _begin() -> None:
-    """Clear the forms of a new filter. A callback."""
-    filter_editor.fill(DRAFT)
-    data_filter_form.fill(DRAFT)
-
-
-def _finish(context: PageContext, name: str, read: Read) -> None:
-    """Add the drafted filter; without texts or a number it stays a draft."""
-    if (new_filter := read(DRAFT, name)) is not None:
-        st.session_state[ADD], st.session_state[FIELD] = False, None
-        _ask(context, None, new_filter)
-
-
-def _change(context: PageContext, filter_: Filter | DataFilter, key: str, read: Read) -> None:
-    """Apply the edited filter; without texts or a number the filter stays as it was."""
-    if (new_filter := read(key, filter_.name)) is not None:
-        _ask(context, filter_, new_filter)
-
-
-def _remove(context: PageContext, filter_: Filter | DataFilter, key: str) -> None:
-    st.session_state[key] = False
-    _ask(context, filter_, None)
-
-
-def _ask(context: PageContext, old: Filter | DataFilter | None, new: Filter | DataFilter | None) -> None:
-    """Put a filter in the place of another; without `old` add it, without `new` remove the other."""
-    # A row may have been clicked since the pill was drawn: the current filters count.
+def _put_data_filter(context: PageContext, key: str, name: str, old: DataFilter | None = None) -> None:
+    """Put the filter of the form in the place of `old`; without a number the form stays. A callback."""
+    new = data_filter_form.read(key, name)
+    if new is None:
+        return
     page_state = history.current(context)
-    is_figure = isinstance(old or new, DataFilter)
-    before = page_state.view.data_filters if is_figure else page_state.query.filters
-    after = (*(new if filter_ == old else filter_ for filter_ in before), *([new] if old is None else []))
-    filters = tuple(filter_ for filter_ in after if filter_ is not None)
-    if is_figure:
-        page_state = page_state.with_view(data_filters=(*dict.fromkeys(filters),)[: state.MOST_DATA_FILTERS])
-    else:
-        page_state = page_state.with_query(filters=filters)
-    history.change(page_state)
+    before = page_state.view.data_filters
+    if old is None:
+        st.session_state[ADD], st.session_state[f"{ADD}_field"] = False, None
+    after = [new if filter_ == old else filter_ for filter_ in before] + [new] * (old is None)
+    history.change(page_state.with_view(data_filters=(*dict.fromkeys(after),)[: state.MOST_DATA_FILTERS]))
+
+
+def _remove_data_filter(context: PageContext, key: str, old: DataFilter) -> None:
+    st.session_state[key] = False
+    before = history.current(context).view.data_filters
+    history.change_view(context, data_filters=tuple(filter_ for filter_ in before if filter_ != old))
 
 
 def _clear(context: PageContext) -> None:

@@ -16,20 +16,16 @@ MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 DEFAULT_MATCH = ">="
 
 
-def fill(prefix: str, filter_: DataFilter | None = None) -> None:
-    """Put a filter into the form's inputs, or the default ones without one."""
-    st.session_state[f"{prefix}_match"] = filter_.match if filter_ else DEFAULT_MATCH
-    st.session_state[f"{prefix}_value"] = digits(filter_.value) if filter_ else ""
-
-
 def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], None] | None = None) -> None:
     """Draw the form: the comparison and the number, with what is wrong with it beside it.
 
     It shows `filter_`, unless what is typed in its place is no number yet; `change` is called after a change.
     """
     draft = st.session_state.get(f"{prefix}_value", "")
+    st.session_state.setdefault(f"{prefix}_match", DEFAULT_MATCH)
     if filter_ is not None and not amounts.fault(draft, limits=DATA_FILTER_LIMITS):
-        fill(prefix, filter_)
+        st.session_state[f"{prefix}_match"] = filter_.match
+        st.session_state[f"{prefix}_value"] = digits(filter_.value)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox(
             "Comparison", MATCHES, format_func=lambda match: SIGNS.get(match, match), key=f"{prefix}_match",

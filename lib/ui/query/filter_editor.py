@@ -1,12 +1,13 @@
-"""The content of a filter's popover: the values of its key field, a pasted list of them, or a form of texts.
+"""The editor of filters: the values of a key field, a pasted list of them, or a form of texts.
 
 Values have their figures: a click keeps one, others leave it out or keep it alone. They are found by typing;
-those that are chosen already follow the largest. Of a pasted list, nothing is added without a click.
+those that are chosen already follow the largest. Of a pasted list, nothing is added without a click. What is
+edited is a FilterTarget: the filters of the page, of a group, of a board, or of a grant.
 """
 
 import csv
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 from urllib.parse import quote
@@ -16,7 +17,8 @@ import streamlit as st
 from lib.figures import rows
 from lib.figures.numbers import NOT_SET, NOTHING, Numbers, title
 from lib.figures.query import ask, clicks, filters, focus, precision, values
-from lib.figures.rows import CardHeader, Cell, Column, Row, Table
+from lib.figures.query.state import PageState
+from lib.figures.rows import Act, ActReceipt, CardHeader, Cell, Column, Row, Table
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.slicers.models import DataField
@@ -29,50 +31,108 @@ from lib.wire.filters import MATCHES, RULES, Filter, Match
 LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]
 WIDTH, TEXTS_HEIGHT = 380, 90
-LIST, PASTE = "List", "Paste"
+LIST, TEXT, PASTE = "List", "Text", "Paste"
 TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
 OnChange = Callable[[], None] | None
 PASTE_HEIGHT, MOST_NAMES, MAX_LENGTH = 120, 20, 100_000
 MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them
 
 
-def draw(context: PageContext, prefix: str, name: str) -> None:
+Receipts = Mapping[str, ActReceipt]
+RECEIPTS = "filter_receipts"
+
+
+def _receipt(component: str) -> ActReceipt:
+    receipts: Receipts = st.session_state.get(RECEIPTS, {})
+    return receipts.get(component, rows.NO_RECEIPT)
+
+
+def _note(last_acts: Receipts) -> None:
+    st.session_state[RECEIPTS] = {**st.session_state.get(RECEIPTS, {}), **last_acts}
+
+
+@dataclass(frozen=True)
+class FilterTarget:
+    """Filters that are edited: those of the query that `read` gives, about the slicer of `context`.
+
+    `write` stores them as those of another query; `apply` takes clicks on values, by default one after the
+    other, with the last act of each component, which `receipt` gives and `note` notes. Values are listed
+    under the filters of `around`; without one under the query's own on other fields.
+    """
+
+    context: PageContext
+    read: Callable[[], AudienceQuery]
+    write: Callable[[AudienceQuery], object]
+    around: AudienceQuery | None = None
+    apply: Callable[[Sequence[Act], Receipts], object] | None = None
+    receipt: Callable[[str], ActReceipt] = field(default=_receipt)
+    note: Callable[[Receipts], object] = field(default=_note)
+
+    @classmethod
+    def of_page(cls, context: PageContext) -> "FilterTarget":
+        """The filters of the page that hold together."""
+
+        def write(query: AudienceQuery) -> None:
+            history.change(replace(history.current(context), query=query))
+
+        apply = partial(page_clicks.take, context)
+        read = lambda: history.current(context).query  # noqa: E731
+        return cls(context, read, write, None, apply, history.receipt, history.receive)
+
+    def write_filters(self, new_filters: Iterable[Filter]) -> None:
+        """Store these filters in place of all."""
+        self.write(self.read().model_copy(update={"filters": tuple(dict.fromkeys(new_filters))}))
+
+    def take(self, acts: Sequence[Act], last_acts: Receipts) -> None:
+        """Apply these clicks on values."""
+        if self.apply is not None:
+            self.apply(acts, last_acts)
+        page_state = PageState(self.read())
+        for act in acts:
+            page_state = clicks.apply(page_state, act, self.context.slicer)
+        # An act that is applied twice changes nothing: it says what is to be.
+        self.note(last_acts)
+        self.write(page_state.query)
+
+
+def _draw_list(target: FilterTarget, prefix: str, name: str) -> None:
     """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
     key = f"{prefix}_board"
-    catch_up(context, key, name)
+    catch_up(target, key, name)
     with problems.report_errors("The values"):
-        table = _table(
-            context, history.current(context).query, name, st.session_state.get(_found_by(key, name), "")
-        )
-        rows_mount.draw(key, [table], history.receipt(key), partial(catch_up, context, key, name))
-        current_focus.refine(key)
+        table = _table(target, name, st.session_state.get(_found_by(key, name), ""))
+        rows_mount.draw(key, [table], target.receipt(key), partial(catch_up, target, key, name))
+        if target.apply is not None:
+            current_focus.refine(key)
 
 
-def catch_up(context: PageContext, key: str, name: str) -> None:
-    """Apply the clicks in the list that are not applied yet, then rerun the page."""
-    acts, latest = rows.new_acts(st.session_state.get(key), history.receipt(key))
+def catch_up(target: FilterTarget, key: str, name: str) -> None:
+    """Apply the clicks in the list that are not applied yet."""
+    acts, latest = rows.new_acts(st.session_state.get(key), target.receipt(key))
     for act in acts:
         match act:
             case ["find", _, str(text)]:
                 st.session_state[_found_by(key, name)] = text
     if acts:
         if choices := [act for act in acts if clicks.is_filtering(act)]:
-            page_clicks.take(context, choices, {key: latest})
-        history.receive({key: latest})
+            target.take(choices, {key: latest})
+        else:
+            target.note({key: latest})
 
 
 def _found_by(key: str, name: str) -> str:
     return f"{key}_find_{name}"
 
 
-def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
+def _table(target: FilterTarget, name: str, text: str) -> Table:
+    context, query = target.context, target.read()
     field, numbers = _page_field(context, query), Numbers.of(reader.locale())
-    answer = ask.estimate(context, _values_query(context, query, name, field, filters.searching(name, text)))
+    answer = ask.estimate(context, _values_query(target, name, field, filters.searching(name, text)))
     labels = dict([*values.matching(context, answer, name, text).items()][:LIMIT])
     figures = _figures(answer, name, field)
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_VALUES]
-        labels, figures = _add_missing(context, query, name, missing, labels, figures)
+        labels, figures = _add_missing(target, name, missing, labels, figures)
     field_title = filters.field(name, context.slicer)
     card = CardHeader(
         field_title, _about(answer, field, numbers), text, _message(text, labels), is_picker=True
@@ -95,14 +155,16 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
 
 
 def _values_query(
-    context: PageContext, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
+    target: FilterTarget, name: str, field: DataField | None, more: tuple[Filter, ...]
 ) -> AudienceQuery:
-    """The values under the question's other filters, so that unchosen values stay visible."""
-    volume = None if field is None else focus.volume(context.slicer, field)
+    """The values under the other filters, so that unchosen values stay visible."""
+    volume = None if field is None else focus.volume(target.context.slicer, field)
+    query = target.around or target.read()
+    other_filters = query.filters if target.around else filters.other_filters(query, name)
     return query.model_copy(
         update={
             "split_by": (name,),
-            "filters": (*filters.other_filters(query, name), *more),
+            "filters": (*other_filters, *more),
             "data_fields": None if field is None else tuple(dict.fromkeys((field.name, volume))),
             "order_by": (values.in_order(name, volume),),
             "limit": LIMIT,
@@ -114,8 +176,7 @@ def _values_query(
 
 
 def _add_missing(
-    context: PageContext,
-    query: AudienceQuery,
+    target: FilterTarget,
     name: str,
     missing: tuple[str, ...],
     labels: dict[str, str],
@@ -125,16 +186,19 @@ def _add_missing(
     if not missing:
         return labels, figures
     exact = Filter(name=name, value=missing, match="equals")
-    field = _page_field(context, query)
-    answer = ask.estimate(context, _values_query(context, query, name, field, (exact,)))
-    descriptions = values.matching(context, answer, name, "")
+    field = _page_field(target.context, target.read())
+    answer = ask.estimate(target.context, _values_query(target, name, field, (exact,)))
+    descriptions = values.matching(target.context, answer, name, "")
     more = {code: descriptions.get(code, code) for code in missing}
     return labels | more, figures | _figures(answer, name, field)
 
 
 def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
-    names = (history.current(context).view.field, *(query.data_fields or focus.usual_metrics(context.slicer)))
-    return next((context.slicer.data_field(name) for name in names if name), None)
+    """The data field of the page, where it is about this slicer; else the slicer's usual one."""
+    state_field = history.params().get("field") if history.is_about(context) else None
+    names = (state_field, *(query.data_fields or focus.usual_metrics(context.slicer)))
+    fields = {field.name: field for field in context.slicer.data_fields}
+    return next((fields[name] for name in names if name in fields), None)
 
 
 def _figures(answer: Audience, name: str, field: DataField | None) -> Figures:
@@ -166,37 +230,31 @@ def _message(text: str, labels: dict[str, str]) -> str:
     return f"No value contains “{text}”." if text else "No data for the other filters and days."
 
 
-def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
+def draw_values(target: FilterTarget, prefix: str, name: str, way: str) -> None:
     """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
-    with st.container(width=WIDTH):
-        (draw_paste if way == PASTE else draw)(context, prefix, name)
-        own_filters = filters.about(history.current(context).query, name)
-        if own_filters:
-            _options(context, prefix, name, own_filters)
+    (draw_paste if way == PASTE else _draw_list)(target, prefix, name)
+    if own_filters := filters.about(target.read(), name):
+        _options(target, prefix, name, own_filters)
 
 
-def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
+def _options(target: FilterTarget, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
     st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in own_filters)
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
 
     def change() -> None:
         flags = _read_flags(prefix)
-        _ask(context, name, partial(filters.change, work=lambda filter_: filter_.model_copy(update=flags)))
+        work = lambda filter_: filter_.model_copy(update=flags)  # noqa: E731
+        target.write(filters.change(target.read(), name, work))
 
-    _flags(context, prefix, name, change)
+    _flags(target.context, prefix, name, change)
     with st.container(horizontal=True, gap="xsmall"):
-        act = partial(_ask, context, name, filters.swap)
         about = "Exclude what is included, and include what is excluded"
-        widgets.icon_button("Swap", "swap_horiz", f"{prefix}_swap", act, help=about)
-        draw_removal(prefix, partial(_ask, context, name, filters.clear))
+        swap = lambda: target.write(filters.swap(target.read(), name))  # noqa: E731
+        widgets.icon_button("Swap", "swap_horiz", f"{prefix}_swap", swap, help=about)
+        draw_removal(prefix, lambda: target.write(filters.clear(target.read(), name)))
 
 
-def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
-    page_state = history.current(context)
-    history.change(replace(page_state, query=work(page_state.query, name)))
-
-
-def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
+def draw_removal(prefix: str, remove: Callable[[], object]) -> None:
     """Draw the button that removes the filter; `remove` is its callback."""
     widgets.icon_button("Remove", "close", f"{prefix}_remove", remove)
 
@@ -250,9 +308,9 @@ class PastedValues:
     is_exact: bool = True
 
 
-def draw_paste(context: PageContext, prefix: str, name: str) -> None:
+def draw_paste(target: FilterTarget, prefix: str, name: str) -> None:
     """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
-    query, key = history.current(context).query, f"{prefix}_pasted_{name}"
+    key = f"{prefix}_pasted_{name}"
     text = st.text_area(
         "Values, one per line or separated by commas", key=key, height=PASTE_HEIGHT, width=WIDTH,
         placeholder="Codes or descriptions",
@@ -269,9 +327,9 @@ def draw_paste(context: PageContext, prefix: str, name: str) -> None:
     if not (text or "").strip():
         return
     with problems.report_errors("The values", effect="What you pasted is kept."):
-        paste = check_paste(context, query, name, text or "")
+        paste = check_paste(target.context, target.read(), name, text or "")
         _say(paste)
-        _ways(context, query, key, name, paste)
+        _ways(target, key, name, paste)
 
 
 def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
@@ -310,10 +368,10 @@ def _say(paste: PastedValues) -> None:
         )
 
 
-def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste: PastedValues) -> None:
+def _ways(target: FilterTarget, key: str, name: str, paste: PastedValues) -> None:
     with_unknown = bool(paste.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
     new_values = (*paste.matches, *(paste.unknown if with_unknown else ()))
-    fit = _fit(filters.values(query, name), new_values)
+    fit = _fit(filters.values(target.read(), name), new_values)
     if len(fit) < len(new_values):
         st.warning(
             f"{len(fit):,} of {len(new_values):,} fit into the link. The others stay here.",
@@ -328,7 +386,7 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
         for label, match, kind in ways:
             st.button(
                 f"{label} {len(fit):,}", key=f"{key}_{label.lower()}", type=kind, disabled=not fit,
-                on_click=_take, args=(context, key, name, fit, rest, match),
+                on_click=_take, args=(target, key, name, fit, rest, match),
             )  # fmt: skip
 
 
@@ -345,14 +403,13 @@ def _fit(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _take(
-    context: PageContext, key: str, name: str, new_values: tuple[str, ...], rest: list[str], match: Match
+    target: FilterTarget, key: str, name: str, new_values: tuple[str, ...], rest: list[str], match: Match
 ) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
     st.session_state[key] = "\n".join(_quote(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in new_values]
-    page_state = history.current(context)
-    history.change(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
+    target.write(filters.gather(target.read(), name, codes, match))
 
 
 def _quote(text: str) -> str:

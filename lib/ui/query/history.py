@@ -179,6 +179,11 @@ def receipt(component: str) -> ActReceipt:
     return _entry().receipts.get(component, NO_RECEIPT)
 
 
+def is_about(context: RequestContext) -> bool:
+    """Whether the state is about the slicer of this context."""
+    return bool(st.session_state.get(ABOUT) == (context.project, context.slicer_name))
+
+
 def params() -> dict[str, str]:
     """The state's URL parameters, for links to other screens."""
     return dict(_entry().params)

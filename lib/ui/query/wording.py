@@ -2,122 +2,73 @@
 
 "spend by country last week vs prior, only mobile" → the metric Spend, the split by Country, last week, the
 period before, and the filter Device type is mobile. Words are taken longest first; a word that names several
-things gives several readings, the likelier first.
+things gives several readings, the likelier first. What names nothing is said in the person's own word.
 """
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 from lib.figures import numbers
-from lib.figures.query import periods
+from lib.figures.numbers import Numbers
+from lib.figures.query import filters, periods
 from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
+from lib.reporting.models import DataFilter
 from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity
 from lib.slicers.models import Slicer
-from lib.wire.filters import Filter
+from lib.ui.query.wording_days import NUMBERS, DayWords
+from lib.wire.filters import DataMatch, Filter, Match
 
-Match = tuple[str, str, str]
+Meaning = tuple[str, str, str]
 """A value that a word may mean: its key field, its code, and its description."""
-Find = Callable[[Sequence[str]], Mapping[str, Sequence[Match]]]
-"""Finds the values that texts mean, by the text."""
-MOST_READINGS, LONGEST_PHRASE, MOST_WORDS = 4, 5, 40
+ValueIndex = Mapping[str, Sequence[Meaning]]
+"""What texts mean, by the text as `text_key` writes it."""
+MOST_READINGS, LONGEST_PHRASE, MOST_WORDS = 4, 8, 40
 LEAST_TYPO, CLOSE = 4, 0.8
 
-FILLERS = frozenset(
-    (
-        "a", "an", "the", "of", "and", "with", "show", "me", "give", "list", "please", "get", "tell",
-        "what", "is", "was", "were", "are", "our", "my", "all", "total", "how", "much", "many", "did", "do",
-        "does", "has", "have", "had", "figures", "numbers", "data", "report", "compare", "compared", "to",
-        "i", "we", "want", "see", "us's", "which", "who", "most",
-    )
-)  # fmt: skip
-SPLIT_WORDS = frozenset(("by", "per", "across", "each", "every", "top", "split"))
-EXCLUDING = frozenset(("without", "excluding", "except", "exclude", "not", "no", "minus", "but"))
-INCLUDING = frozenset(
-    ("only", "in", "for", "from", "on", "at", "just", "where", "within", "during", "over")
-)  # fmt: skip
-_COMPARISON_PHRASES: Mapping[tuple[str, ...], str] = {
-    (PREVIOUS,): """
-        vs prior, vs previous, vs previous period, vs the previous period, vs prior period, vs before,
-        vs the period before, vs last period, versus prior, versus previous, against prior,
-        against previous period, compared with previous, compared with the previous period,
-        compared to previous period, compared to the previous period, compared to prior, period over period,
-        pop, vs the week before, vs week before, vs the month before, vs prior week, vs previous week,
-        week over week, wow, month over month, mom, day over day, same part of last week,
-        same part of last month, same part of last quarter, vs the quarter before
-    """,
-    (WEEKDAYS,): """
-        same weekdays, vs same weekdays, vs the same weekdays, vs same weekday, weekday by weekday
-    """,
-    (YEAR,): """
-        vs last year, vs a year ago, a year ago, year over year, yoy, vs the year before, versus last year,
-        compared to last year, compared with last year, vs previous year
-    """,
-    (): "without comparison, no comparison, not compared",
+_WORDS = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+FILLERS, SPLIT_WORDS, EXCLUDING, INCLUDING, MOVING = (
+    frozenset(_WORDS[name].split()) for name in ("fillers", "split", "excluding", "including", "moving")
+)
+SILENT = FILLERS | SPLIT_WORDS | EXCLUDING | INCLUDING | {"or"}
+MOVES = frozenset(_WORDS["moves"])
+COMPARE_WORDS: Mapping[str, DataMatch] = {
+    word: match for match, words in _WORDS["compare"].items() for word in words
 }
 COMPARISONS = {
-    " ".join(phrase.split()): compare
-    for compare, phrases in _COMPARISON_PHRASES.items()
-    for phrase in phrases.split(",")
+    phrase: () if name == "none" else (name,)
+    for name, phrases in _WORDS["comparisons"].items()
+    for phrase in phrases
 }
+SYNONYMS: Sequence[Sequence[str]] = _WORDS["fields"]["same"]
+VALUE_WORDS: Mapping[str, Sequence[str]] = _WORDS["values"]
+OR, OR_NOT = "or", "or not"
+NUMBER = re.compile(r"[$€£]?(\d+(?:\.\d+)?)(k|m|mm|bn|b|%)?")
+FACTORS = {"k": 10**3, "m": 10**6, "mm": 10**6, "b": 10**9, "bn": 10**9}
+_COMPARE = "|".join(map(re.escape, sorted(COMPARE_WORDS, key=len, reverse=True)))
+FIGURE_FORMS = (
+    re.compile(
+        rf"(?:(?P<field>.+?) )?(?:is |are |of )?(?P<compare>{_COMPARE}) (?P<number>\S+)(?: (?P<after>.+))?"
+    ),
+    re.compile(r"(?:(?P<field>.+?) )?(?P<compare>)(?P<number>\S+?)(?:\+| or more)(?: (?P<after>.+))?"),
+)
+BETWEEN = re.compile(
+    r"(?:(?P<field>.+?) )?(?:is |are )?between (?P<low>\S+) (?:and|to) (?P<high>\S+)(?: (?P<after>.+))?"
+)
+_RUNNING = re.compile(r"(?:vs|with|to|against)(?: the)? last (week|month|quarter)")  # of this one
+UNITS = frozenset(("day", "days", "week", "weeks", "month", "months", "hour", "hours"))  # fmt: skip
 COMPARISON_PILLS: Mapping[tuple[str, ...], str] = {
     (PREVIOUS,): "vs the period before",
     (WEEKDAYS,): "vs the same weekdays",
     (YEAR,): "vs a year ago",
-}
-SYNONYMS: tuple[tuple[str, ...], ...] = (
-    ("spend", "cost", "costs", "spending", "media cost", "media spend", "adv payout", "budget"),
-    ("impressions", "imps", "imp", "impression"),
-    ("revenue", "publisher payout", "earnings", "payout"),
-    ("cpm", "ecpm", "win cpm", "price"),
-    ("ctr", "click rate", "click through rate", "clickthrough rate"),
-    ("bid requests", "requests", "avails", "opportunities", "queries", "available impressions"),
-    ("unique users", "uniques", "users", "reach", "people"),
-    ("viewability", "viewable rate", "in view rate", "viewability rate"),
-    ("fill rate", "fill"),
-    ("bid rate", "bidrate"),
-    ("win rate", "winrate"),
-    ("conversions", "convs", "actions"),
-    ("country", "countries", "geo", "geos", "nation"),
-    ("device type", "device", "devices", "device types", "platform"),
-    ("operating system", "os", "operating systems", "oses"),
-    ("site domain", "domain", "domains", "website", "websites", "site", "sites"),
-    ("site", "sites"),
-    ("app bundle", "app", "apps", "bundle", "bundles"),
-    ("publisher", "publishers", "pub", "pubs"),
-    ("ssp", "ssps", "exchange", "exchanges", "supply source"),
-    ("advertiser", "advertisers", "brand", "brands", "client", "clients"),
-    ("campaign", "campaigns", "campaign id"),
-    ("line item", "line items"),
-    ("creative", "creatives", "ads"),
-    ("deal", "deals", "deal id", "deal ids"),
-    ("seat", "seats", "buyer", "buyers"),
-    ("supply package", "packages", "package", "supply packages"),
-    ("size", "sizes", "ad size", "ad sizes", "requested sizes"),
-    ("region", "regions", "state", "states"),
-    ("city", "cities", "town"),
-    ("postal code", "zip", "zips", "zip code", "postcode"),
-)
-VALUE_WORDS: Mapping[str, tuple[str, ...]] = {
-    "mobile": ("mobile", "phone", "smartphone", "mobile phone"),
-    "phones": ("phone", "mobile", "smartphone"),
-    "desktop": ("desktop", "pc", "personal computer", "computer"),
-    "desktops": ("desktop", "pc", "computer"),
-    "tablets": ("tablet",),
-    "ctv": ("ctv", "connected tv", "tv", "television"),
-    "tv": ("tv", "connected tv", "ctv", "television"),
-    "us": ("us", "united states", "usa"),
-    "usa": ("us", "united states", "usa"),
-    "america": ("us", "united states", "usa"),
-    "states": ("us", "united states"),
-    "uk": ("uk", "gb", "united kingdom"),
-    "britain": ("gb", "united kingdom", "uk"),
-    "german": ("de", "germany"),
 }
 
 
@@ -125,8 +76,9 @@ VALUE_WORDS: Mapping[str, tuple[str, ...]] = {
 class Reading:
     """What a sentence may mean: the parts of a question that it names, the others being as they were.
 
-    `fields` are data fields, `compare` as in a view (None: not named), `score` the likelier the higher;
-    `ignored` are words that mean nothing here.
+    `fields` are data fields, `compare` as in a view (None: not named), `moved` asks for the tab What moved,
+    `score` the likelier the higher; `latest` are the alternatives of the condition named last. `ignored` are
+    words that mean nothing here.
     """
 
     fields: tuple[str, ...] = ()
@@ -135,16 +87,46 @@ class Reading:
     compare: tuple[str, ...] | None = None
     grain: Granularity | None = None
     filters: tuple[Filter, ...] = ()
+    any_of: tuple[tuple[Filter, ...], ...] = ()
+    data_filters: tuple[DataFilter, ...] = ()
+    moved: bool = False
     limit: int | None = None
     score: float = 0.0
+    latest: tuple[Filter, ...] = field(default=(), compare=False)
     pills: tuple[str, ...] = field(default=(), compare=False)
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was understood."""
-        names_something = self.fields or self.split_by or self.days or self.filters or self.grain
-        return not (names_something or self.compare is not None)
+        return replace(self, score=0.0) == Reading()
+
+    def where(self, name: str, code: str, match: Match) -> "Reading":
+        """The reading with this condition; values of one key field and match are one condition."""
+        after = _join(self.filters, name, code, match)
+        latest = next(filter_ for filter_ in after if (filter_.name, filter_.match) == (name, match))
+        return replace(self, filters=after, latest=(latest,))
+
+    def or_where(self, name: str, code: str, match: Match) -> "Reading":
+        """The reading with this alternative to the condition named last."""
+        group = _join(self.latest, name, code, match)
+        others = tuple(filter_ for filter_ in self.filters if filter_ not in self.latest)
+        groups = tuple(other for other in self.any_of if other != self.latest)
+        if len(group) == 1:
+            return replace(self, filters=(*others, *group), any_of=groups, latest=group)
+        return replace(self, filters=others, any_of=(*groups, group), latest=group)
+
+
+def _join(conditions: tuple[Filter, ...], name: str, code: str, match: Match) -> tuple[Filter, ...]:
+    for index, filter_ in enumerate(conditions):
+        if (filter_.name, filter_.match) == (name, match):
+            both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, code)))})
+            return (*conditions[:index], both, *conditions[index + 1 :])
+    return (*conditions, Filter(name=name, value=(code,), match=match))
+
+
+def _is_same(conditions: tuple[Filter, ...], name: str, match: Match) -> bool:
+    return [(filter_.name, filter_.match) for filter_ in conditions] == [(name, match)]
 
 
 @dataclass(frozen=True)
@@ -157,42 +139,75 @@ class Readings:
 
 @dataclass(frozen=True)
 class _Vocabulary:
-    """Phrases in small letters, and what they name: data fields, key fields, days, granularities."""
+    """What phrases in small letters name: data fields, key fields, granularities, days and values."""
 
+    slicer: Slicer
     data: Mapping[str, Sequence[str]]
     keys: Mapping[str, Sequence[str]]
-    days: Mapping[str, tuple[str, str, str]]
     grains: Mapping[str, Granularity]
+    days: DayWords
+    index: ValueIndex
 
-    @property
-    def words(self) -> list[str]:
-        """Every word of every phrase, for typos."""
-        phrases = (*self.data, *self.keys, *self.days, *COMPARISONS, *self.grains)
-        return sorted(
-            {word for phrase in phrases for word in phrase.split()} | SPLIT_WORDS | {"only", "without"}
-        )
+    @cached_property
+    def words(self) -> set[str]:
+        """Every word of every phrase but those of values, for typos."""
+        tables = (self.data, self.keys, COMPARISONS, self.grains, self.days.phrases, COMPARE_WORDS, MOVES)
+        words = {word for table in tables for phrase in table for word in phrase.split()}
+        return words | SILENT | MOVING | UNITS | {*VALUE_WORDS, "last"}
+
+    @cached_property
+    def value_words(self) -> set[str]:
+        return {word for phrase in self.index for word in phrase.split()}
+
+    def values(self, phrase: str) -> list[Meaning]:
+        """The values that a phrase may mean; none of words like `in`, which is also India's code."""
+        texts = () if phrase in SILENT else (phrase, *VALUE_WORDS.get(phrase, ()))
+        return [*dict.fromkeys(meaning for text in texts for meaning in self.index.get(text, ()))]
+
+    def correct(self, word: str) -> str:
+        """The word, or where it is a typo, the one that it is near."""
+        if len(word) < LEAST_TYPO or re.search(r"\d", word) or word in self.words or word in self.value_words:
+            return word
+        near = [
+            other
+            for other in self.words | self.value_words
+            if abs(len(other) - len(word)) < 3 and other[0] in word[:2] and word[0] in other[:2]
+        ]
+        return next(iter(difflib.get_close_matches(word, sorted(near), 1, CLOSE)), word)
 
 
-def read(text: str, slicer: Slicer, today: date, find: Find) -> Readings:
-    """What a sentence may mean about a slicer. `find` looks up values; `today` is in the slicer's zone."""
-    clean = re.sub(r"[?!;:,()\"“”]", " ", text.casefold()).replace("versus", "vs").replace("v. ", "vs ")
-    words = [word.strip(".'’") for word in re.sub(r"\bvs\.", "vs", clean).split() if word.strip(".'’")]
-    if not words:
+def text_key(text: str) -> str:
+    """A text as it is found by: its words in small letters, without the marks between them."""
+    return " ".join(word.casefold() for word in _words(text))
+
+
+def _words(text: str) -> list[str]:
+    clean = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).replace("!=", " not ").replace(" %", "%")
+    clean = re.sub(r"(>=|<=|[<>=≥≤])", r" \1 ", re.sub(r"[?!;:,()\"“”]", " ", clean))
+    return [word for part in clean.split() if (word := part.strip(".'’"))]
+
+
+def read(text: str, slicer: Slicer, today: date, index: ValueIndex, locale: str = "") -> Readings:
+    """What a sentence may mean about a slicer; `today` is in its zone, `locale` that of numbers in pills."""
+    own_words = _words(text)
+    if not own_words:
         return Readings((), "Type a question, like: spend by country last week.")
-    if len(words) > MOST_WORDS or len(text) > MOST_WORDS * 10:
+    if len(own_words) > MOST_WORDS or len(text) > MOST_WORDS * 10:
         return Readings((), f"Too long: {MOST_WORDS} words at most.")
-    vocabulary = _vocabulary(slicer, today)
-    words = _correct(words, vocabulary, find)
-    parser = _Parser(words, vocabulary, _values_in(words, vocabulary, find))
+    vocabulary = _vocabulary(slicer, today, index)
+    words = [{"versus": "vs", "v": "vs"}.get(word.casefold(), word.casefold()) for word in own_words]
+    parser = _Parser([*map(vocabulary.correct, words)], own_words, vocabulary)
     candidates = list(islice(parser.readings(), 200))
     best = sorted({reading: None for reading in candidates if not reading.is_empty}, key=lambda r: -r.score)
     useful = [reading for reading in best if reading.score >= best[0].score - 1.5] if best else []
     if not useful:
-        return Readings((), f"No field, value or period of this slicer is named “{' '.join(words)[:60]}”.")
-    return Readings(tuple(_describe(reading, slicer, today, find) for reading in useful[:MOST_READINGS]))
+        return Readings(
+            (), f"No field, value or period of this slicer is named “{' '.join(own_words)[:60]}”."
+        )
+    return Readings(tuple(_describe(reading, vocabulary, locale) for reading in useful[:MOST_READINGS]))
 
 
-def _vocabulary(slicer: Slicer, today: date) -> _Vocabulary:
+def _vocabulary(slicer: Slicer, today: date, index: ValueIndex) -> _Vocabulary:
     data: dict[str, list[str]] = {}
     keys: dict[str, list[str]] = {}
     for data_field in slicer.data_fields:
@@ -213,7 +228,7 @@ def _vocabulary(slicer: Slicer, today: date) -> _Vocabulary:
         for grain in periods.granularities(slicer)
         for phrase in (f"by {grain}", f"per {grain}", *GRANULARITIES[grain].phrases)
     }
-    return _Vocabulary(data, keys, _days(slicer, today), grains)
+    return _Vocabulary(slicer, data, keys, grains, DayWords(slicer, today), index)
 
 
 def _last_words(names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -238,69 +253,13 @@ def _name(names: dict[str, list[str]], name: str, description: str | None) -> No
                 names[form].append(name)
 
 
-def _days(slicer: Slicer, today: date) -> dict[str, tuple[str, str, str]]:
-    """Phrases of periods: start, end and label."""
-    phrases = {preset.label.casefold(): preset for preset in periods.presets(slicer, today)}
-    other_names = {
-        "wtd": "week to date", "mtd": "month to date", "qtd": "quarter to date", "today": "today so far",
-        "the last week": "last week", "previous week": "last week", "past week": "last 7 days",
-        "the last 7 days": "last 7 days", "past 7 days": "last 7 days", "previous month": "last month",
-        "past month": "last 30 days", "previous quarter": "last quarter", "all time": "all data",
-        "ever": "all data", "the last month": "last month", "this week": "this week",
-    }  # fmt: skip
-    phrases |= {name: phrases[label] for name, label in other_names.items() if label in phrases}
-    return {phrase: (preset.start, preset.end, preset.label) for phrase, preset in phrases.items()}
-
-
-def _correct(words: list[str], vocabulary: _Vocabulary, find: Find) -> list[str]:
-    """The words with typos put right: those that are near a word of the vocabulary, and are in none."""
-    vocabulary_words = {*vocabulary.words, *FILLERS, *EXCLUDING, *INCLUDING, *VALUE_WORDS, "vs", "last"}
-    other_words = [word for word in words if word not in vocabulary_words and not re.search(r"\d", word)]
-    values = find(other_words) if other_words else {}
-    phrases = find(_phrases(words)) if other_words else {}
-    in_values = {word for phrase in phrases for word in phrase.split()} | {*values}
-    new_words = []
-    for word in words:
-        if word in other_words and word not in in_values and len(word) >= LEAST_TYPO:
-            near = difflib.get_close_matches(word, vocabulary.words, 1, CLOSE)
-            word = near[0] if near else word
-        new_words.append(word)
-    return new_words
-
-
-def _phrases(words: Sequence[str]) -> list[str]:
-    """The runs of words that a value may be called, each once."""
-    runs = (
-        " ".join(words[start : start + length])
-        for length in range(1, 4)
-        for start in range(len(words) - length + 1)
-    )
-    return list(dict.fromkeys(run for run in runs if run not in FILLERS and not {run} & SPLIT_WORDS))
-
-
-def _values_in(words: Sequence[str], vocabulary: _Vocabulary, find: Find) -> dict[str, list[Match]]:
-    """The values that runs of these words may mean."""
-    runs = _phrases(words)
-    texts = list(dict.fromkeys([*runs, *(other for run in runs for other in VALUE_WORDS.get(run, ()))]))
-    matches_of = find(
-        [text for text in texts if text not in vocabulary.days and text not in INCLUDING | EXCLUDING]
-    )
-    matches: dict[str, list[Match]] = {}
-    for run in runs:
-        for text in (run, *VALUE_WORDS.get(run, ())):
-            for match in matches_of.get(text, ()):
-                if match not in matches.setdefault(run, []):
-                    matches[run].append(match)
-    return {run: values for run, values in matches.items() if values}
-
-
 @dataclass(frozen=True)
 class _Parser:
-    """All readings of the words: at each place the longest phrases first."""
+    """All readings of the words, in the person's own spelling `own_words`: the longest phrases first."""
 
     words: Sequence[str]
+    own_words: Sequence[str]
     vocabulary: _Vocabulary
-    values: Mapping[str, Sequence[Match]]
 
     def readings(self, index: int = 0, reading: Reading = Reading(), mode: str = "") -> Iterator[Reading]:
         """The readings that go on from the word `index`; `mode` is what the words before it are about."""
@@ -309,87 +268,120 @@ class _Parser:
             return
         for length in range(min(LONGEST_PHRASE, len(self.words) - index), 0, -1):
             phrase = " ".join(self.words[index : index + length])
-            nexts = list(self._meanings(phrase, reading, mode))
+            is_span = self.words[index + length : index + length + 1] and self.words[index + length] in UNITS
+            nexts = [
+                *(() if is_span else self._figures(phrase, reading)),
+                *self._meanings(phrase, reading, mode, index + length),
+            ]
             for after, next_mode in nexts:
                 longer = replace(after, score=after.score + length * length * 0.1)
                 yield from self.readings(index + length, longer, next_mode)
             if nexts:
                 return
-        yield from self.readings(index + 1, *self._after_word(self.words[index], reading, mode))
+        yield from self.readings(index + 1, *self._after_word(index, reading, mode))
 
-    def _after_word(self, word: str, reading: Reading, mode: str) -> tuple[Reading, str]:
+    def _after_word(self, index: int, reading: Reading, mode: str) -> tuple[Reading, str]:
         """The reading after a word that names nothing, and what the next words are about."""
+        word = self.words[index]
         if word in SPLIT_WORDS:
             return reading, "split"
         if word in EXCLUDING:
-            return reading, "exclude"
+            return reading, OR_NOT if mode == OR else "exclude"
+        if word == OR and mode != "exclude" and reading.latest:
+            return reading, OR
         if word in INCLUDING:
-            return reading, "exclude" if mode == "exclude" else "include"
-        if word.isdigit() and mode == "split":
-            return replace(reading, limit=int(word)), mode
-        if word in FILLERS or word == "vs":
+            return reading, mode if mode in ("exclude", OR, OR_NOT) else "include"
+        if self.words[index - 1 : index] == ["top"] and (word.isdigit() or word in NUMBERS[1:]):
+            return replace(reading, limit=int(word) if word.isdigit() else NUMBERS.index(word)), mode
+        if word in FILLERS or word == OR or (reading.moved and word in MOVING):
             return reading, mode
-        return replace(reading, score=reading.score - 1.0, ignored=(*reading.ignored, word)), mode
+        if word in MOVING:
+            return replace(reading, moved=True), mode
+        return replace(
+            reading, score=reading.score - 1.0, ignored=(*reading.ignored, self.own_words[index])
+        ), mode
 
-    def _meanings(self, phrase: str, reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
-        """Each meaning of a phrase: the reading with it, and what the next words are about."""
-        keys = self.vocabulary.keys.get(phrase, ())
-        if phrase in COMPARISONS:
-            yield replace(reading, compare=COMPARISONS[phrase], score=reading.score + 1), ""
-        elif (days := _days_in(phrase, self.vocabulary)) is not None and reading.days is None:
-            yield replace(reading, days=days, score=reading.score + 1), ""
-        elif phrase in self.vocabulary.grains:
-            yield replace(reading, grain=self.vocabulary.grains[phrase], score=reading.score + 1), ""
+    def _figures(self, phrase: str, reading: Reading) -> Iterator[tuple[Reading, str]]:
+        """The readings with a filter by a metric: `at least 10000 impressions`, `ctr below 0.2`."""
+        limits: tuple[tuple[DataMatch, str], ...] = ()
+        if between := BETWEEN.fullmatch(phrase):
+            limits, match = ((">=", between["low"]), ("<=", between["high"])), between
+        elif form := next(filter(None, (form.fullmatch(phrase) for form in FIGURE_FORMS)), None):
+            limits, match = ((COMPARE_WORDS[form["compare"] or "min"], form["number"]),), form
+        numbers_in = [NUMBER.fullmatch(text) for _, text in limits]
+        if not limits or not all(numbers_in):
+            return
+        names = [name for name in (match["field"], match["after"]) if name]
+        fields = self.vocabulary.data.get(names[0], ()) if names else reading.fields[-1:]
+        for name in fields if len(names) < 2 else ():
+            filters_by_figures = (
+                DataFilter(name=name, match=compare, value=float(number[1]) * FACTORS.get(number[2], 1))
+                for (compare, _), number in zip(limits, numbers_in, strict=True)
+                if number
+            )
+            more = (*reading.data_filters, *filters_by_figures)
+            yield replace(reading, data_filters=more, latest=(), score=reading.score + 1), ""
+
+    def _meanings(
+        self, phrase: str, reading: Reading, mode: str, after: int
+    ) -> Iterator[tuple[Reading, str]]:
+        """Each meaning of a phrase: the reading with it, and what the words from `after` on are about."""
+        vocabulary, score = self.vocabulary, reading.score + 1
+        keys = vocabulary.keys.get(phrase, ())
+        running = _RUNNING.fullmatch(phrase)
+        if running and reading.days and reading.days[0] == f"-0{running[1][0]}_first":
+            yield replace(reading, compare=(PREVIOUS,), score=score), ""
+        elif phrase in COMPARISONS:
+            yield replace(reading, compare=COMPARISONS[phrase], score=score), ""
+        elif phrase in MOVES:
+            yield replace(reading, moved=True, score=score), mode
+        elif reading.days is None and (days := vocabulary.days.read(phrase)) is not None:
+            yield replace(reading, days=days, score=score), ""
+        elif phrase in vocabulary.grains:
+            yield replace(reading, grain=vocabulary.grains[phrase], score=score), ""
         elif keys and mode == "split":
-            yield from self._splits(keys, reading, mode)
+            yield from self._splits(keys, reading, mode, after)
         else:
-            yield from self._splits(keys, reading, mode)
-            for name in self.vocabulary.data.get(phrase, ()):
+            yield from self._splits(keys, reading, mode, after)
+            for name in vocabulary.data.get(phrase, ()):
                 if name not in reading.fields:
-                    yield replace(reading, fields=(*reading.fields, name), score=reading.score + 1), ""
-            for name, code, _ in self.values.get(phrase, ()):
-                match = "not equals" if mode == "exclude" else "equals"
-                weight = 1.0 if mode in ("include", "exclude") else 0.8
-                filters = _with(reading.filters, name, code, match)
-                yield replace(reading, filters=filters, score=reading.score + weight), mode
+                    yield replace(reading, fields=(*reading.fields, name), score=score), ""
+            is_negative, is_or = mode in ("exclude", OR_NOT), mode in (OR, OR_NOT)
+            match: Match = "not equals" if is_negative else "equals"
+            for name, code, _ in vocabulary.values(phrase):
+                if phrase.isdigit() and mode != "include" and name not in self._fields_before(after - 1):
+                    continue  # a number, not a value
+                likelier = replace(reading, score=reading.score + (1.0 if mode else 0.8))
+                if not is_or:
+                    yield likelier.where(name, code, match), mode
+                elif vocabulary.slicer.knows("any_of") or _is_same(reading.latest, name, match):
+                    yield likelier.or_where(name, code, match), ""
 
-    def _splits(self, keys: Sequence[str], reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
+    def _fields_before(self, index: int) -> set[str]:
+        """The key fields that the words before that index name."""
+        runs = (" ".join(self.words[max(index - length, 0) : index]) for length in (1, 2, 3))
+        return {name for run in runs for name in self.vocabulary.keys.get(run, ())}
+
+    def _splits(
+        self, keys: Sequence[str], reading: Reading, mode: str, after: int
+    ) -> Iterator[tuple[Reading, str]]:
         """The readings with a split by one of these key fields; or as it is, where its value comes next."""
-        fields_with_values = {name for matches in self.values.values() for name, _, _ in matches}
+        rest = [word for word in self.words[after:] if word not in FILLERS | EXCLUDING]
+        runs = (" ".join(rest[:length]) for length in range(1, LONGEST_PHRASE))
+        with_values = {name for run in runs for name, _, _ in self.vocabulary.values(run)} if keys else set()
         for name in keys:
-            if mode in ("include", "exclude") and name in fields_with_values:
-                yield replace(reading, score=reading.score + 0.5), mode  # "where country is Germany"
+            if mode != "split" and name in with_values:
+                next_mode = mode if mode in ("exclude", OR, OR_NOT) else "include"
+                yield replace(reading, score=reading.score + 0.5), next_mode  # "where country is Germany"
             elif name not in reading.split_by and len(reading.split_by) < MOST_SPLITS and mode != "exclude":
                 score = reading.score + (1.0 if mode == "split" else 0.6)
                 yield replace(reading, split_by=(*reading.split_by, name), score=score), "split"
 
 
-def _with(filters: Sequence[Filter], name: str, code: str, match: str) -> tuple[Filter, ...]:
-    for index, filter_ in enumerate(filters):
-        if (filter_.name, filter_.match) == (name, match):
-            both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, code)))})
-            return (*filters[:index], both, *filters[index + 1 :])
-    return (*filters, Filter(name=name, value=(code,), match=match))
-
-
-def _days_in(phrase: str, vocabulary: _Vocabulary) -> tuple[str, str] | None:
-    """The days of a phrase: a preset, so many days, weeks or months back, a date, or two."""
-    if phrase in vocabulary.days:
-        return vocabulary.days[phrase][:2]
-    if back := re.fullmatch(r"(?:the )?(?:last|past|previous) (\d{1,3}) (day|week|month)s?", phrase):
-        count, unit = int(back[1]), back[2][0]
-        if count == 0:
-            return None
-        return (f"-{count}d", "yesterday") if unit == "d" else (f"-{count}{unit}_first", f"-1{unit}_last")
-    dates = re.findall(r"\d{4}-\d{2}-\d{2}", phrase)
-    if dates and re.fullmatch(r"\d{4}-\d{2}-\d{2}(?: (?:to|until|-|–) \d{4}-\d{2}-\d{2})?", phrase):
-        return dates[0], dates[-1]
-    return None
-
-
-def _describe(reading: Reading, slicer: Slicer, today: date, find: Find) -> Reading:
+def _describe(reading: Reading, vocabulary: _Vocabulary, locale: str) -> Reading:
     """The reading with the pills that it would set, in the order of the screen."""
     pills, comparisons = [], {**COMPARISON_PILLS}
+    slicer, today = vocabulary.slicer, vocabulary.days.today
     if reading.days is not None:
         preset = periods.preset_of(slicer, *reading.days, today)
         days = named_days.resolve(*reading.days, today, slicer)
@@ -398,18 +390,16 @@ def _describe(reading: Reading, slicer: Slicer, today: date, find: Find) -> Read
         comparisons[(PREVIOUS,)] = f"vs {part[0].lower()}{part[1:]}"
     if reading.compare is not None:
         pills.append(comparisons.get(reading.compare, "not compared"))
+    labels: dict[str, dict[str, str]] = {}
+    for name, code, label in (meaning for meanings in vocabulary.index.values() for meaning in meanings):
+        labels.setdefault(name, {})[code] = label
     for filter_ in reading.filters:
-        key = slicer.key_field(filter_.name)
-        verb = "is" if filter_.match == "equals" else "is not"
-        matches_of = find(filter_.value)
-        labels = [_label(matches_of.get(code, ()), filter_.name, code) for code in filter_.value]
-        pills.append(f"{key.description or key.name} {verb} {', '.join(labels)}")
+        pills.append(filters.sentence(filter_, slicer, labels.get(filter_.name), len(filter_.value)))
+    pills += [filters.group_sentence(group, slicer, labels, None) for group in reading.any_of]
+    pills += [filters.figure_sentence(each, slicer, Numbers.of(locale)) for each in reading.data_filters]
     pills += [numbers.title(slicer.data_field(name)) for name in reading.fields]
     pills += [f"by {slicer.key_field(name).description or name}" for name in reading.split_by]
     pills += [f"per {reading.grain}"] if reading.grain else []
     pills += [f"top {reading.limit}"] if reading.limit else []
+    pills += ["What moved"] if reading.moved else []
     return replace(reading, pills=tuple(pills))
-
-
-def _label(matches: Iterable[Match], name: str, code: str) -> str:
-    return next((label for key, other, label in matches if (key, other) == (name, code) and label), code)

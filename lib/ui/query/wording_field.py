@@ -3,23 +3,23 @@
 A click asks one of them, Enter the first.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from lib.figures.query import ask, card, filters, values
-from lib.figures.query.state import MOST_ROWS, PageState
-from lib.reporting.models import AudienceQuery
+from lib.figures.query.periods import PREVIOUS
+from lib.figures.query.state import MOST_DATA_FILTERS, MOST_ROWS, PageState
+from lib.reporting.models import MOST_GROUPS, AudienceQuery
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.ui.kit import amount_field, page_scripts, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import history, wording
-from lib.ui.query.wording import Find, Match, Reading, Readings
+from lib.ui.query.wording import Meaning, Reading, Readings, ValueIndex, text_key
 
 FIELD, TEXT, READING = "wording", "wording_text", "wording_reading"
-MOST_FIELDS = 14
+MOST_FIELDS = 24
 
 
 def draw(context: PageContext) -> None:
@@ -50,23 +50,19 @@ def _draw_readings(context: PageContext, readings: Readings) -> None:
 
 def _read(context: PageContext, text: str) -> Readings:
     query = history.current(context).query
-    return wording.read(text, context.slicer, ask.today(context, query), finder(context, query))
+    today, index = ask.today(context, query), value_index(context, query)
+    return wording.read(text, context.slicer, today, index, context.locale or "")
 
 
-def finder(context: PageContext, query: AudienceQuery) -> Find:
-    """Finds values among the most frequent ones of the slicer's key fields, as pickers list them."""
-    index: dict[str, list[Match]] = {}
+def value_index(context: PageContext, query: AudienceQuery) -> ValueIndex:
+    """The most frequent values of the slicer's key fields, as pickers list them, by code and description."""
+    index: dict[str, list[Meaning]] = {}
     names = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
     for name in sorted(names, key=card.usefulness)[:MOST_FIELDS]:
         for code, label in values.value_options(context, query, name).descriptions.items():
-            for text in dict.fromkeys((code.casefold(), label.casefold())):
-                if text:
-                    index.setdefault(text, []).append((name, code, label))
-
-    def find(texts: Sequence[str]) -> Mapping[str, Sequence[Match]]:
-        return {text: index[text.casefold()] for text in texts if text.casefold() in index}
-
-    return find
+            for text in {text_key(code), text_key(label)} - {""}:
+                index.setdefault(text, []).append((name, code, label))
+    return index
 
 
 def under(page_state: PageState, reading: Reading) -> PageState:
@@ -74,6 +70,10 @@ def under(page_state: PageState, reading: Reading) -> PageState:
     query, view = page_state.query, page_state.view
     for filter_ in reading.filters:
         query = filters.gather(query, filter_.name, filter_.value, filter_.match)
+    groups = (*query.any_of, *reading.any_of)
+    query = query.model_copy(update={"any_of": tuple(dict.fromkeys(groups))[:MOST_GROUPS]})
+    data_filters = tuple(dict.fromkeys((*view.data_filters, *reading.data_filters)))[:MOST_DATA_FILTERS]
+    view = replace(view, data_filters=data_filters)
     if reading.days is not None:
         start, end = reading.days
         query = query.model_copy(update={"start_date": start, "end_date": end})
@@ -90,6 +90,9 @@ def under(page_state: PageState, reading: Reading) -> PageState:
         view = replace(view, compare=reading.compare, also=also)
     if reading.grain is not None:
         view = replace(view, grain=reading.grain)
+    if reading.moved:
+        # What moved is a comparison: without days to compare with there would be nothing in that tab.
+        view = replace(view, tab="moved", compare=view.compare or (PREVIOUS,))
     if reading.limit:
         view = replace(view, rows=min(reading.limit, MOST_ROWS))
     return replace(page_state, query=query, view=view)

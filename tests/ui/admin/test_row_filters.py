@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import boards
 import pytest
 from conftest import COUNTRIES, DEFINITION, small_rows
 from opening import opened
@@ -61,13 +62,19 @@ def expanders(desk: AppTest) -> list[str]:
     return [one.label.replace("\\", "") for one in desk.expander]
 
 
-def fill(desk: AppTest, field: str, match: str, *values: str, whose: str = "viewer") -> AppTest:
-    """Add a filter by the form."""
+def fill(desk: AppTest, field: str, *texts: str, match: str = "contains", whose: str = "viewer") -> AppTest:
+    """Add a filter by texts in the editor."""
     desk.selectbox(key=key("field", whose)).set_value(field)
-    desk.selectbox(key=key("match", whose)).set_value(match)
-    clean(desk.run())
-    desk.multiselect(key=key("values", whose)).set_value(list(values))
-    return clean(desk.button(key=key("add", whose)).click().run())
+    clean(desk.run()).button_group(key=key("way", whose)).set_value("Text").run()
+    desk.selectbox(key=key("draft_match", whose)).set_value(match)
+    desk.text_area(key=key("draft_texts", whose)).set_value("\n".join(texts))
+    return clean(desk.button(key=key("draft_done", whose)).click().run())
+
+
+def pick(desk: AppTest, field: str, *values: str, whose: str = "viewer") -> AppTest:
+    """Keep values in the editor's list."""
+    desk.selectbox(key=key("field", whose)).set_value(field).run()
+    return clean(boards.click(desk, key("board", whose), *(["add", [[field, value]]] for value in values)))
 
 
 def grants(access: Access, name: str = "viewer") -> tuple[Grant, ...]:
@@ -79,8 +86,10 @@ def test_a_filter_is_added_and_saved(access: Access) -> None:
     """A filter shows at once beside its slicer, and holds once it is saved; it can be removed again."""
     desk = drawer()
     assert expanders(desk) == [f"{PLACE}: all rows"]
-    desk.checkbox(key=key("any_case")).set_value(True)
-    fill(desk, "geo.country", "not contains", "us", "de")
+    desk.selectbox(key=key("field")).set_value("geo.country").run()
+    desk.button_group(key=key("way")).set_value("Text").run()
+    desk.checkbox(key=key("draft_any_case")).set_value(True)
+    fill(desk, "geo.country", "us", "de", match="not contains")
     assert expanders(desk) == [f"{PLACE}: Country doesn't contain us, de, in any case"]
     assert grants(access) == (Grant("demo", "delivery"),)
     clean(desk.button(key="person_save").click().run())
@@ -92,11 +101,13 @@ def test_a_filter_is_added_and_saved(access: Access) -> None:
     assert grants(access) == (Grant("demo", "delivery"),)
 
 
-def test_values_are_offered_with_their_descriptions(access: Access) -> None:
-    """The values of the key field are there to choose from, by description and code."""
+def test_values_are_offered_with_their_figures(access: Access) -> None:
+    """The values of the key field are there to click on, by description, with the figures of all days."""
     desk = drawer()
     desk.selectbox(key=key("field")).set_value("geo.country").run()
-    assert "United States · US" in desk.multiselect(key=key("values")).options
+    rows = small_rows(0).to_pandas()
+    offered = {row["cells"][0]["text"]: row["cells"][1]["text"] for row in boards.drawn(desk)[0]["rows"]}
+    assert offered["United States"] == f"{rows[rows['geo.country'] == 'US']['imps'].sum():,.0f}"
 
 
 def test_seats_of_deals_are_offered_as_a_filter(access: Access) -> None:
@@ -139,7 +150,7 @@ def test_a_new_person_with_filters(access: Access) -> None:
     desk.text_input(key="person_password").set_value("a long password")
     desk.multiselect(key="person_grants_new").set_value([PLACE])
     clean(desk.run())
-    fill(desk, "geo.country", "equals", "US", whose="new")
+    pick(desk, "geo.country", "US", whose="new")
     clean(desk.button(key="person_add_sure").click().run())
     assert grants(access, "bea") == (Grant("demo", "delivery", (US,)),)
 
@@ -160,7 +171,7 @@ def test_a_token_with_filters(access: Access) -> None:
     desk.multiselect(key="token_opens").set_value([PLACE])
     desk.session_state[key("open", "token")] = True
     clean(desk.run())
-    fill(desk, "campaign_id", "equals", "3", "7", whose="token")
+    pick(desk, "campaign_id", "3", "7", whose="token")
     clean(desk.button(key="token_make").click().run())
     (token,) = access.store.everything("viewer")
     assert token.grants == (Grant("demo", "delivery", (CAMPAIGNS,)),)

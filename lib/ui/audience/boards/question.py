@@ -1,25 +1,24 @@
 """The days, comparison and filters of a board, which stand in place of those of its views."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from lib.figures.query import board_params, filters, periods
 from lib.figures.query.board_params import OWN_PARAM
-from lib.reporting import links, named_days
-from lib.reporting.links import join_texts, split_texts
+from lib.reporting import named_days
+from lib.reporting.links import split_texts
 from lib.reporting.models import AudienceQuery
-from lib.slicers.models import KeyField, Slicer
+from lib.slicers import dates
+from lib.slicers.models import Slicer
 from lib.ui.kit import slicer_info
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
-from lib.ui.query import dates_picker, filter_form
+from lib.ui.query import bar, dates_picker, filter_pills
+from lib.ui.query.filter_editor import FilterTarget
 from lib.views import Board
-from lib.wire.filters import BY_CODE, Filter
 
 Params = Mapping[str, str]
 Pair = tuple[str, str]
@@ -66,28 +65,20 @@ def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
     params = of_board(board)
     _draw_days(context, board, params)
     _draw_comparison(board, params)
+    targets = [
+        _target(context, board, pair, slicer, {name for before in slicers[:index] for name in _keys(before)})
+        for index, (pair, slicer) in enumerate(zip(pairs, slicers, strict=True))
+    ]
+    popover_key = f"board_filter_{board.id}"
     with st.popover(
-        "Filter", icon=":material/add:", key=f"board_filter_{board.id}", on_change="rerun", type="tertiary",
+        "Filter", icon=":material/add:", key=popover_key, on_change="rerun", type="tertiary",
         disabled=not pairs,
     ) as menu:  # fmt: skip
         if menu.open:
-            _draw_filter_form(context, board, params, pairs, slicers)
-    for name in filter(links.FILTER.fullmatch, params):
-        st.button(
-            f"{plain(sentence(name, params[name], slicers))} ✕", key=f"board_without_{board.id}_{name}",
-            help="Remove this filter", on_click=_remove, args=(board, name),
-        )  # fmt: skip
-
-
-def sentence(name: str, text: str, slicers: Sequence[Slicer]) -> str:
-    """A filter of a board in words."""
-    match = links.FILTER.fullmatch(name)
-    if match is None:
-        return name
-    _, code, *_, key = match.groups()
-    nameless = Slicer(key_fields=(KeyField(name=key),))
-    slicer = next((slicer for slicer in slicers if key in _keys(slicer)), nameless)
-    return filters.sentence(Filter(name=key, value=split_texts(text), match=BY_CODE[code]), slicer)
+            _draw_addition(popover_key, targets)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=bar.PILLS):
+        for index, target in enumerate(targets):
+            filter_pills.draw_pills(target, f"{popover_key}_{index}")
 
 
 def days_text(params: Params, slicer: Slicer) -> str:
@@ -166,43 +157,43 @@ def _ask_comparison(board: Board, key: str) -> None:
     change(board, others | ({"compare": kind} if kind else {}))
 
 
-def _draw_filter_form(
-    context: PageContext, board: Board, params: Params, pairs: Sequence[Pair], slicers: Sequence[Slicer]
-) -> None:
-    """The fields that all slicers of the board have come first; a filter applies where its field is."""
-    counts = Counter(name for slicer in slicers for name in _keys(slicer))
-    owners = {
-        name: (pair, slicer)
-        for pair, slicer in reversed([*zip(pairs, slicers, strict=True)])
-        for name in _keys(slicer)
-    }
+def _draw_addition(key: str, targets: Sequence[FilterTarget]) -> None:
+    """Draw the editor of a new filter. The fields that all slicers of the board have come first; a filter
+    applies where its field is."""
+    counts = Counter(name for target in targets for name in _keys(target.context.slicer))
+    owners = {name: target for target in reversed(targets) for name in _keys(target.context.slicer)}
     labels = {}
     for name, count in counts.most_common():
-        some = "" if count == len(slicers) else f" ({count} of {len(slicers)} slicers)"
-        labels[name] = filters.field(name, owners[name][1]) + some
-
-    def values_of(name: str) -> Mapping[str, str]:
-        (project, slicer_name), slicer = owners[name]
-        own_context = replace(context, project=project, slicer_name=slicer_name, slicer=slicer)
-        names = {"project_name": project, "slicer_name": slicer_name}
-        return filter_form.frequent_values(own_context, _query(params).model_copy(update=names), name)
-
-    filter_form.draw_filter_form(f"board_filter_{board.id}", labels, values_of, partial(_add, board))
+        some = "" if count == len(targets) else f" ({count} of {len(targets)} slicers)"
+        labels[name] = filters.field(name, owners[name].context.slicer) + some
+    filter_pills.draw_addition(owners.get, key, labels, key)
 
 
-def _add(board: Board, filter_: Filter) -> None:
-    """Add a filter to the board; its values join those of one of the same kind. A callback."""
-    params = of_board(board)
-    new_params = links.to_params(_query(params).model_copy(update={"filters": (filter_,)}))
-    for name in filter(links.FILTER.fullmatch, new_params):
-        before = split_texts(params[name]) if name in params else ()
-        params = params | {name: join_texts(dict.fromkeys((*before, *filter_.value)))}
-    st.session_state[f"board_filter_{board.id}"] = False
-    change(board, params)
+def _target(
+    context: PageContext, board: Board, pair: Pair, slicer: Slicer, names_before: Set[str]
+) -> FilterTarget:
+    """The filters of a board on the key fields of a slicer, but for those of the slicers before it."""
+    own = replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
+    names = {*_keys(slicer)} - names_before
 
+    def read() -> AudienceQuery:
+        params = of_board(board)
+        own_filters = (filter_ for filter_ in board_params.filters_of(params) if filter_.name in names)
+        query = AudienceQuery(
+            project_name=pair[0], slicer_name=pair[1], start_date="-7d", end_date="yesterday",
+            filters=tuple(own_filters),
+        )  # fmt: skip
+        start, end = dates.default_days(slicer, named_days.today(query, slicer))
+        days = {"start_date": params.get("start", start), "end_date": params.get("end", end)}
+        return query.model_copy(update=days)
 
-def _remove(board: Board, name: str) -> None:
-    change(board, {other: text for other, text in of_board(board).items() if other != name})
+    def write(query: AudienceQuery) -> None:
+        params = of_board(board)
+        others = [filter_ for filter_ in board_params.filters_of(params) if filter_.name not in names]
+        change(board, board_params.with_filters(params, (*others, *query.filters)))
+        st.rerun()
+
+    return FilterTarget(own, read, write)
 
 
 def _slicer(context: PageContext, pair: Pair) -> Slicer:
