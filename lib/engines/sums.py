@@ -110,17 +110,18 @@ class Sums:
 
     def check_finite(self, slicer: str) -> None:
         """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""
-        for aggregate in (self.rows, self.total):
-            for atom in filter(is_additive, aggregate.estimate):
-                with np.errstate(all="ignore"):
-                    is_finite = np.isfinite(aggregate.estimate[atom].sum())
-                if not is_finite:
-                    name = atom.partition(":")[2] or atom
-                    raise Misconfigured(
-                        f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds "
-                        "damaged files; if there are none, the rows have numbers that are too large to add "
-                        "up: import them again without these"
-                    )
+        aggregates = (self.rows.estimate, self.total.estimate)
+        with np.errstate(all="ignore"):
+            totals = {
+                atom: sum(e[atom].sum() for e in aggregates) for atom in filter(is_additive, aggregates[0])
+            }
+        for atom in (atom for atom, total in totals.items() if not np.isfinite(total)):
+            name = atom.partition(":")[2] or atom
+            raise Misconfigured(
+                f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds "
+                "damaged files; if there are none, the rows have numbers that are too large to add "
+                "up: import them again without these"
+            )
 
 
 class Engine(Protocol):

@@ -68,6 +68,8 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = column.cast(pa.float64(), safe=False)
+        if pa.types.is_integer(kind) or pc.all(pc.is_finite(values)).as_py() is not False:
+            return Cells(values)
         return _finite(pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values))
     if pa.types.is_boolean(kind):
         return Cells(column.cast(pa.uint8()).cast(pa.float64()))
@@ -124,6 +126,8 @@ def present(column: pa.Array, missing: Missing = None) -> pa.Array:
 
 def too_long(values: pa.Array) -> Flags | None:
     """Where a text, or one of a list of them, is longer than `LONGEST_VALUE`; None where none is."""
+    if pa.types.is_dictionary(values.type):
+        return None if too_long(values.dictionary) is None else too_long(text(values))
     is_list = pa.types.is_list(values.type)
     texts = values.flatten() if is_list else values
     if not pa.types.is_string(texts.type):
@@ -155,9 +159,19 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
+def dictionary_text(column: pa.Array, missing: Missing) -> pa.Array:
+    """The text of any cells, null where they say that there is no value; of a dictionary still in one."""
+    if not pa.types.is_dictionary(column.type):
+        return without_missing(text(column), missing)
+    values, codes = without_missing(text(column.dictionary), missing), column.indices
+    if values.null_count:
+        codes = pc.if_else(values.is_valid().take(codes), codes, pa.scalar(None, codes.type))
+    return pa.DictionaryArray.from_arrays(codes, values.fill_null(""))
+
+
 def words_like(texts: pa.Array, pattern: str) -> list[str]:
-    """The different texts that match a pattern as a whole, in any case."""
-    different = texts.unique()
+    """The different texts that match a pattern as a whole, in any case; of a dictionary maybe more."""
+    different = texts.dictionary if pa.types.is_dictionary(texts.type) else texts.unique()
     words: list[str] = different.filter(
         pc.match_substring_regex(different, f"(?i)^(?:{pattern})$")
     ).to_pylist()

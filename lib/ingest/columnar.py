@@ -13,10 +13,12 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from lib.ingest.cells import one_array, plain_columns, plain_table
-from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, check_width
+from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Refuse, check_width
 from lib.wire.errors import ImportRefused
 
-_BATCH_ROWS = 1 << 15
+_BATCH_ROWS, _MOST_ROWS = 1 << 15, 1 << 18
+_BATCH_CELLS, _BATCH_BYTES = 1 << 21, 1 << 25
+_REPEATED = 8  # bytes a value: what a column of texts takes at most where most of its values come again
 _BUFFER = 1 << 20
 _TITLES = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC"}
 
@@ -38,13 +40,18 @@ class ColumnarFile:
             self.description = f"{_TITLES[file.format]},{rows} {len(self.columns)} columns"
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if selection is None or name in selection]
         with self._open() as content:
             first, last_bytes = 1, 0
-            for batch in content.batches(self._needed_columns(names)):
+            texts = [name for name, kind in kinds.items() if kind == "text"]
+            for batch in content.batches(self._needed_columns(names), texts):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
@@ -78,21 +85,47 @@ class ColumnarFile:
 
 
 class _Content(NamedTuple):
-    """An open file: its columns, its rows (None: not known before they are read), and these in batches."""
+    """An open file: its columns, its rows (None: not known before they are read), and these in batches.
+
+    `batches` are of some columns (None: all); those that are texts may come dictionary-encoded.
+    """
 
     schema: pa.Schema
     rows: int | None
-    batches: Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+    batches: Callable[[list[str] | None, Names], Iterator[pa.RecordBatch]]
 
 
 def _parquet(content: BinaryIO) -> _Content:
     # By default INT96 becomes nanoseconds, which end in 2262: the year 9999 would come back as 1816.
-    file = pq.ParquetFile(content, buffer_size=_BUFFER, pre_buffer=False, coerce_int96_timestamp_unit="us")
+    options = {"buffer_size": _BUFFER, "pre_buffer": False, "coerce_int96_timestamp_unit": "us"}
+    file = pq.ParquetFile(content, **options)
 
-    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
-        return cast(Iterator[pa.RecordBatch], file.iter_batches(_BATCH_ROWS, columns=names))
+    def batches(names: list[str] | None, texts: Names) -> Iterator[pa.RecordBatch]:
+        dictionaries, others = _with_dictionaries(file, texts)
+        reader = pq.ParquetFile(content, metadata=file.metadata, read_dictionary=dictionaries, **options)
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        width = max((group.total_byte_size / max(1, group.num_rows) for group in groups), default=0)
+        most = min(_BATCH_CELLS / (1 + file.metadata.num_columns), _BATCH_BYTES / (1 + width), _MOST_ROWS)
+        # what values take that are read from a dictionary one by one is not known
+        rows = _BATCH_ROWS if others else max(_BATCH_ROWS, int(most))
+        return cast(Iterator[pa.RecordBatch], reader.iter_batches(rows, columns=names))
 
     return _Content(file.schema_arrow, file.metadata.num_rows, batches)
+
+
+def _with_dictionaries(file: pq.ParquetFile, texts: Names) -> tuple[list[str], list[str]]:
+    """Which of these columns have a dictionary of few different values, and which others have one."""
+    schema, metadata = file.schema_arrow, file.metadata
+    dictionaries, others = list[str](), list[str]()
+    for place, column in enumerate(file.schema):
+        chunks = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+        if column.physical_type != "BYTE_ARRAY" or not any(chunk.has_dictionary_page for chunk in chunks):
+            continue
+        is_text = schema.names.count(column.path) == 1 and pa.types.is_string(schema.field(column.path).type)
+        is_small = sum(chunk.total_uncompressed_size for chunk in chunks) <= _REPEATED * metadata.num_rows
+        is_repeated = column.path in texts and is_text and is_small
+        (dictionaries if is_repeated else others).append(column.path)
+    return dictionaries, others
 
 
 def _arrow(content: BinaryIO) -> _Content:
@@ -100,7 +133,7 @@ def _arrow(content: BinaryIO) -> _Content:
     content.seek(0)
     file = pa.ipc.open_file(content) if is_file else pa.ipc.open_stream(content)
 
-    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(names: list[str] | None, _: Names) -> Iterator[pa.RecordBatch]:
         every = map(file.get_batch, range(file.num_record_batches)) if is_file else iter(file)
         for batch in every:
             yield from _slices(pa.Table.from_batches([batch]).select(names or batch.schema.names))
@@ -111,7 +144,7 @@ def _arrow(content: BinaryIO) -> _Content:
 def _orc(content: BinaryIO) -> _Content:
     file = orc.ORCFile(content)
 
-    def batches(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(names: list[str] | None, _: Names) -> Iterator[pa.RecordBatch]:
         for stripe in range(file.nstripes):
             yield from _slices(pa.Table.from_batches([file.read_stripe(stripe, columns=names)]))
 

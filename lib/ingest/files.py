@@ -6,10 +6,11 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -137,6 +138,12 @@ class Reject(NamedTuple):
 Refuse = Callable[[Reject], None]
 
 
+Kind = Literal["number", "text"]
+Kinds = Mapping[str, Kind]
+"""The columns of which nothing but numbers, or nothing but texts, is made."""
+ANY: Kinds = MappingProxyType({})
+
+
 class Reader(Protocol):
     """Reads a file of one format.
 
@@ -158,12 +165,16 @@ class Reader(Protocol):
         ...
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
 
-        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
-        write it.
+        A column of numbers may come as float64 where each of its cells in a batch is a number as computers
+        write it, a column of texts dictionary-encoded.
         """
         ...
 

@@ -15,7 +15,7 @@ from lib.ingest.columnar import ColumnarFile
 from lib.ingest.files import COLUMNAR, Format, Progress, RawRows, Reader, Refuse, Reject, data_file
 from lib.ingest.json_rows import Ndjson
 from lib.ingest.markup import MarkupFile
-from lib.ingest.normalize import Normalizer, number_columns
+from lib.ingest.normalize import Normalizer, column_kinds
 from lib.ingest.overlap import KnownKeys
 from lib.ingest.records import UTF_8, find_encoding, recognize_encoding
 from lib.ingest.rejects import Ending, Rejects
@@ -125,7 +125,7 @@ def import_files(
         def write(reader: Reader, table: pa.Table) -> int:
             if known_keys:
                 known_keys.begin(reader.file)
-            flags = known_keys.flags(table) if known_keys else None
+            flags = known_keys.flags(table.cast(job.definition.schema())) if known_keys else None
             if flags is not None and overlap == "skip" and flags.any():
                 table = table.filter(pa.array(~flags))
             writer.write(table)
@@ -177,7 +177,10 @@ def preview(
             break
     ending.close()
     rejects.take_notes(normalizer.missing_words, normalizer.clock_notes)
-    return pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, rows), read
+    schema = definition.schema()
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)]).slice(
+        0, rows
+    ), read
 
 
 def fits(reader: Reader, definition: Definition) -> bool:
@@ -238,7 +241,7 @@ def _rows(
         rejects.add(reader.file.name, reject)
 
     def read(refuse: Refuse) -> Iterator[RawRows]:
-        return reader.rows(definition.source_columns(), refuse, progress, number_columns(definition))
+        return reader.rows(definition.source_columns(), refuse, progress, column_kinds(definition))
 
     ending = Ending(refuse)
     with closing(read_ahead(read, refuse)) as batches:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from lib.ingest.cells import value_column
 from lib.ingest.column_names import sounds_like_time
-from lib.ingest.files import DataFile, Names, Progress, RawRows, Refuse, Reject, check_width
+from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Refuse, Reject, check_width
 from lib.ingest.layout import are_types, is_value
 from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
 from lib.ingest.rejects import WRONG_WIDTH
@@ -48,7 +48,11 @@ class Ndjson:
         self.names: dict[str, None] = {}
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from lib.ingest import cells
 from lib.ingest.cells import Cells, NotPlain, words_like
 from lib.ingest.clock_changes import doubled_hours, local_times
-from lib.ingest.files import RawRows, Refuse
+from lib.ingest.files import Kind, Kinds, RawRows, Refuse
 from lib.ingest.layout import ALL, is_total
 from lib.ingest.layout import TOTAL as TOTAL_WORDS
 from lib.ingest.numbers import marks_of
@@ -66,7 +66,7 @@ class Normalizer:
     def rows(self, raw: RawRows, refuse: Refuse) -> tuple[pa.Table, int | None]:
         """The rows that can be read, typed as `definition.schema()`, and the line of the last of them.
 
-        The others go to `refuse`.
+        Texts that come dictionary-encoded stay so. Rows that can't be read go to `refuse`.
         """
         columns = {name: cells.one_array(raw.table.column(name)) for name in raw.table.column_names}
         nothing = pa.nulls(raw.table.num_rows)
@@ -80,7 +80,7 @@ class Normalizer:
             arrays.append(values.values)
             reasons.note(values.bad, field.reason, field.source)
             reasons.note(cells.too_long(values.values), TOO_LONG.format(field.source), field.source)
-        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        table = pa.Table.from_arrays(arrays, names=self._schema.names)
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
             table, lines = table.filter(pa.array(~bad)), lines[~bad]
@@ -110,6 +110,10 @@ class Normalizer:
         for name in dict.fromkeys(field.source for field in self._fields):
             values = columns.get(name)
             if values is not None and cells.is_text(values.type):
+                if pa.types.is_dictionary(values.type):
+                    if not pc.any(pc.is_in(values.dictionary, value_set=self._missing)).as_py():
+                        continue
+                    values = values.dictionary_decode()
                 words = values.filter(pc.is_in(values, value_set=self._missing))
                 for count in words.value_counts().to_pylist():
                     self.missing_words[name, count["values"]] += count["counts"]
@@ -120,7 +124,7 @@ class Normalizer:
         for name in self._texts:
             texts = columns.get(name)
             if texts is not None and cells.is_text(texts.type) and (words := words_like(texts, TOTAL_WORDS)):
-                rows = pc.is_in(texts, value_set=pa.array(words))
+                rows = pc.is_in(cells.text(texts), value_set=pa.array(words))
                 reasons.note(rows.to_numpy(zero_copy_only=False), TOTAL, name)
 
     def _times(self, columns: list[pa.Array], reasons: Reasons) -> pa.Array:
@@ -140,18 +144,24 @@ class Normalizer:
         return pa.array(seconds).cast(pa.timestamp("s", tz="UTC"))
 
 
-def number_columns(definition: Definition) -> list[str]:
-    """The columns of which only numbers are made, and whose numbers are written as computers write them."""
+def column_kinds(definition: Definition) -> Kinds:
+    """The columns of which only numbers are made, and whose numbers are written as computers write them; and
+    those of which only texts are."""
     missing = pa.array(definition.missing, pa.string())
-    others = [*definition.time.sources, *(field.source for field in definition.key_fields)]
-    others += [source.source for source in definition.audience_sources]
-    numbers: list[str] = []
+    uses: list[tuple[str, Kind | None]] = [(source, None) for source in definition.time.sources]
+    for key in definition.key_fields:
+        uses.append((key.source, "text" if key.type == "text" and not key.segmented else None))
+    uses += [(source.source, "text") for source in definition.audience_sources]
     for field in definition.data_fields:
         if field.source is not None:
             is_number = field.aggregate not in ("distinct", "count")
             is_quick = cells.reads_quickly(missing) and marks_of(definition, field).are_certain
-            (numbers if is_number and is_quick else others).append(field.source)
-    return [name for name in dict.fromkeys(numbers) if name not in others]
+            of_text: Kind | None = "text" if field.aggregate == "distinct" else None
+            uses.append((field.source, "number" if is_number and is_quick else of_text))
+    kinds: dict[str, set[Kind | None]] = {}
+    for source, kind in uses:
+        kinds.setdefault(source, set()).add(kind)
+    return {source: kind for source, (kind, *others) in kinds.items() if kind and not others}
 
 
 class TotalsTally:
@@ -183,12 +193,14 @@ class TotalsTally:
             return
         _add(self._all, table, self._sum_fields, hours, groups)
         for name in self._columns:
-            texts = table.column(name)
+            texts = cells.one_array(table.column(name))
             words: list[str | None] = [*words_like(texts, f"{TOTAL_WORDS}|{ALL}")]
             words += [None] if 0 < texts.null_count < _EMPTY_SHARE * len(texts) else []
             for word in words:
-                has_word = pc.equal(texts, word).fill_null(False) if word else pc.is_null(texts)
-                flags = has_word.to_numpy()
+                has_word = pc.equal(cells.text(texts), word).fill_null(False) if word else pc.is_null(texts)
+                flags = has_word.to_numpy(zero_copy_only=False)
+                if not flags.any():
+                    continue
                 self._rows[name, word] += int(flags.sum())
                 part = table.filter(has_word)
                 _add(self._parts[name, word], part, self._sum_fields, hours, groups[flags])
@@ -311,6 +323,4 @@ def _divide(numbers: Cells, scale: int) -> Cells:
 
 
 def _text_field(name: str, source: str, missing: pa.Array) -> _Field:
-    return _Field(
-        name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), ANY_CELL
-    )
+    return _Field(name, source, lambda column: Cells(cells.dictionary_text(column, missing)), ANY_CELL)

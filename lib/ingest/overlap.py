@@ -8,7 +8,6 @@ lacks, none is computed.
 import datetime as dt
 from collections.abc import Sequence
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -41,6 +40,8 @@ class KnownKeys:
         self._file: DataFile | None = None
         self._earlier: dict[dt.date, Hashes] = {}
         self._own: dict[dt.date, list[Hashes]] = {}
+        import duckdb  # most imports append to nothing
+
         self._connection = duckdb.connect(config={"threads": 1})
         self.rows, self.overlapping, self.days, self.is_repeated = 0, 0, set[dt.date](), False
 

@@ -19,8 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from lib.ingest.files import (
+    ANY,
     WORKBOOK_SUFFIXES,
     DataFile,
+    Kinds,
     Names,
     Progress,
     RawRows,
@@ -84,13 +86,18 @@ class DelimitedText:
         return ", ".join(parts + self._layout.description)
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
         columns = self.columns if selection is None else selection
         positions = {
             name: position for position, name in enumerate(self._names) if name and name in (columns or ())
         }
+        numbers = [name for name, kind in kinds.items() if kind == "number"]
         parser = _CellParser(self._delimiter, self._names, positions, numbers)
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         chunks = _without_escapes(chunks) if self._has_escapes else chunks

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from lib.ingest import cells
-from lib.ingest.files import Ints, Names, Progress, RawRows, Reader, Refuse
+from lib.ingest.files import ANY, Ints, Kinds, Names, Progress, RawRows, Reader, Refuse
 from lib.ingest.layout import are_days, is_total, once_each
 from lib.wire.errors import ImportRefused
 
@@ -36,7 +36,11 @@ class UnpivotReader:
         self.description = f"{reader.description}, {days}"
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches; those of a line come one after the other, in the order of the days."""
         others = [name for name in self._others if selection is None or name in selection]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from lib.ingest.cells import plain_table, value_column
-from lib.ingest.files import DataFile, Names, Progress, RawRows, Reader, Refuse, check_width
+from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Reader, Refuse, check_width
 from lib.ingest.layout import Record, TableLayout, table_layout
 from lib.ingest.sheet_extent import DAMAGE_ERRORS, column_number, sheet_extents
 from lib.ingest.time_guess import DATES_1904
@@ -88,7 +88,11 @@ class Workbook:
         self.description = ", ".join(parts)
 
     def rows(
-        self, selection: Names | None, refuse: Refuse, progress: Progress | None = None, numbers: Names = ()
+        self,
+        selection: Names | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        kinds: Kinds = ANY,
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
         positions = [

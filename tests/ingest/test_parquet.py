@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from ingesting import Place, definition, reader
 
+from lib.ingest import ImportJob, Rejects, import_files
 from lib.ingest.inference import infer
 from lib.wire.errors import ImportRefused
 
@@ -162,3 +163,33 @@ def test_the_time_is_a_column_that_all_rows_have(place: Place) -> None:
     """Of two timestamps, the one without gaps is the time, whatever its name."""
     table = pa.table({"timestamp": pa.array([None, TIMES[1].as_py()], TIMES.type), "seen": TIMES})
     assert infer(reader(written(place, table))).time.column == "seen"
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_texts_that_come_again_are_read_as_any_others(place: Place, rows: int) -> None:
+    """Whether a file has its texts in dictionaries or one by one: the same rows, rejects and missing words."""
+    texts = {
+        "time": ["2026-01-01T10:00", None, "2026-01-02T11:00"],
+        "country": ["DE", "FR", None],
+        "site": ["n/a", "", "x" * 9000],
+        "users": ["u", None, "u"],
+    }
+    table = pa.table({name: pa.array(rows * values, pa.string()) for name, values in texts.items()})
+    table = table.append_column("imps", pa.array(rows * [1, None, 3], pa.int32()))
+    wanted = definition(
+        key_fields=[{"name": "country"}, {"name": "site"}],
+        data_fields=[{"name": "imps"}, {"name": "sites", "column": "site", "aggregate": "distinct"}],
+        audience_sources=[{"name": "users"}],
+    )
+    outcomes = []
+    for name, has_dictionary in (("coded", True), ("plain", False)):
+        path = place.folder / f"{name}.parquet"
+        pq.write_table(table, path, use_dictionary=has_dictionary)
+        part = Place(place.folder / name)
+        part.folder.mkdir()
+        rejects = Rejects(None)
+        job = ImportJob("p", "s", [reader(path, definition=wanted)], wanted, max_rejects=1)
+        stored = import_files(job, job.digests(), part.warehouse, rejects)
+        outcomes.append((stored.read(stored.files), rejects.faults, rejects.missing_words))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0].num_rows == rows

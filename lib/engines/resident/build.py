@@ -49,6 +49,7 @@ from lib.slicers.warehouse.slicer import read_manifest
 
 ENDING = ".draft"
 SEED = 20_151
+THREADS = 2  # texts are coded while numbers are written
 Progress = Callable[[float], None]
 _log = logging.getLogger(__name__)
 
@@ -254,6 +255,7 @@ class Builder:
         self.days: list[Day] = []
         self.stored = list(earlier.layout.contents.lanes.values()) if earlier else [Lane()] * len(self.atoms)
         self.forms: list[list[Form]] = []
+        self.threads = ThreadPoolExecutor(THREADS, "layout")
 
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
@@ -261,14 +263,14 @@ class Builder:
         fresh = [day for day, place in zip(self.slicer.files, places, strict=True) if place is None]
         for path in (path for day in fresh for path in self.slicer.files[day]):
             self.slicer.check(path)
-        with closing(self._rows(fresh)) as rows:
+        with closing(self._rows(fresh)) as rows, self.threads:
             for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
                 if place is None:
                     self._add(day, next(rows))
                 else:
                     self._keep(place)
                 progress(0.8 * number / len(places))
-        contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
+            contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
         days.save(self.folder, recipe, self.days)
         contents.sums.update(self._sums())
         contents.save(self.folder)
@@ -307,8 +309,7 @@ class Builder:
         self.lanes["share.lane"].add(size[order])
         for name, number in self.values.items():
             self.lanes[f"value_{number}.lane"].add(rows.floats(name)[order])
-        for name, writer in (self.keys | self.identities).items():
-            writer.add(rows[name], order)
+        coding = self.threads.submit(self._add_codes, rows, order)
         hours, codes = _hours(rows[TIME])
         codes = codes[order]
         self.time.add(codes)
@@ -324,6 +325,11 @@ class Builder:
                 **self._add_lanes(rows, order, codes, len(hours)),
             )
         )
+        coding.result()
+
+    def _add_codes(self, rows: DayRows, order: Places) -> None:
+        for name, writer in (self.keys | self.identities).items():
+            writer.add(rows[name], order)
 
     def _add_lanes(self, rows: DayRows, order: Places, hours: Local, hour_count: int) -> dict[str, Any]:
         """Write the blocks of a day; what its Day has of them. `hours` are the hours' places by record."""
@@ -430,7 +436,13 @@ class Builder:
             smallest_size=float(min(smallest)) if starts[-1] else 1.0,
             grid=grid.tolist(),
             drawn=counts.tolist(),
-            keys={name: writer.finish() for name, writer in self.keys.items()},
+            keys=dict(
+                zip(
+                    self.keys,
+                    self.threads.map(lambda writer: writer.finish(), self.keys.values()),
+                    strict=True,
+                )
+            ),
             values=self.values,
             distinct={name: writer.finish() for name, writer in self.identities.items()},
             sums={},
