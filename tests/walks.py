@@ -20,7 +20,7 @@ from lib.reporting.answers.records import RecordTable
 from lib.reporting.client import Reporting
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, RecordsQuery
 from lib.slicers.dates import Days
-from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, time_key_field
+from lib.slicers.granularities import GRANULARITIES, time_key_field
 from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
@@ -133,7 +133,7 @@ class Walk:
             {"columns": links.join_texts(self.draw.permutation(METRICS)[: self._one(0, 1, 3)].tolist())},
             {"changes": self._one("percent", "amount")},
             {"beside": self._one("previous", "amount", "previous~amount", "")},
-            {"split": links.join_texts(self._one([key], [key, other], [key, "__time_day"], ["__time_day"]))},
+            {"split": links.join_texts(self._one([key], [key, other], [key, DAY], [DAY, key], [DAY]))},
             {"split": f"{key}~{other}", "chart": "pivot", "lower": "split"},
             {"chart": self._one("table", "pivot"), "lower": "split"},
             {f"{self._one('has', 'hasnt', 'starts', 'is-i')}.{key}": self._one("1", "s", "U")},
@@ -591,7 +591,7 @@ class Check:
             (place for title, place in by_title.items() if re.match("(Change|Relative change), %", title)),
             None,
         )
-        if place is None or len(self.comparisons) != 1 or not {*split}.isdisjoint(TIME_KEY_FIELDS):
+        if place is None or len(self.comparisons) != 1:
             return
         for row in table["rows"]:
             if row["kind"] != "row":
@@ -602,9 +602,16 @@ class Check:
                 self.answers(days, names, [self.shown], [*self.oracle.query.filters])
                 for days in self.comparisons[0]
             )
-            sides = now.value(key, self.shown), before.value(key, self.shown)
+            # A day is compared with the day at its place, whatever the lengths of both periods.
+            offset = self.comparisons[0][0][0] - self.comparisons[0][1][0]
+            earlier = tuple(
+                (date.fromisoformat(value) - offset).isoformat() if name == DAY else value
+                for name, value in zip(names, key, strict=True)
+            )
+            sides = now.value(key, self.shown), before.value(earlier, self.shown)
             if None not in sides:
-                ratio, _ = change(self.shown, *sides, (now.days, before.days))
+                days = (1, 1) if DAY in names else (now.days, before.days)
+                ratio, _ = change(self.shown, *sides, days)
                 ratio = None if self.coverage(0, now, before) is None else ratio
                 assert says(row["cells"][place]["text"], ratio), (key, row, ratio)
 

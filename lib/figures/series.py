@@ -173,6 +173,28 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     return f"{max(past_days, 0)} of {days} days" if days > 1 else "not over yet"
 
 
+def paired(grain: Granularity, names: Sequence[str], now: Days, before: Days) -> list[str | None]:
+    """The buckets of the days `now` at the places that these have in the days `before`.
+
+    None where there is none, and where it is of fewer or more days than its counterpart.
+    """
+    if GRANULARITIES[grain].clock_hours:
+        offset = now[0] - before[0]
+        shifted = (date.fromisoformat(name[:10]) + offset for name in names)
+        return [
+            f"{day}{name[10:]}" if day <= now[1] else None for day, name in zip(shifted, names, strict=True)
+        ]
+    sides = [[(name, _length(grain, name, days)) for name in buckets(grain, days)] for days in (before, now)]
+    names_now = {old: name for (old, length), (name, other) in zip(*sides, strict=False) if length == other}
+    return [names_now.get(name) for name in names]
+
+
+def _length(grain: Granularity, name: str, period: Days) -> int:
+    """How many days of a period are in a bucket."""
+    start, last = GRANULARITIES[grain].span(name)
+    return (min(last, period[1]) - max(start.date(), period[0])).days + 1
+
+
 def buckets(grain: Granularity, period: Days, zone: Zone = 0) -> list[str]:
     """The names of all buckets that the days touch, in order: `2026-11-14`, `2026-W47`…"""
     row = GRANULARITIES[grain]

@@ -171,13 +171,55 @@ def test_the_columns_stand_in_the_link_and_in_the_picker(visit: Visit) -> None:
     assert "Change, absolute" not in titles
 
 
-@pytest.mark.parametrize(
-    "params", [{"compare": "none"}, {"split": "granularity_day"}], ids=["nothing", "time"]
-)
-def test_without_anything_to_compare_there_are_none(visit: Visit, params: dict[str, str]) -> None:
-    """Nothing compared, or days as rows: no column of figures of before."""
-    titles = [column["title"] for column in boards.split(visit(**{"split": CAMPAIGN, **params}))["columns"]]
+def test_without_anything_to_compare_there_are_none(visit: Visit) -> None:
+    """Where nothing is compared there is no column of figures of before."""
+    titles = [column["title"] for column in boards.split(visit(split=CAMPAIGN, compare="none"))["columns"]]
     assert not [title for title in titles if "revious" in title or "absolute" in title]
+
+
+def by_day(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Impressions by day and the keys in both weeks, those of the week before under the day a week later."""
+    days = pd.to_datetime(rows["time"].dt.date) + pd.to_timedelta(7 * rows["week"], unit="D")
+    weeks = rows.assign(day=days.dt.strftime("%Y-%m-%d"))[rows["week"] < 2]
+    return weeks.groupby(["day", *keys, "week"])["imps"].sum().unstack("week")
+
+
+@pytest.mark.parametrize("chart", ["table", "pivot"])
+@pytest.mark.parametrize("keys", [(), (COUNTRY,)], ids=["days", "countries"])
+@pytest.mark.parametrize("compare", ["previous", "weekdays"])
+def test_days_are_compared_by_their_place(
+    visit: Visit, rows: pd.DataFrame, keys: tuple[str, ...], chart: str, compare: str
+) -> None:
+    """A day as a row has the figure of the day a week before, and the change from it; the total has both."""
+    sums = by_day(rows, *keys)
+    split = "~".join(("granularity_day", *keys))
+    table = boards.split(visit(split=split, chart=chart, compare=compare, top="100"))
+    found = {path: row for path, row in figures(table).items() if len(path) == len(keys) + 1}
+    days = {path: row for path, row in found.items() if path[-1] not in ("Total", "Others")}
+    assert days
+    for path, row in days.items():
+        now, before = sums.loc[path if keys else path[0]]
+        if pd.notna(before):
+            assert (row["Previous"], row["Change, absolute"]) == (before, now - before), path
+            assert row["Change, %"] == pytest.approx(100 * (now / before - 1), abs=0.051)
+    if not keys:
+        total = figures(table)[("Total",)]
+        assert (total["Previous"], total["Impressions"]) == (sums[1].sum(), sums[0].sum())
+
+
+@pytest.mark.parametrize("cross", ["granularity_day", COUNTRY])
+def test_cells_of_days_are_compared_by_their_place(visit: Visit, rows: pd.DataFrame, cross: str) -> None:
+    """So has each cell of a pivot with days as rows, or as columns."""
+    sums = by_day(rows, COUNTRY)
+    split = f"granularity_day~{COUNTRY}"
+    table = boards.split(visit(split=split, chart="pivot", cross=cross, fields="imps", top="100"))
+    titles = [column["title"] for column in table["columns"]]
+    previous = [index for index, title in enumerate(titles) if title.endswith(": previous")]
+    found = {
+        row["cells"][index]["text"] for row in table["rows"] if row["kind"] == "row" for index in previous
+    }
+    assert previous
+    assert {f"{value:,.0f}" for value in sums[1].dropna()} <= found
 
 
 @pytest.mark.parametrize("chart", ["table", "pivot"])

@@ -164,13 +164,18 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
 def _pair(
     focus: Focus, query: AudienceQuery, answer: Audience, only: Mapping[str, Sequence[str]]
 ) -> ComparedAnswers | None:
-    """These cells on the days compared, where columns say them; of these values `only`. None over time."""
-    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by)
-    if not focus.view.compared_columns or is_over_time or not len(answer):
+    """These cells on the days compared, where columns say them; of these values `only`."""
+    if not focus.view.compared_columns or not len(answer):
         return None
-    within = split_levels.within([*only], [*only.values()])
-    narrow = {"filters": (*query.filters, *within), "limit": None, "order_by": ()}
-    return compared_answers.fetch(focus, query.model_copy(update=narrow), answer)
+    # Those on times have no rows before.
+    within = [
+        filter_
+        for filter_ in (*query.filters, *split_levels.within([*only], [*only.values()]))
+        if filter_ in focus.query.filters or filter_.name not in TIME_KEY_FIELDS
+    ]
+    narrow = {"filters": tuple(within), "limit": None, "order_by": ()}
+    both = compared_answers.fetch(focus, query.model_copy(update=narrow), answer)
+    return split_levels.pair_times(focus, both)
 
 
 def note(cross: Cross) -> str:

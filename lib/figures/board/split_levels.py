@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from lib.figures import series
 from lib.figures.query import ask, compared_answers, focus
-from lib.figures.query.compared_answers import ComparedAnswers
+from lib.figures.query.compared_answers import WHOLE, ComparedAnswers
 from lib.figures.query.focus import TIMES, Focus
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.view_parts import Path
@@ -31,17 +32,34 @@ MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and thi
 
 
 def both_sides(focus: Focus, query: AudienceQuery, answer: Audience) -> ComparedAnswers | None:
-    """An answer's rows on the days compared; None for splits over time, whose values differ."""
-    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by)
-    if focus.comparison is None or not len(answer) or is_over_time:
+    """An answer's rows on the days compared; None without a comparison.
+
+    Days, weeks and months are paired by their place in both periods: the first with the first.
+    """
+    if focus.comparison is None or not len(answer):
         return None
+    values = {f.name: f for f in within(query.split_by, zip(*paths(answer), strict=True))}
     narrow = {
-        "filters": (*focus.query.filters, *within(query.split_by, zip(*paths(answer), strict=True))),
+        "filters": (*focus.query.filters, *(f for name, f in values.items() if name not in TIME_KEY_FIELDS)),
         "limit": None,
         "order_by": (),
         "data_fields": focus.compared_fields,
     }
-    return compared_answers.fetch(focus, query.model_copy(update=narrow), answer)
+    return pair_times(focus, compared_answers.fetch(focus, query.model_copy(update=narrow), answer))
+
+
+def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | None:
+    """The same with hours, days, weeks and months of before named as those that they are compared with."""
+    times = [] if both is None else [name for name in both.before.names if name in TIME_KEY_FIELDS]
+    if both is None or focus.comparison is None or not times:
+        return both
+    names = both.before.names.copy()
+    for name in times:
+        names[name] = series.paired(TIME_KEY_FIELDS[name].name, names[name].tolist(), *focus.comparison)
+    indices = names[times].notna().all(axis="columns").to_numpy().nonzero()[0].tolist()
+    before = take(replace(both.before, names=names), indices)
+    # A row has the same days on both sides, however long these are.
+    return replace(both, before=before, coverage=both.coverage if both.coverage.is_thin else WHOLE)
 
 
 def grid(page_focus: Focus) -> Audience:
