@@ -77,7 +77,7 @@ class TimeGranularity:
         raise BadRequest(f"'{shorten(text)}' is not a valid {self.name}; write it like '{self.example}'")
 
     def label(self, text: str) -> str:
-        """A value in words: `22 Nov 2026 13:00`, `22 Nov 2026`, `2026-W47`, `Nov 2026`, `2026 Q4`, `2026`.
+        """A value in words: `Sun 22 Nov 2026 13:00`, `Sun 22 Nov 2026`, `2026-W47`, `Nov 2026`, `2026 Q4`.
 
         A text that is no value stays as it is.
         """
@@ -87,7 +87,7 @@ class TimeGranularity:
             return text
 
     def tick(self, text: str) -> str:
-        """A value on an axis: `13:00` (of midnight its day), `22 Nov`, a week's Monday, `Nov 2026`…"""
+        """A value on an axis: `13:00` (of midnight its day), `Sun 22 Nov`, a week's Monday, `Nov 2026`…"""
         start = self.span(text)[0]
         row = GRANULARITIES["day"] if self.is_within_day and not start.hour else self
         return row.short.format(start) or text
@@ -134,11 +134,12 @@ GRANULARITIES: dict[Granularity, TimeGranularity] = {
     for row in (
         TimeGranularity(
             "hour", "2026-11-21 09:00", r"(\d{4})-(\d\d)-(\d\d) (\d\d):00", _write_hours, _read_day,
-            ("hourly",), "{0.day} {0:%b %Y %H:%M}", "{0:%H:%M}", 3, 1,
+            ("hourly",), "{0:%a} {0.day} {0:%b %Y %H:%M}", "{0:%H:%M}", 3, 1,
         ),
         TimeGranularity(
             "day", "2026-11-21", r"(\d{4})-(\d\d)-(\d\d)", lambda instants: _truncate(instants, "D"),
-            _read_day, ("daily", "day by day", "by date"), "{0.day} {0:%b %Y}", "{0.day} {0:%b}", 100, 24,
+            _read_day, ("daily", "day by day", "by date"), "{0:%a} {0.day} {0:%b %Y}",
+            "{0:%a} {0.day} {0:%b}", 100, 24,
         ),
         TimeGranularity(
             "week", "2026-W47", r"(\d{4})-W(\d\d)", _write_weeks, _read_week, ("weekly",),

@@ -97,7 +97,7 @@ def test_no_click_is_lost(anywhere: str, page: Page) -> None:
         page.wait_for_timeout(80 if place % 6 < 5 else 300)
     page.wait_for_function("count => document.title && location.search.split('~').length >= count", arg=24)
     expect_drawn(page, table)
-    hours = pd.to_datetime(left_out, format="%d %b %Y %H:%M").strftime("%Y-%m-%d %H:%M")
+    hours = pd.to_datetime(left_out, format="%a %d %b %Y %H:%M").strftime("%Y-%m-%d %H:%M")
     assert sorted(param(page, "not.granularity_hour")) == hours.tolist()
     assert not set(values(table)) & set(left_out)
     value = values(table)[2]

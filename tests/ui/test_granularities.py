@@ -37,13 +37,14 @@ each = pytest.mark.parametrize("grain", GRANULARITIES)
 
 def texts(grain: Granularity, start: datetime) -> tuple[str, str, str]:
     """A bucket's value, its label and its tick, by datetime alone."""
-    day, quarter = f"{start.day} {start:%b}", f"{start.year} Q{(start.month + 2) // 3}"
+    date_text, quarter = f"{start.day} {start:%b}", f"{start.year} Q{(start.month + 2) // 3}"
+    day = f"{start:%a} {date_text}"
     return {
         "hour": (
             f"{start:%Y-%m-%d %H:00}", f"{day} {start:%Y %H:%M}", f"{start:%H:%M}" if start.hour else day
         ),
         "day": (f"{start:%Y-%m-%d}", f"{day} {start:%Y}", day),
-        "week": (f"{start:%G-W%V}", f"{start:%G-W%V}", day),
+        "week": (f"{start:%G-W%V}", f"{start:%G-W%V}", date_text),
         "month": (f"{start:%Y-%m}", f"{start:%b %Y}", f"{start:%b %Y}"),
         "quarter": (quarter, quarter, quarter),
         "year": (f"{start:%Y}", f"{start:%Y}", f"{start:%Y}"),

@@ -289,7 +289,7 @@ def test_the_table_twin_has_all_of_the_chart() -> None:
     then = series.over(by_day({"2026-11-12": 1.0, "2026-11-13": 2.0}, []), "imps", "day", before)
     frame = over_time.table([ChartLine("now", now), ChartLine("then", then)])
     assert list(frame) == ["Day", "now", "then"]
-    assert frame["Day"].tolist() == ["14 Nov 2026", "15 Nov 2026", "16 Nov 2026"]
+    assert frame["Day"].tolist() == ["Sat 14 Nov 2026", "Sun 15 Nov 2026", "Mon 16 Nov 2026"]
     np.testing.assert_array_equal(frame["now"], [5, np.nan, 7])
     np.testing.assert_array_equal(frame["then"], [1, 2, np.nan])
 

@@ -20,8 +20,8 @@ KEY = "sparkline"
 TIME_HEIGHT, LABEL_SPACE = 168, 96
 SCALE_SPACE, DATES_SPACE = 52, 44
 TICK_FORMATS = [
-    {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%-d %b"},
-    {"dtickrange": [86_400_000, None], "value": "%-d %b"},
+    {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%a %-d %b"},
+    {"dtickrange": [86_400_000, None], "value": "%a %-d %b"},
 ]
 """Of ticks less than a day (in milliseconds) apart, and of others."""
 

@@ -178,7 +178,7 @@ def test_days_of_23_and_25_hours_are_marked(snapshots: Documents) -> None:
     assert there.chart is not None
     assert [there.chart.starts[place][:10] for place in there.chart.marks] == [str(day) for day in odd]
     names = [row[0] for row in Page(html(there)).rows if "clocks of Europe/Berlin change" in row[0]]
-    assert [name.startswith(f"{day:%-d %b %Y}") for name, day in zip(names, odd, strict=True)] == [
+    assert [name.startswith(f"{day:%a %-d %b %Y}") for name, day in zip(names, odd, strict=True)] == [
         True
     ] * len(odd)
     plain = replace(there, chart=replace(there.chart, marks={}))
