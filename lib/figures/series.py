@@ -90,7 +90,7 @@ class ValueLine:
 def usual_grain(period: Days, grains: Sequence[Granularity]) -> Granularity:
     """The granularity for a range of days: hours for three days, days for a hundred, weeks, then months."""
     length = (period[1] - period[0]).days + 1
-    grain = next(row.name for row in GRANULARITIES.values() if length <= row.most_days)
+    grain = next(name for name, row in GRANULARITIES.items() if length <= row.most_days)
     return grain if grain in grains else grains[0]
 
 

@@ -15,7 +15,7 @@ from lib.reporting.answers.records import RecordColumn, RecordTable, frame_of
 from lib.reporting.files.table import FileColumn, FileTable, Kind, time_title
 from lib.reporting.models import RecordsQuery
 from lib.slicers.formulas import parse
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS, TIME_KEY_FIELDS
 from lib.slicers.models import KeyField, Order
 from lib.slicers.warehouse import StoredSlicer
 from lib.wire.errors import BadRequest, UnknownName
@@ -28,9 +28,10 @@ class RecordsPlan:
 
     def __init__(self, query: RecordsQuery, slicer: StoredSlicer) -> None:
         self.query, self._slicer, info = query, slicer, slicer.info()
-        *coarser, finest = (_key(field) for field in info.key_fields if field.name in TIME_KEY_FIELDS)
+        times = [_key(field) for field in info.key_fields if field.name in TIME_KEY_FIELDS]
+        finest = [column for column in times if column.name in SPAN_KEY_FIELDS][-1]
         usual = (finest, *_fields(slicer))
-        self._available = {column.name: column for column in (*usual, *coarser)}
+        self._available = {column.name: column for column in (*usual, *times)}
         self._data = {field.name: field for field in info.data_fields}
         names = [column.name for column in usual] if query.columns is None else self._names(query.columns)
         self.columns = tuple(self._available[name] for name in dict.fromkeys(names))

@@ -1,8 +1,9 @@
 """The granularities of time, a row each: how their values are written, read and labeled.
 
-The values are those of the reporting specification ("Time-related key fields"); weeks are ISO 8601's. A new
-granularity is its name and its row; engines that count its spans by a database have an expression for it
-(`lib/engines/connected/statements.py`) where it isn't whole days.
+The values are those of the reporting specification ("Time-related key fields"); weeks are ISO 8601's.
+Weekdays and hours of the day, which come again, are an extension. A new granularity is its name and its row;
+engines that count its spans by a database have an expression for it (`lib/engines/connected/statements.py`)
+where it isn't whole days.
 """
 
 import calendar
@@ -11,7 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,15 @@ from lib.slicers.dates import shorten
 from lib.wire.errors import BadRequest
 
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
+Cycle = Literal["weekday", "hour_of_day"]
 Instants = npt.NDArray[np.datetime64]
 Texts = npt.NDArray[np.str_]
 Span = tuple[dt.datetime, dt.date]
 _TEXT_TYPES = {"D": "U10", "M": "U7", "Y": "U4"}
 _HOURS = np.array([f" {hour:02}:00" for hour in range(24)])
 _WEEKS = np.array([f"-W{week:02}" for week in range(1, 54)])
+_WEEKDAYS = np.array([f"{day} {name}" for day, name in enumerate(calendar.day_name, 1)])
+_HOURS_OF_DAY = np.array([f"{hour:02}:00" for hour in range(24)])
 _QUARTERS = np.array([f" Q{quarter}" for quarter in range(1, 5)])
 _DAYS_FROM_MONDAY_1970 = 3
 
@@ -41,7 +45,7 @@ class TimeGranularity:
     the clocks makes more or fewer; 0 of longer ones. `phrases` name it beside "by day" and "per day".
     """
 
-    name: Granularity
+    name: Granularity | Cycle
     example: str
     pattern: str
     form: Callable[[Instants], Texts]
@@ -114,6 +118,16 @@ def _write_quarters(instants: Instants) -> Texts:
     return np.strings.add(_truncate(instants, "Y"), _QUARTERS[months // 3])
 
 
+def _write_weekdays(instants: Instants) -> Texts:
+    """`1 Monday` to `7 Sunday`, as ISO 8601 counts: texts in the order of the week."""
+    days = instants.astype("datetime64[D]").astype(np.int64)
+    return _WEEKDAYS[(days + _DAYS_FROM_MONDAY_1970) % 7]
+
+
+def _read_cycle(*_: int) -> Span:
+    raise ValueError("comes again, so that it has no first moment")
+
+
 def _read_day(year: int, month: int, day: int, hour: int = 0) -> Span:
     date = dt.date(year, month, day)
     return dt.datetime.combine(date, dt.time(hour)), date
@@ -130,7 +144,7 @@ def _read_months(year: int, month: int, count: int = 1) -> Span:
 
 
 GRANULARITIES: dict[Granularity, TimeGranularity] = {
-    row.name: row
+    cast(Granularity, row.name): row
     for row in (
         TimeGranularity(
             "hour", "2026-11-21 09:00", r"(\d{4})-(\d\d)-(\d\d) (\d\d):00", _write_hours, _read_day,
@@ -159,8 +173,17 @@ GRANULARITIES: dict[Granularity, TimeGranularity] = {
         ),
     )
 }  # fmt: skip
-"""By name, the finest first."""
-TIME_KEY_FIELDS = {row.key_field: row for row in GRANULARITIES.values()}
+"""By name, the finest first: spans of time, one after the other."""
+CYCLES: dict[Cycle, TimeGranularity] = {
+    "weekday": TimeGranularity("weekday", "1 Monday", r"[1-7] \w+", _write_weekdays, _read_cycle, ()),
+    "hour_of_day": TimeGranularity(
+        "hour_of_day", "09:00", r"\d\d:00", lambda instants: _HOURS_OF_DAY[instants.astype(np.int64) % 24],
+        _read_cycle, (),
+    ),
+}  # fmt: skip
+"""Parts of the week and of the day, which come again: split by like other key fields, not drawn over time."""
+SPAN_KEY_FIELDS = {row.key_field: grain for grain, row in GRANULARITIES.items()}
+TIME_KEY_FIELDS = {row.key_field: row for row in (*GRANULARITIES.values(), *CYCLES.values())}
 
 
 def time_key_field(granularity: Granularity) -> str:

@@ -206,6 +206,12 @@ class TimeKey:
                 return columns.day(self._period.ahead(columns))
             case "week":
                 return (columns.day(self._period.ahead(columns)) + _DAYS_FROM_MONDAY_1970) // _WEEK
+            case "weekday":
+                # twice, as the rest of a day before 1970 is negative in a database
+                weekday = (columns.day(self._period.ahead(columns)) + _DAYS_FROM_MONDAY_1970) % _WEEK
+                return (weekday + _WEEK) % _WEEK
+            case "hour_of_day":
+                return (columns.hour(self._period.ahead(columns)) % DAY_HOURS + DAY_HOURS) % DAY_HOURS
             case _:
                 spans = [ibis.ifelse(columns.since(begin), 1, 0) for begin in self._begins[1:].tolist()]
                 return sum(spans, start=ibis.literal(0, "int64"))
@@ -213,8 +219,10 @@ class TimeKey:
     def names(self, numbers: Ints) -> list[str]:
         """The texts of spans by their numbers."""
         match self._granularity.name:
-            case "hour":
+            case "hour" | "hour_of_day":
                 hours = numbers
+            case "weekday":
+                hours = (numbers - _DAYS_FROM_MONDAY_1970) * DAY_HOURS
             case "day":
                 hours = numbers * DAY_HOURS
             case "week":

@@ -16,7 +16,7 @@ from lib.figures.query.state import ComparedColumn
 from lib.figures.query.view_parts import Path
 from lib.reporting.answers import Audience, remainder
 from lib.reporting.models import AudienceQuery
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS, TIME_KEY_FIELDS
 from lib.slicers.models import DataField, Order
 
 MOST_TIMES = 31
@@ -171,7 +171,7 @@ def _pair(
     within = [
         filter_
         for filter_ in (*query.filters, *split_levels.within([*only], [*only.values()]))
-        if filter_ in focus.query.filters or filter_.name not in TIME_KEY_FIELDS
+        if filter_ in focus.query.filters or filter_.name not in SPAN_KEY_FIELDS
     ]
     narrow = {"filters": tuple(within), "limit": None, "order_by": ()}
     both = compared_answers.fetch(focus, query.model_copy(update=narrow), answer)

@@ -19,7 +19,7 @@ from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.view_parts import Path
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import AudienceQuery
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS, TIME_KEY_FIELDS
 from lib.slicers.models import Order
 from lib.wire.filters import Filter
 
@@ -40,7 +40,7 @@ def both_sides(focus: Focus, query: AudienceQuery, answer: Audience) -> Compared
         return None
     values = {f.name: f for f in within(query.split_by, zip(*paths(answer), strict=True))}
     narrow = {
-        "filters": (*focus.query.filters, *(f for name, f in values.items() if name not in TIME_KEY_FIELDS)),
+        "filters": (*focus.query.filters, *(f for name, f in values.items() if name not in SPAN_KEY_FIELDS)),
         "limit": None,
         "order_by": (),
         "data_fields": focus.compared_fields,
@@ -50,12 +50,12 @@ def both_sides(focus: Focus, query: AudienceQuery, answer: Audience) -> Compared
 
 def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | None:
     """The same with hours, days, weeks and months of before named as those that they are compared with."""
-    times = [] if both is None else [name for name in both.before.names if name in TIME_KEY_FIELDS]
+    times = [] if both is None else [name for name in both.before.names if name in SPAN_KEY_FIELDS]
     if both is None or focus.comparison is None or not times:
         return both
     names = both.before.names.copy()
     for name in times:
-        names[name] = series.paired(TIME_KEY_FIELDS[name].name, names[name].tolist(), *focus.comparison)
+        names[name] = series.paired(SPAN_KEY_FIELDS[name], names[name].tolist(), *focus.comparison)
     indices = names[times].notna().all(axis="columns").to_numpy().nonzero()[0].tolist()
     before = take(replace(both.before, names=names), indices)
     # A row has the same days on both sides, however long these are.

@@ -18,7 +18,7 @@ from lib.figures.query.focus import Focus
 from lib.figures.query.precision import LEAST_RANGE, half_range
 from lib.reporting.answers import Audience, remainder
 from lib.slicers.dates import Days
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import GRANULARITIES, SPAN_KEY_FIELDS
 from lib.slicers.models import DataField, Slicer
 from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
@@ -118,11 +118,11 @@ def labels(split: SplitRows) -> pd.DataFrame:
     for key in split.keys:
         codes = names[key].tolist()
         texts = frame[key].tolist() if frame is not None else codes
-        if key in TIME_KEY_FIELDS:
-            time = TIME_KEY_FIELDS[key]
-            marks = series.mark_texts(time.name, split.period, split.zone) if split.period else {}
+        if key in SPAN_KEY_FIELDS:
+            grain = SPAN_KEY_FIELDS[key]
+            marks = series.mark_texts(grain, split.period, split.zone) if split.period else {}
             parts = (_part(split, key, code) or marks.get(code, "") for code in codes)
-            labels = zip(map(time.label, codes), parts, strict=True)
+            labels = zip(map(GRANULARITIES[grain].label, codes), parts, strict=True)
             columns[key] = [f"{label} ({part})" if part else label or NOT_SET for label, part in labels]
             continue
         codes_of: dict[str, set[str]] = {}
@@ -138,7 +138,7 @@ def labels(split: SplitRows) -> pd.DataFrame:
 def _part(split: SplitRows, key: str, code: str) -> str:
     """How much of a week or month the period covers; empty if the value has an unknown notation."""
     try:
-        return series.part(TIME_KEY_FIELDS[key].name, code, split.period, split.today) if split.period else ""
+        return series.part(SPAN_KEY_FIELDS[key], code, split.period, split.today) if split.period else ""
     except BadRequest:
         return ""
 

@@ -8,7 +8,7 @@ from lib.figures.numbers import Numbers
 from lib.figures.query import ask, filters, precision
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS
 from lib.slicers.models import Order, Slicer
 from lib.wire.filters import Filter
 
@@ -149,7 +149,7 @@ def frequent(slicer: Slicer) -> str | None:
 
 def in_order(name: str, by: str | None) -> Order:
     """The order of values: the largest by a data field first; the latest first for time key fields."""
-    return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
+    return Order(name=name, direction="desc") if name in SPAN_KEY_FIELDS or by is None else Order(name=by)
 
 
 def _question(

@@ -31,7 +31,7 @@ from lib.slicers.definition.reading import (
     check_marks,
 )
 from lib.slicers.formulas import expand, parse
-from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS
+from lib.slicers.granularities import CYCLES, GRANULARITIES, TIME_KEY_FIELDS
 from lib.slicers.models import EXTENSIONS, DataField, KeyField, Slicer, Whole
 from lib.wire.currencies import CODES, EXAMPLE
 from lib.wire.errors import BadRequest
@@ -196,11 +196,13 @@ class Definition(DefinitionPart):
 
     def _time_key_fields(self) -> list[KeyField]:
         rows = [*GRANULARITIES.values()]
-        coarser = rows[rows.index(GRANULARITIES[self.time.granularity]) :]
-        return [
-            KeyField(name=row.key_field, description=row.name.capitalize(), annotation=self.time.annotation)
-            for row in reversed(coarser)
-        ]
+        finest = GRANULARITIES[self.time.granularity]
+        spans = reversed(rows[rows.index(finest) :])
+        cycles = [CYCLES["weekday"]] if finest.clock_hours else []
+        cycles += [CYCLES["hour_of_day"]] if finest.is_within_day else []
+        titles = {row.key_field: row.name.replace("_", " ").capitalize() for row in (*spans, *cycles)}
+        about = self.time.annotation
+        return [KeyField(name=name, description=title, annotation=about) for name, title in titles.items()]
 
 
 def _with_role(field: AnyField, role: str | None) -> AnyField:

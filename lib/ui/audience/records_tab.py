@@ -16,7 +16,7 @@ from lib.reporting.answers.records import RecordColumn, RecordTable
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import ExportFormat, RecordsQuery
 from lib.slicers import formulas
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS, TIME_KEY_FIELDS
 from lib.slicers.models import DataField, Order
 from lib.ui.audience import board_controls
 from lib.ui.kit import downloads, problems, widgets
@@ -59,7 +59,7 @@ def records_query(focus: Focus, columns: tuple[str, ...], order: str) -> Records
         page_filters = tuple(f for f in page_filters if f.name not in names or not filters.is_whole(f))
     own = (Filter(name=name, value=(value,), match="equals") for name, value in records_of.values)
     direction = "asc" if order == EARLIEST else "desc"
-    finest_time = next(f.name for f in reversed(focus.slicer.key_fields) if f.name in TIME_KEY_FIELDS)
+    finest_time = next(f.name for f in reversed(focus.slicer.key_fields) if f.name in SPAN_KEY_FIELDS)
     name = finest_time if order in (LATEST, EARLIEST) else order
     return RecordsQuery(
         project_name=query.project_name,

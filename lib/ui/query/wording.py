@@ -22,7 +22,7 @@ from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import DataFilter
-from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity
+from lib.slicers.granularities import GRANULARITIES, SPAN_KEY_FIELDS, Granularity
 from lib.slicers.models import Slicer
 from lib.ui.query.wording_days import NUMBERS, DayWords
 from lib.wire.filters import DataMatch, Filter, Match
@@ -213,7 +213,7 @@ def _vocabulary(slicer: Slicer, today: date, index: ValueIndex) -> _Vocabulary:
     for data_field in slicer.data_fields:
         _name(data, data_field.name, data_field.description)
     for key_field in slicer.key_fields:
-        if key_field.name not in TIME_KEY_FIELDS:
+        if key_field.name not in SPAN_KEY_FIELDS:
             _name(keys, key_field.name, key_field.description)
     for names in (data, keys):
         own = dict(names)

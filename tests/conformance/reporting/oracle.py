@@ -15,6 +15,7 @@ TIME_FORMATS = {
     "granularity_week": "%G-W%V",
     "granularity_month": "%Y-%m",
     "granularity_year": "%Y",
+    "granularity_hour_of_day": "%H:00",
 }
 
 AGGREGATES = {
@@ -48,6 +49,9 @@ def values(rows: pd.DataFrame, name: str, zone: int | str = ZONE) -> pd.Series:
     if name == "granularity_quarter":
         times = local(rows, zone)
         return (times.dt.year.astype(str) + " Q" + times.dt.quarter.astype(str)).map(lambda text: [text])
+    if name == "granularity_weekday":
+        times = local(rows, zone)
+        return (times.dt.strftime("%u ") + times.dt.day_name()).map(lambda text: [text])
     if name in TIME_FORMATS:
         return local(rows, zone).dt.strftime(TIME_FORMATS[name]).map(lambda text: [text])
     column = rows[name].map(lambda value: value if isinstance(value, list) else [value])

@@ -130,6 +130,10 @@ NAMED = {"name": "geo.country", "match": "begins with", "value": ["United"], "se
 FIRST_DAY = {"name": "granularity_day", "match": "equals", "value": [str(FIRST)]}
 LATER_DAYS = {"name": "granularity_day", "match": "not equals", "value": [str(FIRST)]}
 
+WEEKEND = {"name": "granularity_weekday", "match": "equals", "value": ["6 Saturday", "7 Sunday"]}
+NOT_MONDAY = {"name": "granularity_weekday", "match": "not contains", "value": ["mon"], "case_insensitive": 1}
+MORNINGS = {"name": "granularity_hour_of_day", "match": "begins with", "value": ["0"]}
+
 
 @pytest.mark.parametrize(
     "any_of",
@@ -140,6 +144,9 @@ LATER_DAYS = {"name": "granularity_day", "match": "not equals", "value": [str(FI
         [[FIRST_DAY, NOT_A]],
         [[FIRST_DAY, LATER_DAYS]],
         [[FIRST_DAY]],
+        [[WEEKEND]],
+        [[WEEKEND, MORNINGS]],
+        [[NOT_MONDAY, GERMANY]],
     ],
     ids=str,
 )

@@ -92,9 +92,11 @@ def test_link(hourly: Caller) -> None:
 
 
 def test_time_key_fields(hourly: Caller, daily: Caller) -> None:
-    """The six time granularities are key fields; a slicer of days has no hours."""
-    assert [name for name in described(hourly) if name.startswith("granularity_")] == TIMES
-    assert [name for name in described(daily) if name.startswith("granularity_")] == TIMES[:-1]
+    """The six time granularities are key fields, and weekdays and hours of the day are (an extension); a
+    slicer of days has no hours."""
+    cycles = ["granularity_weekday", "granularity_hour_of_day"]
+    assert [name for name in described(hourly) if name.startswith("granularity_")] == [*TIMES, *cycles]
+    assert [name for name in described(daily) if name.startswith("granularity_")] == [*TIMES[:-1], cycles[0]]
 
 
 @pytest.fixture(scope="module")

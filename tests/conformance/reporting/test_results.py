@@ -12,7 +12,7 @@ from conformance.reporting.others import MANY_DAYS, MANY_FIRST
 SPLITS = [
     ["geo.country"], ["site_id"], ["domain"], ["categories"], ["granularity_month"],
     ["geo.country", "site_id"], ["categories", "segments"], ["granularity_week", "categories"],
-    ["site_id", "granularity_quarter", "segments"],
+    ["site_id", "granularity_quarter", "segments"], ["granularity_weekday", "granularity_hour_of_day"],
 ]  # fmt: skip
 SAMPLED = {
     "start_date": str(MANY_FIRST),

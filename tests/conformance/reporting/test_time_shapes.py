@@ -16,6 +16,8 @@ SHAPES = {
     "granularity_month": r"\d{4}-(0[1-9]|1[0-2])",
     "granularity_quarter": r"\d{4} Q[1-4]",
     "granularity_year": r"\d{4}",
+    "granularity_weekday": "1 Monday|2 Tuesday|3 Wednesday|4 Thursday|5 Friday|6 Saturday|7 Sunday",
+    "granularity_hour_of_day": r"([01]\d|2[0-3]):00",
 }
 ZONES = [-12, 0, 3, 12]
 NAMED_ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]
