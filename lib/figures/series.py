@@ -173,17 +173,16 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     return f"{max(past_days, 0)} of {days} days" if days > 1 else "not over yet"
 
 
-def paired(grain: Granularity, names: Sequence[str], now: Days, before: Days) -> list[str | None]:
+def pair_buckets(grain: Granularity, names: Sequence[str], now: Days, before: Days) -> list[str | None]:
     """The buckets of the days `now` at the places that these have in the days `before`.
 
     None where there is none, and where it is of fewer or more days than its counterpart.
     """
     if GRANULARITIES[grain].clock_hours:
         offset = now[0] - before[0]
-        shifted = (date.fromisoformat(name[:10]) + offset for name in names)
-        return [
-            f"{day}{name[10:]}" if day <= now[1] else None for day, name in zip(shifted, names, strict=True)
-        ]
+        days = (date.fromisoformat(name[:10]) + offset for name in names)
+        pairs = zip(days, names, strict=True)
+        return [f"{day}{name[10:]}" if day <= now[1] else None for day, name in pairs]
     sides = [[(name, _length(grain, name, days)) for name in buckets(grain, days)] for days in (before, now)]
     names_now = {old: name for (old, length), (name, other) in zip(*sides, strict=False) if length == other}
     return [names_now.get(name) for name in names]

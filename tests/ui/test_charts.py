@@ -39,7 +39,7 @@ def test_comparison_is_dotted_and_aligned() -> None:
     then, now = drawn(figure)
     assert (then.line.dash, then.line.color, now.line.dash) == ("dot", palette.GRAY, "solid")
     assert list(then.x) == list(now.x)
-    assert then.customdata[0] == "1  (7 Nov 2026)"
+    assert then.customdata[0] == "1  (Sat 7 Nov 2026)"
     assert {note.text for note in figure.layout.annotations} == {"now", "then"}
     assert {note.font.color for note in figure.layout.annotations} == {None}, "the theme's own, on any ground"
 
@@ -94,7 +94,7 @@ def test_gaps_stay_gaps() -> None:
     (now,) = time_chart.over_time([ChartLine("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
     assert now.connectgaps is False
     assert np.isnan(now.y[1])
-    assert now.customdata[1] == "–  (15 Nov 2026)"
+    assert now.customdata[1] == "–  (Sun 15 Nov 2026)"
 
 
 @pytest.mark.parametrize("values", [[5.0, 3.0, 1.0], [5.0, -3.0, np.nan], [0.0, 0.0, 0.0]])

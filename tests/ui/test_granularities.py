@@ -21,7 +21,14 @@ from lib.serving.front.board_route import BoardRequest
 from lib.settings import Settings
 from lib.share.documents import question as snapshots
 from lib.share.snapshot import chart as snapshot_chart
-from lib.slicers.granularities import GRANULARITIES, TIME_KEY_FIELDS, Granularity, time_key_field
+from lib.slicers.granularities import (
+    CYCLES,
+    GRANULARITIES,
+    SPAN_KEY_FIELDS,
+    TIME_KEY_FIELDS,
+    Granularity,
+    time_key_field,
+)
 from lib.slicers.models import Slicer
 from lib.ui.charts import time_chart
 from lib.ui.query import wording
@@ -89,7 +96,18 @@ def answer(settings: Settings) -> Callable[[dict[str, str]], dict[str, Any]]:
 def test_a_granularity_is_one_row() -> None:
     """The names of the type, the rows, and the key fields of time are the same, the finest first."""
     assert [*GRANULARITIES] == [row.name for row in GRANULARITIES.values()] == [*get_args(Granularity)]
-    assert [*TIME_KEY_FIELDS] == [time_key_field(grain) for grain in GRANULARITIES]
+    assert [*SPAN_KEY_FIELDS] == [time_key_field(grain) for grain in GRANULARITIES]
+    assert [*TIME_KEY_FIELDS] == [*SPAN_KEY_FIELDS, *(row.key_field for row in CYCLES.values())]
+
+
+def test_cycles_come_again() -> None:
+    """Weekdays and hours of the day are texts in their order, from before 1970 on."""
+    moments = [datetime(1969, 12, 28) + timedelta(hours=hour) for hour in range(24 * 9)]  # noqa: DTZ001
+    hours = np.array([(moment - EPOCH) // timedelta(hours=1) for moment in moments])
+    weekdays, times = (row.write(hours).tolist() for row in CYCLES.values())
+    assert weekdays == [f"{moment.isoweekday()} {moment:%A}" for moment in moments]
+    assert times == [f"{moment:%H:00}" for moment in moments]
+    assert CYCLES["weekday"].label("1 Monday") == "1 Monday"
 
 
 @each

@@ -201,16 +201,20 @@ def test_buckets_are_paired_by_their_place() -> None:
     """The first with the first; a month or a part of a week only where both have as many days."""
     october, september = (date(2026, 10, 1), date(2026, 10, 31)), (date(2026, 9, 1), date(2026, 9, 30))
     days = ["2026-09-01", "2026-09-30 23:00"]
-    assert series.paired("day", days[:1], october, september) == ["2026-10-01"]
-    assert series.paired("hour", days[1:], october, september) == ["2026-10-30 23:00"]
-    assert series.paired("day", ["2026-10-31"], september, october) == [None]
-    assert series.paired("month", ["2026-09"], october, september) == [None]
+    assert series.pair_buckets("day", days[:1], october, september) == ["2026-10-01"]
+    assert series.pair_buckets("hour", days[1:], october, september) == ["2026-10-30 23:00"]
+    assert series.pair_buckets("day", ["2026-10-31"], september, october) == [None]
+    assert series.pair_buckets("month", ["2026-09"], october, september) == [None]
     july, later = (date(2026, 7, 1), date(2026, 7, 31)), (date(2026, 8, 1), date(2026, 9, 30))
-    assert series.paired("month", ["2026-07"], later, july) == ["2026-08"]
+    assert series.pair_buckets("month", ["2026-07"], later, july) == ["2026-08"]
     weeks = (date(2026, 11, 18), date(2026, 11, 28)), (date(2026, 11, 4), date(2026, 11, 14))
-    assert series.paired("week", ["2026-W45", "2026-W46"], *weeks) == ["2026-W47", "2026-W48"]
+    assert series.pair_buckets("week", ["2026-W45", "2026-W46"], *weeks) == ["2026-W47", "2026-W48"]
     cut = (date(2026, 11, 7), date(2026, 11, 17))
-    assert series.paired("week", ["2026-W45", "2026-W46", "2026-W47"], weeks[0], cut) == [None, None, None]
+    assert series.pair_buckets("week", ["2026-W45", "2026-W46", "2026-W47"], weeks[0], cut) == [
+        None,
+        None,
+        None,
+    ]
 
 
 def by_day(values: dict[str, float], with_data: list[str], additive: bool = True) -> Audience:

@@ -55,7 +55,7 @@ def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | 
         return both
     names = both.before.names.copy()
     for name in times:
-        names[name] = series.paired(SPAN_KEY_FIELDS[name], names[name].tolist(), *focus.comparison)
+        names[name] = series.pair_buckets(SPAN_KEY_FIELDS[name], names[name].tolist(), *focus.comparison)
     indices = names[times].notna().all(axis="columns").to_numpy().nonzero()[0].tolist()
     before = take(replace(both.before, names=names), indices)
     # A row has the same days on both sides, however long these are.
