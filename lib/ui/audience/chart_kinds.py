@@ -18,7 +18,7 @@ from lib.figures.query.focus import Focus
 from lib.figures.query.split_rows import SplitRows
 from lib.figures.query.state import MOST_ROWS, Chart
 from lib.reporting.answers import Audience
-from lib.slicers.granularities import TIME_KEY_FIELDS
+from lib.slicers.granularities import SPAN_KEY_FIELDS
 from lib.slicers.models import DataField
 from lib.ui.audience import split_charts
 from lib.ui.charts import panels
@@ -218,7 +218,7 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
     """Which key fields of the split a chart shows, where these are not all that it could show."""
-    visible_keys = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
+    visible_keys = {*keys, *(SPAN_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
     left_out = [
         filters.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
     ]
