@@ -338,6 +338,8 @@ EXPORTS = [
            others={"metrics.averageCpc": "mean", "metrics.average_cost": "mean"},
            doubts=frozenset({"metrics.averageCpc", "metrics.average_cost"})),
     Export("meta.csv", META),
+    Export("meta in columns.csv", "Reporting ends:text; Reporting starts:day; Campaign name:text; Link clicks:few; Amount spent (EUR):money",
+           lambda frame: csv(frame.assign(**{"Reporting ends": frame["Reporting starts"].dt.strftime("%Y-%m-28")}))),
     Export("meta cpc.csv", f"{TWINS}; cpc_link:r4=spend / link_clicks", others={"cpc_link": "spend / link_clicks"},
            later=Later(lambda columns: last(columns, "{}:r4=spend / results / 2"), "'cpc_link' is not spend / link_clicks")),
     Export("meta results.csv", f"{TWINS}; cost_per_result:r4=spend / results", others={"cost_per_result": "spend / results"}),

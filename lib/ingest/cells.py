@@ -52,7 +52,11 @@ def text(column: pa.Array) -> pa.Array:
     if pa.types.is_nested(kind):
         raise NotPlain
     if pa.types.is_floating(kind):
-        column = _float_text(column.cast(pa.float64()))
+        numbers = column.cast(pa.float64())
+        numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+        is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), 2.0**63))
+        as_whole = pc.if_else(is_whole, numbers, pa.scalar(None, pa.float64())).cast(pa.int64())
+        column = pc.coalesce(as_whole.cast(pa.string()), numbers.cast(pa.string()))
     elif pa.types.is_decimal(kind) or pa.types.is_time(kind):
         column = pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
@@ -75,7 +79,13 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
         return Cells(column.cast(pa.uint8()).cast(pa.float64()))
     plain = text(column)
     quick = _quick_numbers(plain, marks) if reads_quickly(missing) else None
-    return Cells(quick) if quick is not None else _parse(_number_texts(plain, marks, missing), marks)
+    if quick is not None:
+        return Cells(quick)
+    raw = _number_texts(plain, marks, missing)
+    numbers = plain_numbers(raw, marks)
+    finite, bad = _finite(numbers.cast(pa.float64())), _false(pc.or_(numbers.is_valid(), raw.is_null()))
+    wrong = [flags for flags in (bad, finite.bad) if flags is not None]
+    return Cells(finite.values, np.logical_or.reduce(wrong) if wrong else None)
 
 
 def whole(
@@ -202,6 +212,12 @@ def plain_table(columns: Sequence[tuple[str, pa.Array]]) -> pa.Table:
     return pa.Table.from_arrays([column for _, column in plain], names=once_each([name for name, _ in plain]))
 
 
+_LISTS = (
+    pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map,
+    pa.types.is_list_view, pa.types.is_large_list_view,
+)  # fmt: skip
+
+
 def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
     """A column as one or several without structs: `user` → `user.id`, `user.geo.city`.
 
@@ -210,11 +226,15 @@ def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]
     """
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
-        yield from plain_columns(name, _storage(column))
+        if column.type == pa.uuid():
+            texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]
+            yield name, pa.array(texts, pa.string())
+        else:
+            yield from plain_columns(name, column.storage)
     elif pa.types.is_struct(kind):
         for number, child in enumerate(column.flatten()):
             yield from plain_columns(f"{name}.{kind.field(number).name}", child)
-    elif _is_list(kind):
+    elif any(is_list(kind) for is_list in _LISTS):
         yield from _plain_lists(name, column)
     elif pa.types.is_duration(kind):
         yield name, pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])
@@ -243,13 +263,6 @@ def value_column(values: list[Any]) -> pa.Array:
     return pa.array([_value_text(value) for value in values], pa.string())
 
 
-def _float_text(values: pa.Array) -> pa.Array:
-    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
-    is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), 2.0**63))
-    as_whole = pc.if_else(is_whole, values, pa.scalar(None, pa.float64())).cast(pa.int64())
-    return pc.coalesce(as_whole.cast(pa.string()), values.cast(pa.string()))
-
-
 def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
     """The numbers of a column in which each cell is one, in a computer's notation; else None."""
     if not marks.reads_plain or (
@@ -267,14 +280,6 @@ def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
     """The texts that should be numbers, trimmed."""
     raw = without_missing(trim(plain), missing)
     return pc.if_else(is_dash(raw, marks.unit), pa.scalar(None, pa.string()), raw) if marks.unit else raw
-
-
-def _parse(raw: pa.Array, marks: Marks) -> Cells:
-    plain = plain_numbers(raw, marks)
-    values = _finite(plain.cast(pa.float64()))
-    bad = _false(pc.or_(plain.is_valid(), raw.is_null()))
-    wrong = [flags for flags in (bad, values.bad) if flags is not None]
-    return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
 
 
 def _finite(values: pa.Array) -> Cells:
@@ -330,22 +335,6 @@ def _plain_lists(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
             lengths = pc.list_value_length(items).fill_null(0).to_numpy()
             offsets, items = np.cumsum([0, *lengths])[ends], items.flatten()
         yield child_name, pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, mask=is_null)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    tests = (
-        pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map,
-        pa.types.is_list_view, pa.types.is_large_list_view,
-    )  # fmt: skip
-    return any(test(kind) for test in tests)
-
-
-def _storage(column: pa.ExtensionArray) -> pa.Array:
-    """The storage type of an extension type; a UUID is its text."""
-    if column.type != pa.uuid():
-        return column.storage
-    texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]
-    return pa.array(texts, pa.string())
 
 
 def _value_text(value: Any) -> str | None:

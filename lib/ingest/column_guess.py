@@ -29,28 +29,10 @@ from lib.slicers.definition.reading import GUESS
 from lib.slicers.models import DURATION
 
 Floats = npt.NDArray[np.float64]
-_SEPARATORS = "|;,"
-_MOST_TEXTS = 10_000
-_FEW, _FEW_SHARE = 20, 0.01  # so few different whole numbers are codes, not amounts
-_CODE_SHARE = 0.05  # the same of numbers that are named like a code
-_ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different
-_SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}  # of texts that have the mark
-_MAX_ELEMENT = 40
-_EXAMPLES = 100
-_MAPPED_SHARE = 0.8
-_DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
-_EXACT = 2.0**53  # whole numbers from here on lose digits as float64
-_ID_ROWS, _LEAST_ID, _REPEATING_ID = 10, 10**5, 10**4
-_SHARE, _PERCENTAGE = 1, 100
-# A spreadsheet writes numbers of twelve digits and more so; R writes 1e+05, which has all of its digits.
-_ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?(?:1[1-9]|[2-9][0-9])$"
-_LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
-_NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
-_METRIC_NAMES = {
-    "metric", "metrics", "measure", "measures", "kpi", "indicator", "kennzahl", "metrik", "metrica",
-}  # fmt: skip
-_FEW_NAMES = 3
-_UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
+_FEW = 20
+"""So few different whole numbers are codes rather than amounts."""
+_ID_ROWS = 10
+"""In fewer rows nothing tells ids from amounts."""
 _BEYOND = "whole numbers beyond 2⁵³, of which a sum would lose digits"
 
 
@@ -79,7 +61,7 @@ class ColumnGuess(NamedTuple):
             return self
         different = set(cells.text(values).drop_null().unique().to_pylist())
         for name, codes in mappings.items():
-            if different and len(different.intersection(codes)) >= _MAPPED_SHARE * len(different):
+            if different and len(different.intersection(codes)) >= 0.8 * len(different):
                 options = self.options | {"mapping": name}
                 return self._replace(options=options).with_note(f"codes of the mapping {name}")
         return self
@@ -117,7 +99,8 @@ def guess_column(
         return _text_column(name, present)._replace(doubt=doubt)
     own = file_marks.columns.get(name, PLAIN)
     guess = _guess_role(name, values, own, missing, notation.problem if notation else None)
-    if is_database and guess.is_key and pa.types.is_floating(values.type) and not _sounds_like_code(name):
+    is_code = column_names.is_id(name) or column_names.may_be_code(name) or column_names.is_version(name)
+    if is_database and guess.is_key and pa.types.is_floating(values.type) and not is_code:
         numbers = values.filter(pc.is_finite(values)).to_numpy(zero_copy_only=False)
         return _data_column(
             name, numbers if len(numbers) else np.zeros(1), "numbers of a type with fractions"
@@ -135,7 +118,8 @@ def guess_column(
 def present_texts(values: pa.Array, missing: Missing) -> pa.Array:
     """The trimmed texts of a column, without those that say that there is no value."""
     texts = cells.without_missing(cells.trim(cells.text(values)), missing)
-    return texts.filter(pc.invert(pc.match_substring_regex(texts, _DASH_AMOUNT).fill_null(True)))
+    is_dash = pc.match_substring_regex(texts, r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$")  # € -
+    return texts.filter(pc.invert(is_dash.fill_null(True)))
 
 
 def _guess_role(
@@ -159,6 +143,11 @@ def _guess_role(
     return _guess_texts(name, present, marks, pa.types.is_floating(values.type))
 
 
+# A spreadsheet writes numbers of twelve digits and more so; R writes 1e+05, which has all of its digits.
+_ROUNDED = r"^[0-9][.,]?[0-9]*[eE]\+?(?:1[1-9]|[2-9][0-9])$"
+_LOST_DIGITS = "were rounded by a spreadsheet and are lost: export it as text"
+
+
 def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> ColumnGuess:
     """The role of a column by its texts; those of floats were numbers of a computer."""
     if pc.any(pc.match_substring_regex(present, _ROUNDED)).as_py() and not column_names.is_amount(name):
@@ -166,11 +155,11 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
     number = cells.number(present, marks)
     strange = 0.0 if number.bad is None else float(number.bad.mean())
     is_duration = marks.unit == DURATION and not strange
-    if not is_duration and (
-        strange > STRANGE_SHARE
-        or pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py()
-        or _is_no_amount(name, present)
-    ):
+    # A code may have marks in it: version 10.1, or the list 48,57 in `tag_ids`.
+    is_code = column_names.is_version(name) or (column_names.is_id(name) and not column_names.is_mean(name))
+    no_amount = "^0[0-9]|[0-9][.,][0-9]" if is_code else "^0[0-9]"
+    has_codes = pc.any(pc.match_substring_regex(present, no_amount)).as_py()
+    if not is_duration and (strange > STRANGE_SHARE or has_codes):
         return _text_column(name, present)
     guess = _number_column(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
     if guess.is_key and (spelling := cells.spelling(present)) != "any":
@@ -188,22 +177,12 @@ def _is_named_number(name: str) -> bool:
     return column_names.is_amount(name) or column_names.is_mean(name) or column_names.may_be_mean(name)
 
 
-def _sounds_like_code(name: str) -> bool:
-    return column_names.is_id(name) or column_names.may_be_code(name) or column_names.is_version(name)
-
-
-def _is_no_amount(name: str, present: pa.Array) -> bool:
-    """Whether a code has marks in it: version 10.1, or the list 48,57 in `tag_ids`."""
-    is_code = column_names.is_version(name) or (column_names.is_id(name) and not column_names.is_mean(name))
-    return is_code and bool(pc.any(pc.match_substring_regex(present, "[0-9][.,][0-9]")).as_py())
-
-
 def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
     if marks.unit:
         return _data_column(name, values, f"numbers with {marks.unit}", marks)
     if (values % 1 != 0).any():
         return _data_column(name, values, "numbers with a fraction")
-    if np.abs(values).max() >= _EXACT:
+    if np.abs(values).max() >= 2.0**53:  # from here on they lose digits as float64
         return ColumnGuess(name, True, {"type": "int"}, _BEYOND)
     if column_names.is_id(name) and not column_names.is_mean(name):
         return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
@@ -215,9 +194,9 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
     if not values.any() and not is_code:
         doubt = "zeros alone, added up as counts; if they are codes, make it a key field"
         return _data_column(name, values, "zeros")._replace(doubt=doubt)
-    if is_code and different <= max(_FEW, _CODE_SHARE * len(values)):
+    if is_code and different <= max(_FEW, 0.05 * len(values)):
         return ColumnGuess(name, True, {"type": "int"}, f"{different} whole numbers, named like a code")
-    if different <= min(_FEW, _FEW_SHARE * len(values)):
+    if different <= min(_FEW, 0.01 * len(values)):
         doubt = f"codes rather than amounts, as only {different} differ; if they add up, make it a data field"
         return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers", doubt)
     if reason := _id_reason(values, different):
@@ -230,9 +209,9 @@ def _id_reason(values: Floats, different: int) -> str:
     if len(values) < _ID_ROWS:
         return ""
     digits = len(str(int(values.min())))
-    if different == len(values) and values.min() >= _LEAST_ID and values.max() < 10**digits:
+    if different == len(values) and values.min() >= 10**5 and values.max() < 10**digits:
         return f"as many different numbers as rows, all of {digits} digits"
-    if different <= len(values) / 2 and np.median(values) >= _REPEATING_ID:
+    if different <= len(values) / 2 and np.median(values) >= 10**4:
         return f"{different} large numbers that repeat"
     return ""
 
@@ -258,12 +237,12 @@ def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
         return extreme, ""
     if marks.unit == PERCENT or column_names.is_mean(name):
         return "mean", ""
-    is_share = bool((values >= 0).all() and (values <= _SHARE).all())
+    is_share = bool((values >= 0).all() and (values <= 1).all())
     has_fraction = bool((values % 1 != 0).any())
     if column_names.may_be_mean(name):
         if has_fraction or (is_share and values.any()):
             return "mean", "averaged as a rate; if these are amounts, leave out the aggregate"
-        is_count = values.max() > _PERCENTAGE
+        is_count = values.max() > 100
         return "sum", "" if is_count else "added up as counts; if these are rates, write aggregate: mean"
     if column_names.counts_people(name) and not has_fraction:
         return "sum", "added up, so whoever is in several rows counts several times"
@@ -276,14 +255,14 @@ def _aggregate(name: str, values: Floats, marks: Marks) -> tuple[str, str]:
 
 def _text_column(name: str, present: pa.Array) -> ColumnGuess:
     is_list = column_names.sounds_like_list(name)
-    separator = next((mark for mark in _SEPARATORS if _is_separated(present, mark, is_list)), None)
+    separator = next((mark for mark in "|;," if _is_separated(present, mark, is_list)), None)
     if separator:
         example = present.filter(pc.match_substring(present, separator))[0]
         return ColumnGuess(name, True, {"segmented": separator}, f"several values, such as {example}")
     if column_names.sounds_like_users(name):
         return ColumnGuess(name, True, {}, "text; if these are users, make it an audience source")
     different = present.unique()
-    totals = [text for text in different.slice(0, _MOST_TEXTS).to_pylist() if is_total(text)]
+    totals = [text for text in different.slice(0, 10_000).to_pylist() if is_total(text)]
     warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
     return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
@@ -298,6 +277,12 @@ def _list_doubt(name: str, values: pa.Array) -> str:
     if column_names.is_amount(name) and pc.all(pc.match_substring_regex(items, "^[0-9.]+$")).as_py():
         return "amounts in lists are not added up: make a row of each"
     return ""
+
+
+_NEARLY_A_NUMBER = r"^[^\pL\pN<>~]{0,4}[0-9][0-9,' ]*(?:[.,][0-9]+)?[^\pL\pN<>~]{0,4}$"
+_METRIC_NAMES = {
+    "metric", "metrics", "measure", "measures", "kpi", "indicator", "kennzahl", "metrik", "metrica",
+}  # fmt: skip
 
 
 def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
@@ -315,7 +300,7 @@ def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
         and split[0] in _METRIC_NAMES
         and len(different) <= _FEW
     ):
-        names = ", ".join(different.slice(0, _FEW_NAMES).to_pylist())
+        names = ", ".join(different.slice(0, 3).to_pylist())
         return f"rows of different metrics ({names}) are added up together: make a column of each"
     empty = len(values) - len(present)
     if 1 < len(different) == len(present) <= empty and values[0].as_py() == present[0].as_py():
@@ -324,6 +309,9 @@ def _text_doubt(name: str, values: pa.Array, present: pa.Array) -> str:
             "the rows below it too, fill it in there"
         )
     return ""
+
+
+_UNNAMED = re.compile(r"column_[0-9]+|#|(?:unnamed: 0|index|row|no\.?|nr\.?|row number)", re.IGNORECASE)
 
 
 def numbers_rows(name: str, values: pa.Array) -> bool:
@@ -337,7 +325,7 @@ def numbers_rows(name: str, values: pa.Array) -> bool:
 
 def _encoding_doubt(texts: pa.Array) -> str:
     """What is odd about UTF-8 that was read as Windows-1252 once, `Ã…hus` for Åhus; else empty."""
-    for text in texts.filter(pc.match_substring_regex(texts, "[ÃÂâÐ].")).slice(0, _EXAMPLES).to_pylist():
+    for text in texts.filter(pc.match_substring_regex(texts, "[ÃÂâÐ].")).slice(0, 100).to_pylist():
         try:
             right = text.encode("cp1252").decode("utf-8")
         except UnicodeError:
@@ -346,6 +334,10 @@ def _encoding_doubt(texts: pa.Array) -> str:
             f"'{text}' seems to be '{right}' in another encoding than the file's; export the column in UTF-8"
         )
     return ""
+
+
+_ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different
+_SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}  # of texts that have the mark
 
 
 def _is_separated(present: pa.Array, mark: str, is_list: bool) -> bool:
@@ -360,15 +352,14 @@ def _is_separated(present: pa.Array, mark: str, is_list: bool) -> bool:
         return False
     lists = pc.split_pattern(present, mark)
     parts, counts = lists.flatten(), pc.list_value_length(lists)
-    if pc.max(pc.utf8_length(parts)).as_py() > _MAX_ELEMENT:
+    if pc.max(pc.utf8_length(parts)).as_py() > 40:  # in no list are elements this long
         return False
     comes_back = pc.count_distinct(parts).as_py() <= _ENUMERATED_SHARE * len(parts)
     if pc.count_distinct(counts).as_py() > 1:
         return bool(comes_back or mark == "|")
-    return bool(comes_back and (is_list or _is_mixed(lists, counts[0].as_py())))
-
-
-def _is_mixed(lists: pa.Array, count: int) -> bool:
-    """Whether the same element comes at several positions of lists of the same length."""
-    sets = [set(pc.list_element(lists, position).unique().to_pylist()) for position in range(count)]
+    if is_list or not comes_back:
+        return bool(comes_back)
+    # Whether the same element comes at several positions of lists of the same length.
+    positions = range(counts[0].as_py())
+    sets = [set(pc.list_element(lists, position).unique().to_pylist()) for position in positions]
     return len(set[str]().union(*sets)) < sum(map(len, sets))

@@ -48,10 +48,14 @@ class ColumnarFile:
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if selection is None or name in selection]
+        owners = dict(zip(self.columns or (), self._owners, strict=True))
+        columns: list[str] | None = list(dict.fromkeys(owners[name] for name in names))
+        if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
+            columns = None  # all: their names could be taken for others
         with self._open() as content:
             first, last_bytes = 1, 0
             texts = [name for name, kind in kinds.items() if kind == "text"]
-            for batch in content.batches(self._needed_columns(names), texts):
+            for batch in content.batches(columns, texts):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
@@ -62,13 +66,6 @@ class ColumnarFile:
                     last_bytes = progress_bytes
             if progress and content.rows is None:
                 progress(self.file.size)
-
-    def _needed_columns(self, names: list[str]) -> list[str] | None:
-        """The columns to read for these; None, all of them, where their names could be taken for others."""
-        if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
-            return None
-        owners = dict(zip(self.columns or (), self._owners, strict=True))
-        return list(dict.fromkeys(owners[name] for name in names))
 
     @contextmanager
     def _open(self) -> Iterator["_Content"]:

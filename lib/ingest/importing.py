@@ -1,7 +1,7 @@
 """Files → readers; with a definition → warehouse: all as one import, or nothing; and their first rows."""
 
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from lib.ingest.workbook import workbooks
 from lib.slicers.definition import Definition
 from lib.slicers.definition.reading import OverlapRule, Sheets
 from lib.slicers.warehouse import Mode, StoredSlicer, Warehouse
-from lib.slicers.warehouse.slicer import Import, Source
+from lib.slicers.warehouse.slicer import Source
 from lib.wire.errors import ImportRefused, UnknownName
 from lib.wire.text import count_of
 
@@ -117,7 +117,14 @@ def import_files(
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         overlap, known_keys, slicer = job.overlap or job.definition.overlap, None, None
         if job.mode == "append":
-            _refuse_duplicates(writer.imports, file_digests)
+            for earlier in writer.imports:
+                for source in earlier.sources:
+                    if source.digest in file_digests:
+                        raise ImportRefused(
+                            f"This file was imported already: {count_of(source.rows, 'row')} imported from "
+                            f"it, as {source.name}, on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was "
+                            "changed"
+                        )
             slicer = warehouse.open(job.project, job.slicer)
         if overlap != "add" and (slicer or len(job.readers) > 1):
             known_keys = KnownKeys(job.definition, slicer, len(job.readers) > 1)
@@ -252,17 +259,6 @@ def _rows(
             count += write(table)
     ending.close()
     return count
-
-
-def _refuse_duplicates(imports: Iterable[Import], file_digests: Collection[str]) -> None:
-    for earlier in imports:
-        for source in earlier.sources:
-            if source.digest in file_digests:
-                raise ImportRefused(
-                    f"This file was imported already: {count_of(source.rows, 'row')} imported from it, as "
-                    f"{source.name}, "
-                    f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
-                )
 
 
 def _refuse_totals(normalizer: Normalizer) -> None:

@@ -15,7 +15,7 @@ from lib.ingest.column_guess import ColumnGuess, guess_column, numbers_rows, pre
 from lib.ingest.files import COLUMNAR, Reader
 from lib.ingest.later_file import misfits
 from lib.ingest.layout import are_days
-from lib.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
+from lib.ingest.numbers import PLAIN, FileMarks, Notation, file_marks, notation_of
 from lib.ingest.quotients import find_rates
 from lib.ingest.text import DELIMITERS
 from lib.ingest.time_formats import ORDERS
@@ -131,7 +131,12 @@ def infer(
         if cells.is_text(values.type) and (notation := notation_of(present_texts(values, missing)))
     }
     marks = file_marks(
-        {name: notation for name, notation in texts.items() if _is_evidence(name, notation)},
+        {
+            name: notation
+            for name, notation in texts.items()
+            # The numbers of codes say nothing of others.
+            if not column_names.is_version(name) and not (column_names.is_id(name) and notation.ambiguous)
+        },
         reader.file.name,
         hints.decimal,
         hints.thousands,
@@ -142,11 +147,10 @@ def infer(
         )
         for name, values in fields.items()
     ]
-    figures = {
-        guess.column: _figures(fields[guess.column], marks.columns.get(guess.column, PLAIN), missing)
-        for guess in guesses
-        if not guess.is_key and guess.column not in late
-    }
+    figures: dict[str, Floats] = {}
+    for name in (guess.column for guess in guesses if not guess.is_key and guess.column not in late):
+        numbers = cells.number(fields[name], marks.columns.get(name, PLAIN), missing)
+        figures[name] = numbers.values.to_numpy(zero_copy_only=False)
     guesses = find_rates(money.scale(guesses, figures), figures)
     guesses = money.with_currencies(find_attributes(guesses, fields, figures), fields)
     settings = _settings(reader, marks)
@@ -214,12 +218,6 @@ class _Others(Collection[str]):
 
     def __len__(self) -> int:
         return 0
-
-
-def _figures(values: pa.Array, marks: Marks, missing: pa.Array) -> Floats:
-    """The numbers of a column, NaN where there is none."""
-    figures: Floats = cells.number(values, marks, missing).values.to_numpy(zero_copy_only=False)
-    return figures
 
 
 def _sample(reader: Reader, rows: int) -> _Sample:
@@ -307,11 +305,6 @@ def _no_time(reader: Reader, columns: Mapping[str, pa.Array], hints: Hints) -> s
         "write a definition with its column and format, and give that with --definition. "
         f"The columns are: {', '.join(columns)}"
     )
-
-
-def _is_evidence(name: str, notation: Notation) -> bool:
-    """Whether the numbers of a column say something about those of others: codes do not."""
-    return not column_names.is_version(name) and not (column_names.is_id(name) and notation.ambiguous)
 
 
 def _definition(time: TimeGuess, columns: list[ColumnGuess], settings: Mapping[str, Any]) -> Definition:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -113,18 +114,13 @@ class Ndjson:
                 check_width(self.file.name, self.names)
         names = self.names if selection is None else [name for name in self.names if name in selection]
         columns = {name: value_column([row.get(name) for row in rows]) for name in names}
-        if any(_is_rounded(column) for column in columns.values()):
+        # Whole numbers of more than 64 bits are floats, as orjson reads them.
+        floats = [column for column in columns.values() if pa.types.is_floating(column.type)]
+        if any(pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py() for column in floats):
             rows = [flat(json.loads(line)) for _, line in lines]
             columns = {name: value_column([row.get(name) for row in rows]) for name in names}
         numbers = np.array([number for number, _ in lines], np.int64)
         return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
-
-
-def _is_rounded(column: pa.Array) -> bool:
-    """Whether whole numbers of more than 64 bits are floats, as orjson reads them."""
-    return pa.types.is_floating(column.type) and bool(
-        pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py()
-    )
 
 
 def _document(file: DataFile, encoding: str) -> str | None:
@@ -132,8 +128,12 @@ def _document(file: DataFile, encoding: str) -> str | None:
     with file.open() as content:
         beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding)).lstrip()
     first, _, rest = beginning.partition(b"\n")
-    if (_is_json(first) and rest.strip()) or not beginning.startswith((b"{", b"[")):
+    if not beginning.startswith((b"{", b"[")):
         return None
+    with suppress(orjson.JSONDecodeError):
+        orjson.loads(first)
+        if rest.strip():
+            return None
     if beginning.startswith(b"["):
         return ""
     data = _whole(utf_8_chunks(file.chunks(), encoding), None)
@@ -142,14 +142,6 @@ def _document(file: DataFile, encoding: str) -> str | None:
     except orjson.JSONDecodeError:
         return None
     return path if rows else None
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True
 
 
 def _longest_rows(document: Any) -> tuple[str, list[Row]]:

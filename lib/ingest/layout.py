@@ -91,7 +91,10 @@ def table_layout(
         if not _is_total_line(record) and not is_ruler(record.cells) and record.line not in typed_lines
     ] or rows
     rows, joined_name = _join_headers(_without_footer(rows))
-    width = _row_width(rows)
+    # How many cells rows have is judged by the later half, as report lines come first.
+    width, widths = len(rows[0].cells), [len(record.cells) for record in rows[len(rows) // 2 :]]
+    if widths.count(width) != widths.count(usual_width(widths)):
+        width = usual_width(widths)
     start = _header_position(rows, width, columns) if has_header is not False else -1
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
@@ -203,12 +206,6 @@ def _without_footer(rows: Sequence[Record]) -> Sequence[Record]:
     return rows
 
 
-def _row_width(rows: Sequence[Record]) -> int:
-    """How many cells rows have: judged by the later half, as report lines come first."""
-    first, widths = len(rows[0].cells), [len(record.cells) for record in rows[len(rows) // 2 :]]
-    return first if widths.count(first) == widths.count(usual_width(widths)) else usual_width(widths)
-
-
 def _header_position(rows: Sequence[Record], width: int, columns: Collection[str]) -> int:
     """The record that names the columns: the one with the wanted names, else the first that can.
 
@@ -274,7 +271,15 @@ def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str
     width = usual_width([len(row.cells) for row in rows]) or len(header.cells)
     extra = [cell for row in rows for cell in row.cells[len(names) :] if len(row.cells) == width]
     if not all(map(is_total, filter(None, names[width:]))) or any(extra):
-        raise ImportRefused(_uneven(file, header, rows, width))
+        row = next(row for row in rows if len(row.cells) == width)
+        count = sum(len(row.cells) == width for row in rows)
+        wrong = "a name too many or too few" if abs(width - len(header.cells)) == 1 else "other names"
+        example = f"line {row.line}: {', '.join(row.cells)[:_MOST_CHARACTERS]!r}"
+        raise ImportRefused(
+            f"{file}: the header in line {header.line} has {len(header.cells)} names, but {count:,} of the "
+            f"first {len(rows):,} rows have {width} cells, such as {example}. "
+            f"The header has {wrong}; correct it, or use --no-header and give the names in a definition"
+        )
     labels = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
     has_values = {position for row in rows for position, cell in enumerate(row.cells) if cell.strip()}
     has_content = [position in has_values or bool(name) for position, name in enumerate(names[:width])]
@@ -282,18 +287,6 @@ def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str
         label if is_named else "" for label, is_named in zip(once_each(labels), has_content, strict=True)
     ]
     return labels + [""] * (width - len(labels))
-
-
-def _uneven(file: str, header: Record, rows: Sequence[Record], width: int) -> str:
-    row = next(row for row in rows if len(row.cells) == width)
-    count = sum(len(row.cells) == width for row in rows)
-    wrong = "a name too many or too few" if abs(width - len(header.cells)) == 1 else "other names"
-    example = f"line {row.line}: {', '.join(row.cells)[:_MOST_CHARACTERS]!r}"
-    return (
-        f"{file}: the header in line {header.line} has {len(header.cells)} names, but {count:,} of the "
-        f"first {len(rows):,} rows have {width} cells, such as {example}. "
-        f"The header has {wrong}; correct it, or use --no-header and give the names in a definition"
-    )
 
 
 def _plain_names(cells: Sequence[str]) -> list[str]:

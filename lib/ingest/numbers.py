@@ -130,7 +130,11 @@ def plain_numbers(texts: pa.Array, marks: Marks) -> pa.Array:
         return _seconds(texts)
     pattern = notation(marks.decimal, (marks.thousands,))
     if marks.unit == PERCENT:
-        texts = _with_percent(texts)
+        # Numbers that lack the % are none, but for zero.
+        bare = pc.and_(
+            pc.invert(pc.match_substring(texts, PERCENT)), pc.match_substring_regex(texts, "[1-9]")
+        )
+        texts = pc.if_else(bare, pa.scalar(None, pa.string()), texts)
     is_plain = pc.match_substring_regex(texts, pattern)
     if not pc.all(is_plain).as_py():
         odd = pc.invert(is_plain).fill_null(False)
@@ -238,7 +242,10 @@ def file_marks(
     common = thousands or max(dict.fromkeys(candidates), key=candidates.count, default=None)
     if common is None and main == ",":
         common = "."
-    return FileMarks(main, common, _complete(marks_of, main, common))
+    for name, marks in marks_of.items():  # the thousands mark of the file, where a column shows none
+        if not marks.thousands and marks.decimal == main:
+            marks_of[name] = marks._replace(thousands=common)
+    return FileMarks(main, common, marks_of)
 
 
 def example_of(column: Notation, marks: Marks) -> str | None:
@@ -259,12 +266,6 @@ def _seconds(texts: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(total), total).cast(
         pa.string()
     )
-
-
-def _with_percent(texts: pa.Array) -> pa.Array:
-    """Without the numbers that lack the %, but for zero."""
-    bare = pc.and_(pc.invert(pc.match_substring(texts, PERCENT)), pc.match_substring_regex(texts, "[1-9]"))
-    return pc.if_else(bare, pa.scalar(None, pa.string()), texts)
 
 
 def _without_unit(texts: pa.Array, unit: str | None) -> pa.Array:
@@ -342,14 +343,6 @@ def _column_marks(column: Notation, decimal: str, thousands: str | None) -> Mark
     }
     best = max(counts, key=lambda mark: counts[mark])
     return Marks(decimal, thousands or (best if counts[best] else None), column.unit)
-
-
-def _complete(marks_of: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
-    """Marks of columns, with the thousands mark of the file where a column shows none."""
-    return {
-        name: marks if marks.thousands or marks.decimal != main else marks._replace(thousands=common)
-        for name, marks in marks_of.items()
-    }
 
 
 def _ambiguity(file: str, name: str, column: Notation, certain: Mapping[str, Notation]) -> str:

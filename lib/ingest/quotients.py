@@ -45,6 +45,11 @@ class Quotient(NamedTuple):
         return f"{f'{self.factor} * ' if self.factor > 1 else ''}{top} / {bottom}"
 
 
+_PERCENTAGES = (
+    "averaged, as all values are from 0 to 100 with fractions; if they add up, leave out the aggregate"
+)
+
+
 def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnGuess]:
     """The guesses, with data fields that are quotients of two others as formulas, and percentages averaged.
 
@@ -56,7 +61,9 @@ def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnG
     }
     if any(map(_is_count, amounts.values())):
         guesses = [
-            _percentage(guess) if _is_sum(guess) and _is_percentage(guess, figures) else guess
+            guess._replace(options={"aggregate": "mean"} | guess.options, doubt=_PERCENTAGES)
+            if _is_sum(guess) and _is_percentage(guess, figures)
+            else guess
             for guess in guesses
         ]
     quotients, result, rates = _Quotients(amounts), list[ColumnGuess](), 0
@@ -172,13 +179,6 @@ def _is_percentage(guess: ColumnGuess, figures: Figures) -> bool:
         return False
     present = values[np.isfinite(values)]
     return bool((present >= 0).all() and (present <= _PERCENTAGE).all() and (present % 1 != 0).any())
-
-
-def _percentage(guess: ColumnGuess) -> ColumnGuess:
-    doubt = (
-        "averaged, as all values are from 0 to 100 with fractions; if they add up, leave out the aggregate"
-    )
-    return guess._replace(options={"aggregate": "mean"} | guess.options, doubt=doubt)
 
 
 def _is_sum(guess: ColumnGuess) -> bool:

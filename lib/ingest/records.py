@@ -59,8 +59,10 @@ def recognize_encoding(chunks: Iterable[bytes]) -> str:
     A byte order mark decides; else UTF-8 where that fits, or nearly fits; else a guess.
     """
     for number, chunk in enumerate(chunks):
-        if number == 0 and (encoding := _byte_order_mark(chunk) or _unmarked_utf_16(chunk)):
-            return encoding
+        if number == 0:
+            marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if chunk.startswith(mark))
+            if encoding := next(marks, None) or _unmarked_utf_16(chunk):
+                return encoding
         if not chunk.isascii():
             return UTF_8 if _is_mostly_utf_8(chunk) else _guess_encoding(chunk)
     return UTF_8
@@ -263,10 +265,6 @@ def _one_newline(text: bytes) -> bytes:
 def line_too_long(line: int) -> str:
     """Why a file with such a line is refused."""
     return f"Line {line} is longer than {MAX_LINE >> 20} MiB; is this delimited text?"
-
-
-def _byte_order_mark(chunk: bytes) -> str | None:
-    return next((name for mark, name in _BYTE_ORDER_MARKS.items() if chunk.startswith(mark)), None)
 
 
 def _unmarked_utf_16(chunk: bytes) -> str | None:

@@ -134,7 +134,9 @@ class Ending:
         """Refuse a row, now or as soon as it is known whether others follow."""
         self._waiting.append(reject)
         if reject.at_end is None or len(self._waiting) > _BELOW_AT_MOST:
-            self._flush()
+            for waiting in self._waiting:
+                self._refuse(waiting)
+            self._waiting = []
 
     def accept(self, line: int) -> None:
         """A good row is in this line: what waits above it is refused."""
@@ -149,11 +151,6 @@ class Ending:
         for reject in self._waiting:
             below = reject.at_end if self._has_rows else None
             self._refuse(reject._replace(reason=below) if below else reject)
-        self._waiting = []
-
-    def _flush(self) -> None:
-        for reject in self._waiting:
-            self._refuse(reject)
         self._waiting = []
 
 

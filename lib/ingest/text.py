@@ -137,7 +137,8 @@ class DelimitedText:
             # Whether a line has fewer cells than rows have, and begins with words.
             cells = misfit.text.strip().split(self._delimiter)
             below = BELOW if (len(cells) < len(self._names) and not is_value(cells[0].strip('"'))) else None
-            line, is_sum = int(records.lines[misfit.position]), self._has_total(misfit.text)
+            is_sum = any(is_total(cell.strip('"')) for cell in cells)
+            line = int(records.lines[misfit.position])
             ending.refuse(Reject(line, TOTAL if is_sum else WRONG_WIDTH, value, misfit.text, below))
         if len(rest):
             ending.accept(int(rest.lines[-1]))
@@ -147,10 +148,6 @@ class DelimitedText:
             lambda position: rest.raw(position).decode(UTF_8),
             cache(lambda: parser.as_text(text)),
         )
-
-    def _has_total(self, line: str) -> bool:
-        """Whether a cell of a line says that it is a total."""
-        return any(is_total(cell.strip('"')) for cell in line.strip().split(self._delimiter))
 
 
 def delimited_text(
@@ -206,22 +203,18 @@ def _recognize_delimiter(
 ) -> tuple[str, list[Record]]:
     """The mark that splits most of the first records into the same number of cells, and these records."""
     rows, scores = {mark: _first_records(sample, mark) for mark in marks}, {}
+    are_decimal = sample.count(b",") == len(re.findall(rb"(?<=[0-9]),(?=[0-9])", sample))  # as in 12,50
     for mark in rows:
         widths = [len(record.cells) for record in rows[mark]]
         width = usual_width(widths[len(widths) // 2 :])
         if width > 1:
-            scores[mark] = (widths.count(width) / len(widths), mark != "," or not _is_decimal(sample), width)
+            scores[mark] = (widths.count(width) / len(widths), mark != "," or not are_decimal, width)
     if not scores and marks != _RARE_DELIMITERS:
         return _recognize_delimiter(sample, file, _RARE_DELIMITERS)
     if not scores:
         return ",", _first_records(sample, ",")
     best = "\t" if file.format == "tsv" and "\t" in scores else max(scores, key=lambda mark: scores[mark])
     return best, rows[best]
-
-
-def _is_decimal(sample: bytes) -> bool:
-    """Whether commas are between digits alone, as in 12,50."""
-    return sample.count(b",") == len(re.findall(rb"(?<=[0-9]),(?=[0-9])", sample))
 
 
 def _first_records(sample: bytes, delimiter: str) -> list[Record]:
@@ -298,17 +291,15 @@ class _CellParser:
             ),
         )
         if b'="' in text:
-            table = _without_excel_quotes(table)
+            # ="001" keeps a spreadsheet from making a number of it.
+            columns = [
+                pc.replace_substring_regex(column, _EXCEL_QUOTED, r"\1")
+                if column.type == pa.string()
+                else column
+                for column in table.columns
+            ]
+            table = pa.Table.from_arrays(columns, names=table.column_names)
         return table.rename_columns(list(self._positions)), misfits
-
-
-def _without_excel_quotes(table: pa.Table) -> pa.Table:
-    """Cells written as ="001", which keeps a spreadsheet from making them numbers, as 001."""
-    columns = [
-        pc.replace_substring_regex(column, _EXCEL_QUOTED, r"\1") if column.type == pa.string() else column
-        for column in table.columns
-    ]
-    return pa.Table.from_arrays(columns, names=table.column_names)
 
 
 def _is_finite(column: pa.ChunkedArray) -> bool:

@@ -83,7 +83,8 @@ _CLUE_DATES = re.compile(
 
 def candidate_formats(column: str, texts: Texts) -> Iterator[str | None]:
     """Formats to try on the texts of a column, the most likely first; None is the format that needs none."""
-    stamps = _stamp_formats(texts.iloc[0]) if texts.str.len().nunique() == 1 else []
+    first = texts.iloc[0] if texts.str.len().nunique() == 1 else ""
+    stamps = _STAMPS.get(len(first), []) if first.isdecimal() and first.isascii() else []
     if not _WEEK_NAMES.isdisjoint(split_words(column)):
         weeks = [week for week in _WEEKS if instants(texts, week, dt.UTC).share == 1]
         if weeks and not instants(texts, None, dt.UTC).share:
@@ -118,11 +119,6 @@ def _range_formats(text: str) -> Iterator[str]:
         dates = [last, *([f"{first}, {year[0]}", f"{first} {year[0]}"] if year else [])]
         days = dict.fromkeys(format_ for date in dates for format_ in formats_like(date.strip()))
         yield from (f"{day}{mark}{day}" for day in days if "%H" not in day and not is_coarse(day))
-
-
-def _stamp_formats(text: str) -> list[str]:
-    """The formats of dates and times in digits alone, by their number: 2026010105, 20260101050000."""
-    return _STAMPS.get(len(text), []) if text.isdecimal() and text.isascii() else []
 
 
 @cache
@@ -191,7 +187,8 @@ class TimeReading(NamedTuple):
     def span(self) -> str:
         """The first and the last day: `1 Nov 2026 to 28 Nov 2026`."""
         days = self.days
-        first, last = (_day_text(int(day)) for day in (days.min(), days.max()))
+        dates = (dt.date(1970, 1, 1) + dt.timedelta(int(day)) for day in (days.min(), days.max()))
+        first, last = (f"{date.day} {date:%b %Y}" for date in dates)
         return first if first == last else f"{first} to {last}"
 
     def describe(self, example: str) -> str:
@@ -272,8 +269,3 @@ def _agreement(first: int, last: int, clue: tuple[int, int]) -> float:
         return 1.0 if start in (first, last, last + 1) else 0.5 if first <= start <= last + 7 else 0.0
     overlap = min(last, end) - max(first, start) + 1
     return max(overlap, 0) / (max(last, end) - min(first, start) + 1)
-
-
-def _day_text(day: int) -> str:
-    date = dt.date(1970, 1, 1) + dt.timedelta(day)
-    return f"{date.day} {date:%b %Y}"

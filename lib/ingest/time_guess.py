@@ -151,7 +151,7 @@ class _TimeSearch:
         nearly: list[TimeReading] = []
         coarse: list[TimeReading] = []
         for name in sorted(self._sample, key=time_rank):
-            if sure and not sounds_like_time(name):
+            if sure and not (sounds_like_time(name) or date_role(name)):
                 continue
             if self._hints.column not in (None, name):
                 continue

@@ -200,17 +200,11 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
         stamps = pd.to_datetime(texts[rows], format="ISO8601", errors="coerce", utc=own_zone is None)
         seconds[rows] = _seconds(stamps, own_zone)
     rows = texts.str.fullmatch(_NUMBER).to_numpy(bool) & ~is_date
-    seconds[rows] = _since_1970(texts[rows].to_numpy(np.float64))
+    numbers = texts[rows].to_numpy(np.float64)
+    for unit, (smallest, largest) in _EPOCHS.items():  # seconds since 1970, or parts of them, by their size
+        is_unit = (numbers >= smallest) & (numbers < largest)
+        seconds[np.flatnonzero(rows)[is_unit]] = (numbers[is_unit] / unit).astype(np.int64)
     return _in_range(Instants(seconds, is_date))
-
-
-def _since_1970(numbers: npt.NDArray[np.float64]) -> Ints:
-    """Seconds of numbers of seconds, or of thousandths, millionths or billionths, by their size."""
-    seconds = np.full(len(numbers), MISSING)
-    for unit, (smallest, largest) in _EPOCHS.items():
-        rows = (numbers >= smallest) & (numbers < largest)
-        seconds[rows] = (numbers[rows] / unit).astype(np.int64)
-    return seconds
 
 
 def _in_range(times: Instants) -> Instants:

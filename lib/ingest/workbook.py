@@ -146,7 +146,12 @@ def workbooks(
     parts = _XlsxParts(file)
     tables = candidates if names_of_sheets else _same_columns(candidates, columns)
     if sheets is None and len(tables) > 1:
-        raise ImportRefused(_which_sheet(file, tables))
+        sheet_names = ", ".join(f"'{sheet.name}'" for sheet in tables)
+        same = "the same" if len({tuple(sheet.layout.names) for sheet in tables}) == 1 else "nearly the same"
+        raise ImportRefused(
+            f"{file.name} has {len(tables)} sheets with {same} columns: {sheet_names}. Import all of them "
+            f"with --all-sheets, or some with --sheet '{tables[0].name}'"
+        )
     for sheet in tables:
         parts.refuse_formulas(sheet, columns)
     is_only = sheets is None or count == 1
@@ -192,15 +197,6 @@ def _same_columns(sheets: Sequence[Sheet], columns: Collection[str]) -> list[She
         for sheet in sheets
         if len(names.intersection(sheet.layout.names)) >= _LIKE_SHARE * len(names.union(sheet.layout.names))
     ]
-
-
-def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:
-    names = ", ".join(f"'{sheet.name}'" for sheet in sheets)
-    same = "the same" if len({tuple(sheet.layout.names) for sheet in sheets}) == 1 else "nearly the same"
-    return (
-        f"{file.name} has {len(sheets)} sheets with {same} columns: {names}. Import all of them with "
-        f"--all-sheets, or some with --sheet '{sheets[0].name}'"
-    )
 
 
 class _XlsxParts:
