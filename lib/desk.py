@@ -27,6 +27,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
+WITHOUT_SLICER = ("access", "lists", "services")
 START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda grant: grant.reads,
@@ -114,5 +115,5 @@ else:
     if screen.url_path != "deals":
         deals.leave()  # a dialog that was left open would open by itself on the next visit
     frame.heading(title)
-    frame.header(person, firing.mark)
+    frame.header(person, firing.mark, screen.url_path not in WITHOUT_SLICER)
     screen.run()

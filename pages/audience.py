@@ -16,7 +16,8 @@ firing.at_start(context.clients)
 bar.draw(
     context,
     actions=(from_audience.draw_link, own_metrics.draw_dialog),
-    more=board_controls.menu_parts(context) | from_audience.menu_parts(context),
+    more=board_controls.menu_parts(context),
+    beside_filters=from_audience.draw_package,
     send=sharing.draw,
 )
 with st.container(key=board.container_key(context)):

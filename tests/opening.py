@@ -1,5 +1,6 @@
 """Screens in an AppTest, for somebody who has signed in."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -92,14 +93,20 @@ class Popover:
             desk.session_state[self.part[0]] = self.part[1]
 
     def press(self, desk: AppTest, key: str) -> AppTest:
-        """Press a button; the popover is open afterwards."""
-        desk.button(key=key).click().run()
+        """Press a button, or choose in the menu of an entry; the popover is open afterwards."""
+        choose(desk, key) if key.startswith("view_do_") else desk.button(key=key).click().run()
         return self.opened(desk)
 
     def submit(self, desk: AppTest, label: str) -> AppTest:
         """Press the button of a form; the popover is open afterwards."""
         next(button for button in desk.button if button.label == label).click().run()
         return self.opened(desk)
+
+
+def choose(desk: AppTest, key: str) -> None:
+    """Choose in the menu of an entry kept under a name; `view_do_edit_1` is Edit of the first."""
+    shelf, name, number = re.fullmatch(r"(view_do_(?:[a-z]+_)?)([a-z]+)_(\d+)", key).groups()
+    next(menu for menu in desk.get("menu_button") if menu.key == f"{shelf}{number}").set_value(name).run()
 
 
 def menu(part: str) -> Popover:

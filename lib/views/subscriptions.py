@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import Row, delete, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from lib.database import from_row
 from lib.people.tables import made_by
@@ -219,15 +219,33 @@ class Subscriptions:
 
     def remove(self, number: int) -> None:
         """Stop a mail; BadRequest where it is gone, AccessError for another person's."""
-        is_admin = self.scope.person.role == "admin"
         with self.scope.write() as connection:
-            row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
-            if row is None or row.service != self.scope.service:
-                raise BadRequest(NO_MAIL)
-            if not is_admin and not self._is_mine(row):
-                raise AccessError
+            row = self._changeable(connection, number)
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == number))
         self.note(REMOVAL, describe(self._seen_by_me(row)))
+
+    def send_now(self, number: int) -> None:
+        """Have a mail sent at once, whether the data are new or not; errors as of `remove`."""
+        changes = {
+            "due": datetime.now(UTC),
+            "mark": {"data": ""},
+            "failures": 0,
+            "problem": "",
+            "request": {},
+        }
+        with self.scope.write() as connection:
+            self._changeable(connection, number)
+            connection.execute(
+                update(mail_subscriptions).where(mail_subscriptions.c.id == number).values(changes)
+            )
+
+    def _changeable(self, connection: Connection, number: int) -> Row[Any]:
+        row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
+        if row is None or row.service != self.scope.service:
+            raise BadRequest(NO_MAIL)
+        if self.scope.person.role != "admin" and not self._is_mine(row):
+            raise AccessError
+        return row
 
     def _is_mine(self, row: Row[Any]) -> bool:
         return self.scope.owns(row.owner, row.created)

@@ -26,6 +26,7 @@ from walks import SUMS, Answer, says
 
 from browser.conftest import SCREEN, WAIT_MILLISECONDS, enter, settled
 from lib.figures.query import state
+from lib.reporting import named_days
 from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
 from lib.serving import connect
@@ -131,6 +132,7 @@ FRAME: dict[str, Act] = {
     "button (Search|Show/hide columns|Download as CSV|Fullscreen|Close fullscreen).*": "Streamlit's tables.",
 }
 BAR: dict[str, Act] = {
+    "menuitem .*": OPENS,
     "dates|compare|filter_add|saved_views|share|question_menu|wording_text": OPENS,
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
 }
@@ -164,7 +166,11 @@ def part_of_menu(part: str) -> tuple[str, str]:
 
 def of_view(name: str) -> tuple[str, str]:
     """What opens a panel of the saved view."""
-    return ".st-key-saved_views button", f".st-key-view_do_{name}_1 button"
+    return (
+        ".st-key-saved_views button",
+        ".st-key-view_do_1 button",
+        f"[role=menuitem]:has-text({name!r})",
+    )
 
 
 SCENES: dict[str, Scene] = {
@@ -324,7 +330,7 @@ SCENES: dict[str, Scene] = {
             "view_share": press,
             "FormSubmitter-view_new.*": press,
             "view_open_.*": press,
-            "view_do_(start|alert|board|comments|link|edit|delete)_.*": press,
+            "view_do_[0-9]+": press,
         },
         opens=(".st-key-saved_views button",),
         writes=("FormSubmitter-view_new.*",),
@@ -445,7 +451,6 @@ SCENES: dict[str, Scene] = {
         opens=part_of_menu("Notes"),
         writes=("FormSubmitter-date_note.*", "date_delete_(not|sure)"),
     ),
-    "values": Scene(AUDIENCE, {}, opens=part_of_menu("Values")),
     "cards": Scene(
         AUDIENCE,
         {
@@ -522,7 +527,8 @@ SCENES: dict[str, Scene] = {
         {
             "view_name": typed("Third", "Tab"),
             "FormSubmitter-view_new.*": press,
-            "view_do_delete_2": press,
+            "view_do_2": press,
+            "menuitem delete Delete .*": press,
             "view_delete_sure": press,
         },
         opens=(".st-key-saved_views button",),
@@ -727,7 +733,9 @@ class Tabs:
                         "data_fields": tuple(field.name for field in self.slicer.data_fields),
                     }
                 )  # fmt: skip
-                answers[key] = Answer(self.reporting.audience(query, self.slicer))
+                answers[key] = Answer(
+                    self.reporting.audience(query, self.slicer), named_days.days_of(query, self.slicer)
+                )
             answer, row = answers[key], tuple(value for _, value in pairs)
             for column, text in cells.items():
                 name = shown if column == "value" else column.removeprefix(".")

@@ -397,7 +397,7 @@ def test_each_file_is_what_the_api_has(name: str, stocked: Stock, page: Page, tm
     assert keys(page, OFFERS, r"st-key-offer_(\w+)") == {*place.files}
     assert keys(page, PICTURES, r"st-key-((?:chart|split)_png)\b") == {*place.pictures}
     if name.startswith("export, "):  # the button of the run before has a file of another format
-        expect(page.get_by_role("button", name=f"Download {name[8:]}", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name=f"Download as {name[8:].upper()}", exact=True)).to_be_visible()
         settled(page)
     checks = {**place.files, **dict.fromkeys(place.pictures, picture)}
     for key, check in checks.items():

@@ -92,7 +92,7 @@ def in_order(table: pd.DataFrame, answer: Audience, service: Service) -> pd.Data
 def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
     """The file that the button gives, under the name that the browser gives it."""
     page.get_by_role("radio", name=export_format, exact=True).click()
-    button = page.get_by_role("button", name=f"Download {export_format}")
+    button = page.get_by_role("button", name=f"Download as {export_format.upper()}")
     expect(button).to_be_visible()
     settled(page)  # a file asked for while the script runs may be one of the run before, which is gone
     with page.expect_download() as download:
@@ -106,7 +106,7 @@ def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
 def test_without_a_mouse(address: str, page: Page) -> None:
     """The file is made from the keyboard alone."""
     enter(page, f"{address}/{LINK}")
-    button = page.get_by_role("button", name="Download csv")
+    button = page.get_by_role("button", name="Download as CSV")
     settled(page)
     page.get_by_role("combobox", name="Split by").focus()
     for _ in range(40):

@@ -164,7 +164,7 @@ def test_media_files_belong_to_who_sees_them(address: str, visitor: Visitor) -> 
         expect_signed_in(page)
     settled(first)
     with first.expect_download() as download:
-        first.get_by_role("button", name="Download csv").click()
+        first.get_by_role("button", name="Download as CSV").click()
     file = download.value.url
     assert "/media/" in file
     assert first.context.request.get(file).status == 200
@@ -228,7 +228,7 @@ def test_an_open_page_makes_no_file_after_a_sign_out_elsewhere(address: str, pag
     expect_signed_in(page)
     wait_for_cookie(page)
     settled(page)
-    button = page.get_by_role("button", name="Download csv")
+    button = page.get_by_role("button", name="Download as CSV")
     with page.expect_download():
         button.click()
     settled(page)

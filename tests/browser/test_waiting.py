@@ -89,7 +89,7 @@ def test_waiting_speaks_and_can_be_cancelled(tab: tuple[Page, str], database: ps
     [
         ("audience", "The split", "&lower=split&split=country", "c4"),
         ("audience", "What moved", "&lower=moved", " against "),
-        ("export", "The preview", "&split=country", "Download csv"),
+        ("export", "The preview", "&split=country", "Download as CSV"),
         ("new_package", "Past delivery", "", "Last 30 days"),
     ],
 )

@@ -108,7 +108,7 @@ def filled(visit: AppTest, name: str) -> AppTest:
 def shows_figures(visit: AppTest, screen: str) -> bool:
     """Whether the screen has what it is for."""
     if screen == "export":
-        return any(button.label == "Download csv" for button in visit.get("download_button"))
+        return any(button.label == "Download as CSV" for button in visit.get("download_button"))
     return bool(boards.headline(visit) if screen == "audience" else visit.metric)
 
 

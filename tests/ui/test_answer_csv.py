@@ -89,7 +89,7 @@ def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch)
     desk.session_state["exported_card"] = "geo.country"
     Popover("leaderboards_download").opened(desk)
     labels = [button.proto.label for button in desk.get("download_button")]
-    assert (labels, set(files)) == (["Download its rows as CSV", chart_label], {"chart", "leaderboard"})
+    assert (labels, set(files)) == (["Download these rows as CSV", chart_label], {"chart", "leaderboard"})
     desk = Popover("split_download").opened(
         of_delivery(seconds=120, chart="bars", split="geo.country", **filters)
     )

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, rows_by_week, small_rows
 from keeping import Keeper, keeper
-from opening import Popover, opened
+from opening import Popover, choose, opened
 from streamlit.testing.v1 import AppTest
 
 from lib.figures.query import board_params
@@ -173,10 +173,10 @@ def test_a_board_is_made_renamed_and_deleted(signed_in: Desk, kept: Keeper) -> N
     (board,) = kept("manager").boards.all()
     assert board.name == "Monday *meeting*"
     desk = menu.opened(desk)
-    desk.button(key=f"view_do_board_start_{board.id}").click().run()
+    choose(desk, f"view_do_board_start_{board.id}")
     assert kept("manager").start.board() == board
     desk = menu.opened(desk)
-    desk.button(key=f"view_do_board_delete_{board.id}").click().run()
+    choose(desk, f"view_do_board_delete_{board.id}")
     desk.button(key="view_board_delete_sure").click().run()
     assert kept("manager").boards.all() == []
 

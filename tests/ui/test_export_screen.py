@@ -122,6 +122,21 @@ def test_usual_descriptions(screen: AppTest) -> None:
     assert not screen.toggle(key="export_mappings_several").value
 
 
+def test_order_and_number_of_rows(screen: AppTest) -> None:
+    """The file has the first rows of an order, as the API has, and so does its request."""
+    [order] = [box for box in screen.selectbox if (box.key or "").startswith("export_order")]
+    order.select(("clicks", "asc")).run()
+    screen.number_input(key="export_limit").set_value(2).run()
+    assert not screen.exception
+    shown = boards.shown(screen)
+    assert len(shown) == 2
+    clicks = boards.numbers(shown["Clicks"])
+    assert clicks == sorted(clicks)
+    assert any("2 rows" in text.value for text in screen.markdown)
+    body = json.loads(screen.code[0].value)
+    assert (body["order_by"], body["limit"]) == ([{"name": "clicks", "direction": "asc"}], 2)
+
+
 def test_nothing_is_lost(screen: AppTest) -> None:
     """What was chosen and typed is there again after a look at another screen."""
     screen.get_by_key("export_format").set_value("xls").run()

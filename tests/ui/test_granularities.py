@@ -9,7 +9,6 @@ import pytest
 from conftest import LAST_DAY
 
 from lib.figures import series
-from lib.figures.board import over_time
 from lib.figures.board.board_answers import BoardAnswers
 from lib.figures.numbers import Numbers
 from lib.figures.query import filters
@@ -166,8 +165,6 @@ def test_charts_of_the_desk_say_it(grain: Granularity, slicer: Slicer, settings:
         text for trace in figure.data for text in (trace.customdata if trace.customdata is not None else ())
     }
     assert all(any(f"({label}" in hover for hover in hovers) for _, label, _ in expected)
-    rows = over_time.table([line])[grain.capitalize()]
-    assert [row.split(" (")[0] for row in rows] == [label for _, label, _ in expected]
     if grain not in ("hour", "day"):
         assert list(figure.layout.xaxis.ticktext) == [tick for _, _, tick in expected]
 

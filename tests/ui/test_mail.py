@@ -41,8 +41,7 @@ def kept(settings: Settings) -> Keeper:
 def panel(number: int, person: str = "manager") -> AppTest:
     """The panel Mail of a view."""
     desk = VIEWS.opened(opened("audience", person, project="demo", slicer="delivery"))
-    desk.button(key=f"view_do_mail_{number}").click()
-    return VIEWS.opened(desk)
+    return VIEWS.press(desk, f"view_do_mail_{number}")
 
 
 def texts(desk: AppTest) -> str:
@@ -114,10 +113,10 @@ def test_people_without_an_account(kept: Keeper) -> None:
 
 def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Keeper) -> None:
     """Nothing about mail is on its screens."""
-    view = kept("manager").views.save("demo", "delivery", "Week", WEEK)
+    kept("manager").views.save("demo", "delivery", "Week", WEEK)
     monkeypatch.setenv("TRANCHE_SMTP_HOST", "")
     desk = VIEWS.opened(of_delivery())
-    assert f"view_do_mail_{view.id}" not in {one.key for one in desk.button}
+    assert not [one for one in desk.get("menu_button") if "Mail Week" in str(one.options)]
     assert "Your mails" not in [one.value for one in opened("access", "manager").header]
 
 

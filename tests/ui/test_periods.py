@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from lib.figures import numbers, series
-from lib.figures.board import over_time
 from lib.figures.query import periods
-from lib.figures.series import ChartLine
 from lib.reporting import named_days
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
@@ -273,29 +271,6 @@ def test_today_is_a_part() -> None:
     assert series.part("day", "2026-11-21", week, TODAY) == "not over yet"
     assert series.part("day", "2026-11-20", week, TODAY) == ""
     assert series.part("week", "2026-W47", week, TODAY) == "5 of 7 days"
-
-
-def test_the_table_twin_says_which_weeks_are_parts() -> None:
-    """The table beside the chart names parts too."""
-    period = (date(2026, 11, 12), date(2026, 11, 22))
-    empty = Audience(
-        pd.DataFrame({"granularity_week": []}), pd.DataFrame({"imps": []}), pd.DataFrame(), Total({}, 0)
-    )
-    line = series.over(empty, "imps", "week", period)
-    frame = over_time.table([ChartLine("now", line)])
-    assert frame["Week"].tolist() == ["2026-W46 (4 of 7 days)", "2026-W47"]
-
-
-def test_the_table_twin_has_all_of_the_chart() -> None:
-    """The table beside the chart has a row per bucket, and the days compared with in the same order."""
-    period, before = (date(2026, 11, 14), date(2026, 11, 16)), (date(2026, 11, 12), date(2026, 11, 13))
-    now = series.over(by_day({"2026-11-14": 5.0, "2026-11-16": 7.0}, ["2026-11-14"]), "imps", "day", period)
-    then = series.over(by_day({"2026-11-12": 1.0, "2026-11-13": 2.0}, []), "imps", "day", before)
-    frame = over_time.table([ChartLine("now", now), ChartLine("then", then)])
-    assert list(frame) == ["Day", "now", "then"]
-    assert frame["Day"].tolist() == ["Sat 14 Nov 2026", "Sun 15 Nov 2026", "Mon 16 Nov 2026"]
-    np.testing.assert_array_equal(frame["now"], [5, np.nan, 7])
-    np.testing.assert_array_equal(frame["then"], [1, 2, np.nan])
 
 
 ZOOMED = (date(2026, 11, 18), date(2026, 11, 19))

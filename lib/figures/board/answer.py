@@ -68,7 +68,7 @@ def head(focus: Focus, params: Params) -> Json:
             for line in values
         ],
         "second": _second(focus, now),
-        "alt_end": straight(f"; its values are in More, above the figures{_notes_text(notes)}"),
+        "alt_end": straight(f"; its values are in Split, by {focus.grain or 'day'}{_notes_text(notes)}"),
         "date_notes": [
             *(_mark(note.day, note.text, note.owner, front) for note in notes),
             *_clock_marks(focus, front),

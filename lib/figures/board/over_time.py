@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-import pandas as pd
 
 from lib.figures import numbers, series
 from lib.figures.board import split_levels
@@ -162,15 +159,9 @@ def alternative(focus: Focus, values: Sequence[ValueLine] = ()) -> str:
     return f"{_title(focus)}{names}{beside}, {numbers.days(*focus.period)}"
 
 
-def table(all_lines: Sequence[ChartLine]) -> pd.DataFrame:
-    """A row per bucket of the first line, a column per line; the n-th of each side by side."""
-    first = all_lines[0].series
-    texts = zip(first.labels, first.parts, first.marks or first.parts, strict=True)
-    buckets = [f"{label} ({about})" if (about := part or mark) else label for label, part, mark in texts]
-    columns: dict[str, Any] = {first.grain.capitalize(): buckets}
-    for line in all_lines:
-        columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
-    return pd.DataFrame(columns)
+def _title(focus: Focus) -> str:
+    trend = "" if focus.view.trend == EACH else f", {TRENDS[focus.view.trend].label.lower()}"
+    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}{trend}"
 
 
 def title(focus: Focus, now: Audience) -> str:
@@ -183,11 +174,6 @@ def text(focus: Focus, now: Audience, value: float) -> str:
     return TRENDS[focus.view.trend if has_trend(focus, now) else EACH].write(
         focus.numbers, value, focus.field
     )
-
-
-def _title(focus: Focus) -> str:
-    trend = "" if focus.view.trend == EACH else f", {TRENDS[focus.view.trend].label.lower()}"
-    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}{trend}"
 
 
 def notes_of(focus: Focus) -> tuple[Sequence[Note], TrancheError | None]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -13,33 +12,20 @@ from lib.figures import numbers
 from lib.figures.board import headline, split_table
 from lib.figures.board.leaderboards import CardSource
 from lib.figures.board.over_time import (
-    _title,
-    fetch_value_lines,
-    has_trend,
-    lines,
     notes_of,
-    second,
-    table,
-    text,
-    title,
-    trends,
-    value_trends,
 )
 from lib.figures.context import RequestContext
-from lib.figures.query import ask, card, compared_answers, filters, state
+from lib.figures.query import ask, card, filters, state
 from lib.figures.query.card import Card
 from lib.figures.query.focus import Focus
 from lib.figures.query.periods import granularities
-from lib.figures.series import TRENDS, ChartLine
-from lib.reporting.answers import Audience
+from lib.figures.series import TRENDS
 from lib.ui.audience import own_metrics
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import straighten
 from lib.ui.query import current_focus, dates_picker, export_menu, history, note_list, page_clicks
 from lib.ui.query.bar import MenuPart
 from lib.ui.query.note_list import NotePlace
-from lib.wire.text import straight
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -133,7 +119,7 @@ def draw_leaderboard_csv(focus: Focus) -> None:
         kinds = focus.view.compared_columns
         beside = split_table.compared_columns(board.split, focus.field, kinds, focus.numbers)
         columns = [(column.title, column.rows, column.total) for column in beside]
-        label, card_focus = "Download its rows as CSV", replace(focus, query=whole)
+        label, card_focus = "Download these rows as CSV", replace(focus, query=whole)
         export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], label, columns)
         export_menu.way_on("Open all its values in Export", whole)
 
@@ -174,7 +160,7 @@ def menu_parts(context: PageContext) -> dict[str, MenuPart]:
     parts: dict[str, Callable[[Focus], None]] = {"Metrics": _metrics}
     if granularities(context.slicer):
         parts["Lines"] = draw_line_choices
-        parts |= {"Notes": draw_notes, "Values": draw_values}
+        parts["Notes"] = draw_notes
     return {name: partial(_draw_part, draw=draw_part) for name, draw_part in parts.items()}
 
 
@@ -216,32 +202,6 @@ def _draw_choice(focus: Focus, name: str, label: str, labels: Mapping[str, str])
         label, list(labels), format_func=labels.__getitem__, key=key, on_change=history.change_by,
         args=(focus.context, name, key),
     )  # fmt: skip
-
-
-def draw_values(focus: Focus) -> None:
-    """Draw the values of the chart's lines as a table."""
-    with problems.report_errors("The values"):
-        query = focus.over_time()
-        now = ask.estimate(focus.context, query)
-        values = value_trends(focus, fetch_value_lines(focus), now)
-        comparisons = compared_answers.fetch_each(focus, query, now)
-        data = [ChartLine(line.label, line.now) for line in values]
-        data = data or trends(focus, lines(focus, now, comparisons), now)
-        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
-        if (other := second(focus)) is not None:
-            label = title(other, now)
-            data.append(ChartLine(label, trends(other, lines(other, now, [None]), now)[0].series))
-            writes[straight(label)] = _plain(other, now)
-        st.dataframe(
-            straighten(table(data)).style.format(writes), hide_index=True,
-            placeholder=numbers.NOTHING, width="stretch", alt=_title(focus),
-        )  # fmt: skip
-
-
-def _plain(focus: Focus, now: Audience) -> Any:
-    if has_trend(focus, now) and TRENDS[focus.view.trend].has_total:
-        return lambda value: text(focus, now, value)
-    return lambda value: focus.numbers.plain(value, focus.field)
 
 
 def draw_notes(focus: Focus) -> None:

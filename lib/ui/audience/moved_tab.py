@@ -91,7 +91,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
             if menu is not None:
                 with menu:
                     text = partial(movers_csv, focus, movers)
-                    export_menu.download(focus, BLOCK, text, "Download these values as CSV")
+                    export_menu.download(focus, BLOCK, text, "Download these rows as CSV")
                     board_controls.draw_chart_files(focus)
                     export_menu.way_on()
     if values:

@@ -40,7 +40,6 @@ def draw(context: PageContext, params: Params, name: str) -> None:
 
 def draw_downloads(context: PageContext, take: Take, name: str, whose: str) -> None:
     """Draw a button per kind of file; `take` returns the snapshot, `whose` tells the buttons from others'."""
-    st.caption("These figures as a file")
     with st.container(horizontal=True):
         for kind, media_type in render.KINDS.items():
             downloads.offer(
@@ -77,20 +76,18 @@ def draw_form(
             "Make another", key=f"share_link_another{whose}", on_click=st.session_state.pop, args=(NEW, None)
         )
         return
-    st.caption(
-        "A share link opens these figures, and nothing else, without an account: for everybody who has it, "
-        "or for one address. Access lists your links and revokes them."
-    )
+    st.caption("A share link opens these figures, and nothing else, without an account. Access lists yours.")
     with st.form(f"share_link{whose}", border=False):
         st.text_input("Title", title, max_chars=100, key=f"share_link_name{whose}")
         with st.container(horizontal=True):
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
             st.selectbox("Shows", list(choices), key=f"share_link_days{whose}", width=270)
-        st.text_input(
-            "Sites that may embed it",
-            key=f"share_link_origins{whose}",
-            placeholder="None; or like https://intranet.example, separated by blanks",
-        )
+        with st.expander("Embed it"):
+            st.text_input(
+                "Sites that may embed it",
+                key=f"share_link_origins{whose}",
+                placeholder="None; or like https://intranet.example, separated by blanks",
+            )
         share.draw_recipient(f"share_link_recipient{whose}")
         st.form_submit_button(
             "Make a share link", icon=":material/share:", on_click=_make,

@@ -142,8 +142,8 @@ def _cross_picker(focus: Focus) -> None:
     keys = focus.query.split_by
     widgets.set_value(CROSS, focus.view.cross if focus.view.cross in keys else "")
     st.selectbox(
-        "Columns of the pivot", ["", *keys],
-        format_func=lambda key: f"Columns: {filters.field(key, focus.slicer) if key else 'metrics'}",
+        "Across", ["", *keys],
+        format_func=lambda key: f"Across: {filters.field(key, focus.slicer) if key else 'metrics'}",
         key=CROSS, label_visibility="collapsed", width=200, on_change=history.change_by,
         args=(focus.context, "cross", CROSS),
     )  # fmt: skip

@@ -5,12 +5,12 @@ from typing import Any
 import streamlit as st
 
 from lib.figures.numbers import title
-from lib.figures.query import precision
+from lib.figures.query import filters, precision
 from lib.reporting import links
 from lib.reporting.client import for_service
 from lib.reporting.files.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportFormat, ExportQuery
-from lib.slicers.models import EXTENSIONS
+from lib.slicers.models import EXTENSIONS, Order
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import current_focus, history, split_picker
@@ -46,10 +46,35 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
     unknown = {*EXTENSIONS} - {*context.slicer.extensions}
     same: dict[str, Any] = question.model_dump(include=SAME - unknown)
     if "order_by" not in unknown and question.split_by and context.slicer.data_fields:
-        same["order_by"] = current_focus.current(context).order
+        same["order_by"] = _order(context, question)
+    if "limit" not in unknown and question.split_by:
+        choices["limit"] = st.number_input(
+            "Rows at most", min_value=1, value=None, step=1, placeholder="All", key="export_limit",
+            persist_state="session", width=160,
+        )  # fmt: skip
     having = history.current(context).view.data_filters
     export_query = ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": having})
     return for_service(export_query.model_copy(update=choices), context.slicer)
+
+
+def _order(context: PageContext, query: AudienceQuery) -> tuple[Order, ...]:
+    """Draw the choice of the rows' order; it starts with that of Audience."""
+    slicer, now = context.slicer, current_focus.current(context).order
+    titles = {name: filters.field(name, slicer) for name in query.split_by}
+    titles |= {field.name: title(field) for field in slicer.data_fields}
+    words = {"desc": "most first", "asc": "least first"}
+    orders = {
+        (name, direction): f"{label}, {'A to Z' if name in query.split_by else words[direction]}"
+        for name, label in titles.items()
+        for direction in (("asc",) if name in query.split_by else words)
+    }
+    usual = (now[0].name, now[0].direction) if now else None
+    choice = st.selectbox(
+        "Order by", orders, [*orders].index(usual) if usual in orders else None,
+        format_func=orders.__getitem__, placeholder="As on Audience", filter_mode="contains",
+        key=f"export_order:{context.project}/{context.slicer_name}:{usual}", persist_state="session",
+    )  # fmt: skip
+    return now if choice is None or choice == usual else (Order(name=choice[0], direction=choice[1]),)
 
 
 def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:

@@ -115,7 +115,8 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
         # The preview with data filters, from a tsv2 file of the rows that pass them.
-        file = read(export, query.model_copy(update={"limit": READ_TO_FILTER}), slicer)
+        most = min(READ_TO_FILTER, query.limit or READ_TO_FILTER)
+        file = read(export, query.model_copy(update={"limit": most}), slicer)
         is_whole = file.rows < READ_TO_FILTER
         return Preview(
             query,
@@ -132,7 +133,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     return Preview(
         query,
         rows=replace(answer, values=answer.values[list(data_fields)]),
-        row_count=answer.total.records_found,
+        row_count=min(answer.total.records_found, query.limit or answer.total.records_found),
         is_counted=is_exact,
         is_exact=is_exact,
         is_plain=precision.is_plain(slicer),
@@ -183,7 +184,7 @@ def _question(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int)
         | {
             "data_fields": data_fields,
             "include_mappings": int(query.with_mappings),
-            "limit": FIRST_ROWS,
+            "limit": min(FIRST_ROWS, query.limit or FIRST_ROWS),
             "audience_rows_limit": rows_limit,
         }
     )

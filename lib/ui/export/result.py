@@ -64,7 +64,7 @@ def draw_download(
     """Draw the button; it is disabled if there is a problem."""
     job: ExportJob = st.session_state.setdefault(EXPORT_JOB, ExportJob())
     downloads.offer(
-        context, f"Download {file.query.export_format}",
+        context, f"Download as {file.query.export_format.upper()}",
         lambda context: job.make(context.reporting, file.query, context.slicer), filename, media_type,
         "export_download", kind="primary", width="stretch", disabled=problem is not None,
     )  # fmt: skip

@@ -4,7 +4,7 @@ function newCard(board, shown, id) {
   const title = make("h2", { class: "name" })
   const about = make("span", { class: "about", role: "status" })
   const find = make("input", { type: "search", class: "find", placeholder: "Find", maxlength: "100" })
-  const more = make("button", { type: "button", class: "more" }, "More")
+  const more = make("button", { type: "button", class: "more" }, "Open")
   const message = make("p", { class: "message" })
   const lines = make("button", { type: "button", class: "more lines", "aria-pressed": "false" }, "Lines")
   lines.addEventListener("click", () => drawLines(board, id, lines))

@@ -149,16 +149,20 @@ def with_slicer(context: PageContext) -> PageContext:
     return context
 
 
-def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> PageContext:
+def header(
+    person: Person, mark: Callable[[connect.Clients], None] | None = None, has_pickers: bool = True
+) -> PageContext:
     """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu.
 
-    Between the pickers is room for what a screen asks (PageContext.row).
+    Between the pickers is room for what a screen asks (PageContext.row). A screen that no
+    slicer changes hides them.
     """
     retry.begin()
     settings = Settings.current()
     clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
-        pair, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
+        with nullcontext() if has_pickers else st.container(key="no_pickers"):
+            pair, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
         slot = st.container(key="slot")
         with st.container(horizontal=True, vertical_alignment="center", key="status"):
             sentence = st.container(width="content")

@@ -206,14 +206,16 @@ def draw(
     actions: Sequence[Callable[[PageContext], None]] = (),
     more: Mapping[str, MenuPart] | None = None,
     send: Send | None = None,
+    beside_filters: Callable[[PageContext], None] | None = None,
 ) -> None:
     """Draw the question beside the slicer: its days and what is done with it, and below them its filters.
 
     What is only opened or typed in redraws this line alone, a choice all. `actions` draw what else there is
-    to do with the question, `more` the parts of its menu, `send` what sends it to others.
+    to do with the question, `beside_filters` what to do with its filters, `more` the parts of its menu,
+    `send` what sends it to others.
     """
     with context.row:
-        _draw(context, with_comparison, page, actions, more or {}, send)
+        _draw(context, with_comparison, page, actions, more or {}, send, beside_filters)
 
 
 @st.fragment
@@ -224,6 +226,7 @@ def _draw(
     actions: Sequence[Callable[[PageContext], None]],
     more: Mapping[str, MenuPart],
     send: Send | None,
+    beside_filters: Callable[[PageContext], None] | None,
 ) -> None:
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
     with row(key=BAR):
@@ -249,6 +252,8 @@ def _draw(
                 _draw_reset(context)
         with row(key="question_filters"):
             draw_filter_picker(context)
+            if beside_filters is not None:
+                beside_filters(context)
             # What of a link, or of the question about another slicer, was left out, where it moves nothing.
             if sentences := history.left_out():
                 label = f":orange[{len(sentences)} left out]"

@@ -109,16 +109,20 @@ def row(
     actions: Iterable[Action],
     more: str = "",
 ) -> None:
-    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows its description."""
+    """Draw an entry: a click on its name opens it; `actions` are a menu, `more` follows its description."""
     icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
         with st.container(gap=None, width="stretch"):
             key, help = f"view_open_{shelf.key}{entry.id}", f"Open {plain(entry.name)}"
             widgets.icon_button(plain(entry.name), icon, key, partial(opens, entry), help)
             st.caption(about(entry) + more)
-        for name, symbol, label, act in actions:
-            key = f"view_do_{shelf.key}{name}_{entry.id}"
-            widgets.icon_button(plain(label), symbol, key, act, plain(label))
+        acts = {name: (f":material/{symbol}: {plain(label)}", act) for name, symbol, label, act in actions}
+        if acts:
+            key = f"view_do_{shelf.key}{entry.id}"
+            st.menu_button(
+                plain(f"More for {entry.name}"), acts, icon=":material/more_horiz:", type="tertiary", key=key,
+                format_func=lambda name: acts[name][0], on_click=lambda: acts[st.session_state[key]][1](),
+            )  # fmt: skip
 
 
 def start_action(shelf: EntryShelf, entry: SavedEntry, start: SavedEntry | None, change: SetStart) -> Action:

@@ -39,7 +39,7 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
     js="""
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button")
-  button.textContent = `Download the ${data.file ? "time chart" : "chart"} as PNG`
+  button.textContent = "Download the chart as PNG"
   button.disabled = Boolean(data.file) && !globalThis.trancheBoard?.hasPicture()
   button.title = button.disabled ? "There is no chart to download" : ""
   button.onclick = () => {

@@ -81,11 +81,14 @@ def _draw_subscription(context: RequestContext, shelf: EntryShelf, subscription:
         st.caption(plain(f"Next mail: {next_text(subscription)}"))
     if subscription.problem:
         st.warning(plain(subscription.problem), icon=":material/warning:")
-    st.button(
-        "Stop this mail",
-        key=f"view_mail_stop_{subscription.id}",
-        on_click=lambda: shelf.attempt(lambda: context.clients.view_store.mails.remove(subscription.id)),
-    )
+    mails = context.clients.view_store.mails
+    with st.container(horizontal=True):
+        for name, label, act in (
+            ("now", "Send one now", mails.send_now),
+            ("stop", "Stop this mail", mails.remove),
+        ):
+            attempt = partial(shelf.attempt, partial(act, subscription.id))
+            st.button(label, key=f"view_mail_{name}_{subscription.id}", on_click=attempt)
 
 
 def _form(

@@ -1,7 +1,7 @@
 """The link to the current question, with its days by name or fixed, and what else sends it."""
 
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 
@@ -36,9 +36,11 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
         fixed_state = fixed_state.with_view(**comparisons)
     with popover, st.container(width=WIDTH):
         for linked_state in dict.fromkeys((page_state, fixed_state)):
-            st.caption(periods.sentence(linked_state.query, context.slicer))
+            st.caption(f"Copy link · {periods.sentence(linked_state.query, context.slicer)}")
             link = address(page, links.to_params(linked_state.query) | linked_state.view.params)
-            st.code(link, language=None, wrap_lines=True)
+            st.code(link, language=None)
+        body = urlencode({"subject": f"{context.slicer_name} on Tranche", "body": link}, quote_via=quote)
+        st.link_button("Mail this link", f"mailto:?{body}", icon=":material/mail:", type="tertiary")
         if send is not None:
             send(context, links.to_params(query) | page_state.view.params, "")
 

@@ -107,6 +107,19 @@ def test_when_it_comes(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
     assert len(mailbox.mails) == 2
 
 
+def test_one_is_sent_now(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
+    """A mail comes at once where its person asks for it, though nothing is new, and at its time as before."""
+    subscription = kept("viewer").mails.add(subscribed(kept("viewer")).view_id, DAILY, only_new=True)
+    post.look(subscription.due)
+    kept("viewer").mails.send_now(subscription.id)
+    now = only(kept("viewer")).due
+    post.look(now)
+    assert len(mailbox.mails) == 2
+    assert only(kept("viewer")).due == DAILY.next_after(now)
+    with pytest.raises(AccessError):
+        kept("manager").mails.send_now(subscription.id)
+
+
 def test_nothing_new(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
     """Without new data there is no mail where that is requested, and its next time is set all the same."""
     imported(own_home, [100.0] * 20)

@@ -2,14 +2,15 @@
 
 from conftest import LAST_DAY
 from dealing import SOLD, Visit, clean, sold_rows
-from opening import menu
+from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DomainList, SupplyPackage
+from lib.ui.deals.new_package import from_audience
 
 WEEK = {"start": "-7d", "end": "yesterday", "split": "site_domain"}
-FROM = menu("New package")
+FROM = Popover(from_audience.FORM)
 
 
 def texts(desk: AppTest) -> str:

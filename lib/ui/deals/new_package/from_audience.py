@@ -23,7 +23,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.query import history
-from lib.ui.query.bar import MenuPart
+from lib.ui.query.bar import MORE_WIDTH
 from lib.wire.errors import TrancheError
 from lib.wire.text import count_of
 
@@ -64,9 +64,16 @@ def only(query: AudienceQuery, name: str) -> int | None:
     return int(text) if is_id else None
 
 
-def menu_parts(context: PageContext) -> dict[str, MenuPart]:
-    """What the menu More has for those who may create packages: one from the rows that the question keeps."""
-    return {"New package": _draw_targeting} if context.now().deals.writes else {}
+def draw_package(context: PageContext) -> None:
+    """Draw a popover for those who may create packages: one from the rows that the filters keep."""
+    query = history.current(context).query
+    if not (context.now().deals.writes and (query.filters or query.any_of)):
+        return
+    label, icon = "New package", ":material/package_2:"
+    popover = st.popover(label, icon=icon, type="tertiary", key=FORM, on_change="rerun")
+    if popover.open:
+        with popover, st.container(width=MORE_WIDTH):
+            _draw_targeting(context)
 
 
 def package_question(context: PageContext) -> PackageQuestion:
