@@ -1,6 +1,6 @@
 """Several entities in one request (an extension): the body, the results, and deals created together."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,9 @@ from lib.deals.warnings import Case
 from lib.wire.errors import DealsError
 
 MOST = 500
-CHANGED, ERROR_STATUS, LEFT_OUT = 204, 400, 424
+CHANGED = 204
+ERROR_STATUS = 400
+LEFT_OUT = 424
 ROLLBACK_REASON = "Not changed, because another change of the request was refused"
 
 
@@ -96,7 +98,12 @@ def create(work: Work, body: Any, problems: Problems, cases: list[Case]) -> list
     """
     bodies = objects(body, problems)
     deals = [read(DemandDealRequest, deal, problems, where=(index,)) for index, deal in enumerate(bodies)]
-    _check(work, deals, problems)
+    # The rules of a single deal, with the seats and packages of all of them read once.
+    package_ids = {link["id"] for deal in deals for link in deal.get("supply_deals", ()) if "id" in link}
+    packages = work.names(t.supply_packages, package_ids)
+    buyers = seats_to_sell_to(work, {deal["seat"]["id"] for deal in deals if "id" in deal.get("seat", {})})
+    for index, deal in enumerate(deals):
+        check_deal(deal, deal, buyers, packages, (index,), problems)
     cases += [case for [case] in cases_of(work, DEALS.entity, [(deal, {}) for deal in deals])]
     problems.check()
     recording = history.Recording(work)
@@ -116,13 +123,3 @@ def create(work: Work, body: Any, problems: Problems, cases: list[Case]) -> list
     recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
     return [{name: row[name] for name in ("id", "name", "deal_id")} for row in rows]
-
-
-def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
-    """The rules of a single deal, with the seats and packages of all of them read once."""
-    package_ids = {link["id"] for deal in deals for link in deal.get("supply_deals", ()) if "id" in link}
-    packages = work.names(t.supply_packages, package_ids)
-    seats = {deal["seat"]["id"] for deal in deals if "id" in deal.get("seat", {})}
-    buyers = seats_to_sell_to(work, seats)
-    for index, deal in enumerate(deals):
-        check_deal(deal, deal, buyers, packages, (index,), problems)

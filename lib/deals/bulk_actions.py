@@ -184,13 +184,19 @@ class ActionRecord:
         """Store rows, in place of what was stored of the same ones; Forbidden for who may change nothing."""
         if not rows:
             return
-        actions = self.actions
-        actions.person.check_writes_deals()
-        with actions.write() as connection:
-            number = self.number or _begin(connection, actions, self.title)
+        self.actions.person.check_writes_deals()
+        with self.actions.write() as connection:
+            number = self.number or self._begin(connection)
             for conditions in _conditions(number, [row.key for row in rows]):
                 connection.execute(delete(bulk_action_rows).where(*conditions))
-            connection.execute(insert(bulk_action_rows), [_values(number, row) for row in rows])
+            values = [
+                {
+                    "action_id": number, "entity": row.key[0], "entity_id": row.key[1], "name": row.name,
+                    "before": to_json(row.before), "after": to_json(row.after), "is_undone": False,
+                }
+                for row in rows
+            ]  # fmt: skip
+            connection.execute(insert(bulk_action_rows), values)
         self.number = number
 
     def drop(self, keys: Collection[RowKey]) -> None:
@@ -198,27 +204,28 @@ class ActionRecord:
             conditions = _conditions(self.number, keys)
             self.actions.execute(*(delete(bulk_action_rows).where(*rows) for rows in conditions))
 
-
-def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
-    """Store a new action, and delete those that are too old or too many; returns its number."""
-    rows = bulk_action_rows.c
-    action_count, count = 0, 0
-    sizes = (
-        select(bulk_actions.c.id, bulk_actions.c.at, func.count(rows.action_id).label("size"))
-        .outerjoin(bulk_action_rows, rows.action_id == bulk_actions.c.id)
-        .group_by(bulk_actions.c.id, bulk_actions.c.at)
-        .order_by(bulk_actions.c.id.desc())
-    )
-    for action in connection.execute(sizes).all():
-        action_count, count = action_count + 1, count + action.size
-        if action_count >= MOST_ACTIONS or count > MOST_ROWS or action.at < _oldest():
-            connection.execute(delete(bulk_action_rows).where(rows.action_id == action.id))
-            connection.execute(delete(bulk_actions).where(bulk_actions.c.id == action.id))
-    values = {
-        "service": actions.service, "title": title, "who": actions.person.username, "at": datetime.now(UTC),
-    }  # fmt: skip
-    number = connection.execute(insert(bulk_actions).values(values)).inserted_primary_key
-    return int(number[0]) if number else 0
+    def _begin(self, connection: Connection) -> int:
+        """Store a new action, and delete those that are too old or too many; returns its number."""
+        rows = bulk_action_rows.c
+        count = 0
+        sizes = (
+            select(bulk_actions.c.id, bulk_actions.c.at, func.count(rows.action_id).label("size"))
+            .outerjoin(bulk_action_rows, rows.action_id == bulk_actions.c.id)
+            .group_by(bulk_actions.c.id, bulk_actions.c.at)
+            .order_by(bulk_actions.c.id.desc())
+        )
+        for action_count, action in enumerate(connection.execute(sizes).all(), start=1):
+            count += action.size
+            if action_count >= MOST_ACTIONS or count > MOST_ROWS or action.at < _oldest():
+                connection.execute(delete(bulk_action_rows).where(rows.action_id == action.id))
+                connection.execute(delete(bulk_actions).where(bulk_actions.c.id == action.id))
+        statement = insert(bulk_actions).values(
+            service=self.actions.service,
+            title=self.title,
+            who=self.actions.person.username,
+            at=datetime.now(UTC),
+        )
+        return int(connection.execute(statement.returning(bulk_actions.c.id)).scalar_one())
 
 
 def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ...]]:
@@ -229,12 +236,6 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
         for first in range(0, len(ids), BATCH_SIZE):
             batch = ids[first : first + BATCH_SIZE]
             yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(batch)
-
-
-def _values(number: int, row: ActionRow) -> dict[str, Any]:
-    entity, entity_id = row.key
-    key = {"action_id": number, "entity": entity, "entity_id": entity_id, "name": row.name}
-    return {**key, "before": to_json(row.before), "after": to_json(row.after), "is_undone": False}
 
 
 def _oldest() -> datetime:

@@ -73,12 +73,17 @@ class BuyerCounts(DatabaseScope):
         """The counts of these deals' buyers by the deal's id, of those that entered any."""
         table, seats = buyer_counts.c, {deal.id or 0: seat_number(deal) for deal in deals}
         query = select(buyer_counts).where(table.service == self.service, table.deal_id.in_(seats))
-
-        rows: dict[int, list[Any]] = {}
+        rows_of_deal: dict[int, list[Any]] = {}
         for row in self.rows(query.order_by(table.day)):
             if row.seat_id == seats[row.deal_id]:
-                rows.setdefault(row.deal_id, []).append(row)
-        return {deal: _counts_of(days) for deal, days in rows.items()}
+                rows_of_deal.setdefault(row.deal_id, []).append(row)
+        counts = {}
+        for deal, rows in rows_of_deal.items():
+            latest = max(rows, key=lambda row: row.at)
+            days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
+            late = round(median((row.at.date() - row.day).days for row in rows))
+            counts[deal] = EnteredCounts(days, latest.at, latest.link_id, late)
+        return counts
 
     def enter(self, deal: DemandDeal, days: Mapping[date, DayCounts], link: int) -> None:
         """Store these days in place of what was entered for them; empty ones are removed.
@@ -114,10 +119,3 @@ class BuyerCounts(DatabaseScope):
     def _of(self, deal: DemandDeal) -> tuple[Any, ...]:
         table = buyer_counts.c
         return table.service == self.service, table.deal_id == deal.id, table.seat_id == seat_number(deal)
-
-
-def _counts_of(rows: Sequence[Any]) -> EnteredCounts:
-    latest = max(rows, key=lambda row: row.at)
-    days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
-    late = round(median((row.at.date() - row.day).days for row in rows))
-    return EnteredCounts(days, latest.at, latest.link_id, late)

@@ -390,8 +390,7 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service takes no proposals")
         answer = self._ask("POST", f"{PATH}/proposals/", body=to_json(proposal))
-        stored_proposal: dict[str, Any] = self._codec.json(answer)
-        return stored_proposal
+        return dict(self._codec.json(answer))
 
     def buyer_seat(self, deal_id: str) -> BuyerSeat:
         """What its DSP reported of a deal, and when it was fetched (an extension of ours).
@@ -429,7 +428,13 @@ class Deals:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        target = f"{path}?{_query(params)}" if params else path
+        # Booleans as in JSON; what is None is left out.
+        plain = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in (params or {}).items()
+            if value is not None
+        }
+        target = f"{path}?{urlencode(plain, doseq=True)}" if params else path
         content = None if body is None else exact.dumps(body)
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
@@ -455,13 +460,6 @@ def model_of(entity: type[Model] | str) -> type[Resource]:
 def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
     path = f"{PATH}/{model_of(entity).entity}/"
     return path if entity_id is None else f"{path}{int(entity_id)}/"
-
-
-def _query(params: Mapping[str, Any]) -> str:
-    """Query parameters with booleans as in JSON, and without None."""
-    present = {name: value for name, value in params.items() if value is not None}
-    plain = {n: str(value).lower() if isinstance(value, bool) else value for n, value in present.items()}
-    return urlencode(plain, doseq=True)
 
 
 def to_json(value: Any) -> Any:

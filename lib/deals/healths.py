@@ -118,15 +118,19 @@ class HealthStore(DatabaseScope):
                 for body in ENTITY_STORES["supply_deals"].show(work, package_ids)
             ]
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
-            names, versions = _versions().keys(), _select_versions(ids)
             platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
+            version_columns = _versions()
+            labels = [version.label(name) for name, version in version_columns.items()]
+            source = t.demand_deals.join(t.seats, t.seats.c.id == t.demand_deals.c.seat_id).join(t.dsps)
+            versions = select(t.demand_deals.c.id, *labels).select_from(source)
+            rows = work.rows(versions.where(t.demand_deals.c.id.in_(ids)))
             return HealthBatch(
                 tuple(deals),
                 DealContext(
                     {package.id: package for package in packages if package.id}, buyers, platforms, now,
                     partial(self.history, now),
                 ),
-                {row.id: {name: int(row._mapping[name]) for name in names} for row in work.rows(versions)},
+                {row.id: {name: int(row._mapping[name]) for name in version_columns} for row in rows},
             )  # fmt: skip
 
         return self.read(read, SECONDS)
@@ -145,11 +149,18 @@ class HealthStore(DatabaseScope):
         with self.write(SECONDS) as connection:
             query = select(t.demand_deals.c.id).where(t.demand_deals.c.id.in_(healths))
             existing = {*connection.execute(query).scalars()}
-            rows = [
-                _row(report, deal, healths[deal.id or 0], batch)
-                for deal in batch.deals
-                if deal.id in existing
-            ]
+            rows = []
+            for deal in batch.deals:
+                if deal.id not in existing:
+                    continue
+                health = healths[deal.id or 0]
+                rows.append({
+                    "report_id": report.id, "deal_id": deal.id, "basis": report.basis, "state": health.state,
+                    "facts": health.facts, "computed_at": batch.context.now,
+                    "until": batch.context.until(deal),
+                    **{name: health.delivery.get(name) for name in FIGURES},
+                    **{f"{name}_version": version for name, version in batch.versions[deal.id or 0].items()},
+                })  # fmt: skip
             mine = t.deal_health.c.report_id == report.id, t.deal_health.c.deal_id.in_(healths)
             connection.execute(delete(t.deal_health).where(*mine))
             is_there = select(t.health_reports.c.id).where(t.health_reports.c.id == report.id)
@@ -222,19 +233,3 @@ def _select_deals(report: HealthReport) -> Any:
         .join(t.dsps, t.dsps.c.id == t.seats.c.dsp_id)
         .outerjoin(t.deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
     )
-
-
-def _select_versions(ids: Collection[int]) -> Any:
-    columns = [version.label(name) for name, version in _versions().items()]
-    source = t.demand_deals.join(t.seats, t.seats.c.id == t.demand_deals.c.seat_id).join(t.dsps)
-    return select(t.demand_deals.c.id, *columns).select_from(source).where(t.demand_deals.c.id.in_(ids))
-
-
-def _row(report: HealthReport, deal: DemandDeal, health: DealHealth, batch: HealthBatch) -> dict[str, Any]:
-    versions = batch.versions[deal.id or 0]
-    return {
-        "report_id": report.id, "deal_id": deal.id, "basis": report.basis, "state": health.state,
-        "facts": health.facts, "computed_at": batch.context.now, "until": batch.context.until(deal),
-        **{name: health.delivery.get(name) for name in FIGURES},
-        **{f"{name}_version": version for name, version in versions.items()},
-    }  # fmt: skip

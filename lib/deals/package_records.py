@@ -2,6 +2,7 @@
 note, the question that a package came from.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -109,7 +110,9 @@ class PackageQuestions(DatabaseScope):
 
     def get(self, package: int) -> PackageQuestion | None:
         """The question that this package came from; None without one, or where its slicer may not be seen."""
-        row = self.row(select(package_questions).where(*self._of(package)))
+        table = package_questions.c
+        mine = table.service == self.service, table.reporting == self.reporting, table.package_id == package
+        row = self.row(select(package_questions).where(*mine))
         if row is None or not self.person.may_see(row.project, row.slicer):
             return None
         return PackageQuestion(row.project, row.slicer, row.params)
@@ -124,14 +127,6 @@ class PackageQuestions(DatabaseScope):
         }  # fmt: skip
         old = (table.c.service == self.service, table.c.package_id == package)
         self.execute(delete(table).where(*old), insert(table).values(values))
-
-    def _of(self, package: int) -> tuple[Any, ...]:
-        table = package_questions
-        return (
-            table.c.service == self.service,
-            table.c.reporting == self.reporting,
-            table.c.package_id == package,
-        )
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,15 @@ class PackageNotes(DatabaseScope):
         """
         self.person.check_writes_deals()
         new_note = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
-        _check(new_note)
+        wrong: dict[str, list[str]] = {}
+        for name, longest in (("owner", LONGEST_OWNER), ("note", LONGEST_NOTE)):
+            value = getattr(new_note, name)
+            if len(value) > longest:
+                wrong[name] = [f"At most {longest:,} characters."]
+            elif sentence := text.fault(re.sub(r"[\n\t\r]", " ", value)):
+                wrong[name] = [f"This {sentence}."]
+        if wrong:
+            raise Invalid(wrong)
         with self.write() as connection:
             row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
             current = PackageNote() if row is None else _note(row)
@@ -198,15 +201,3 @@ class PackageNotes(DatabaseScope):
 
 def _note(row: Row[Any]) -> PackageNote:
     return PackageNote(row.owner, row.note, row.who, row.at)
-
-
-def _check(note: PackageNote) -> None:
-    """Invalid for texts that are too long, or that don't read as they are stored."""
-    wrong: dict[str, list[str]] = {}
-    for name, value, longest in (("owner", note.owner, LONGEST_OWNER), ("note", note.note, LONGEST_NOTE)):
-        if len(value) > longest:
-            wrong[name] = [f"At most {longest:,} characters."]
-        elif sentence := text.fault(value.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
-            wrong[name] = [f"This {sentence}."]
-    if wrong:
-        raise Invalid(wrong)

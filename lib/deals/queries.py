@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,45 +81,43 @@ PAGES = ListOffer()
 
 def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) -> ListQuery:
     """The query, as far as it can be read; filters and meanings may come several times, the rest once."""
-    values = _known_parameters(parameters, problems, offer.parameters)
-    meanings = _meanings(values.pop("meaning", []), offer.kinds, problems)
-    single = {name: _single(values.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
-    return ListQuery(
-        limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
-        offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
-        search=single["search"].strip(),
-        ordering=_ordering(single["ordering"], offer.orderings, problems),
-        filters=values,
-        meanings=meanings,
-        counts=_counts(single["counts"], offer.countable, problems),
-        report=_report(single["report"], problems),
-        has_etags=flag(single["etags"], "etags", problems),
-        has_delivery=flag(single["delivery"], "delivery", problems),
-    )
-
-
-def _known_parameters(parameters: Parameters, problems: Problems, names: list[str]) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for name, text in parameters:
-        if name not in names:
-            problems.add((name,), f"There is no such query parameter{suggestion(name, names) or '.'}")
+        if name not in offer.parameters:
+            near = suggestion(name, offer.parameters)
+            problems.add((name,), f"There is no such query parameter{near or '.'}")
         elif any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
             problems.add((name,), "This must not contain control characters.")
         else:
             values.setdefault(name, []).append(text)
-    return values
+    meanings = _meanings(values.pop("meaning", []), offer.kinds, problems)
+    single = {name: values.pop(name, []) for name in (*PAGING, *FINDING)}
+    for name, texts in single.items():
+        if len(texts) > 1:
+            problems.add((name,), "This may be given once.")
+    one = {name: texts[0] if texts else "" for name, texts in single.items()}
+    orders = _names(one["ordering"], "ordering", offer.orderings, "ordered", problems)
+    project, slash, slicer = one["report"].partition("/")
+    if one["report"] and not (project and slicer and slash):
+        problems.add(("report",), "This must be project/slicer.")
+    return ListQuery(
+        limit=_number(one["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
+        offset=_number(one["offset"], "offset", (0, LARGEST_ID, 0), problems),
+        search=one["search"].strip(),
+        ordering=tuple((name.removeprefix("-"), name.startswith("-")) for name in orders),
+        filters=values,
+        meanings=meanings,
+        counts=tuple(dict.fromkeys(_names(one["counts"], "counts", offer.countable, "counted", problems))),
+        report=(project, slicer),
+        has_etags=flag(one["etags"], "etags", problems),
+        has_delivery=flag(one["delivery"], "delivery", problems),
+    )
 
 
 def none(parameters: Parameters, problems: Problems) -> None:
     """Add a problem for every parameter, for endpoints without any."""
     for name, _ in parameters:
         problems.add((name,), "There is no such query parameter here.")
-
-
-def _single(texts: list[str], name: str, problems: Problems) -> str:
-    if len(texts) > 1:
-        problems.add((name,), "This may be given once.")
-    return texts[0] if texts else ""
 
 
 def _number(text: str, name: str, bounds: tuple[int, int, int], problems: Problems) -> int:
@@ -139,25 +137,17 @@ def flag(text: str, name: str, problems: Problems) -> bool:
     return text == "true"
 
 
-def _report(text: str, problems: Problems) -> tuple[str, str]:
-    """`demo/sold` → the project and the slicer."""
-    project, slash, slicer = text.partition("/")
-    if text and not (project and slicer and slash):
-        problems.add(("report",), "This must be project/slicer.")
-    return project, slicer
-
-
-def _ordering(text: str, orderings: Collection[str], problems: Problems) -> tuple[tuple[str, bool], ...]:
-    """`-price,name` → by price, falling, then by name."""
-    keys = []
-    for part in (part.strip() for part in text.split(",") if part.strip()):
-        name = part.removeprefix("-")
-        if name in orderings:
-            keys.append((name, part.startswith("-")))
+def _names(text: str, parameter: str, options: Collection[str], verb: str, problems: Problems) -> list[str]:
+    """The names in a comma-separated parameter that a list can be `verb` by, each with its minus, if any."""
+    names = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        name = part.removeprefix("-") if parameter == "ordering" else part
+        if name in options:
+            names.append(part)
         else:
-            near = suggestion(name, list(orderings))
-            problems.add(("ordering",), f"This list can't be ordered by '{name}'{near or '.'}")
-    return tuple(keys)
+            near = suggestion(name, list(options))
+            problems.add((parameter,), f"This list can't be {verb} by '{name}'{near or '.'}")
+    return names
 
 
 def _meanings(
@@ -177,19 +167,14 @@ def _meanings(
     return meanings
 
 
-def _counts(text: str, countable: Collection[str], problems: Problems) -> tuple[str, ...]:
-    names = [part.strip() for part in text.split(",") if part.strip()]
-    for name in names:
-        if name in countable:
-            continue
-        near = suggestion(name, list(countable))
-        problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
-    return tuple(dict.fromkeys(name for name in names if name in countable))
-
-
 def text(package: Mapping[str, Any]) -> str:
     """The text of a package's fields."""
-    return "".join(of_value(kind, value) for kind, value in _pairs(package))
+    pairs = [(target["type"], target["value"]) for target in package["geo_targetings"]]
+    pairs += [(kind, target["value"]) for kind in VALUES for target in package[f"{kind}_targetings"]]
+    pairs += [("size", f"{size['width']}x{size['height']}") for size in package["size_targetings"]]
+    if package.get("media_type"):
+        pairs.append(("media_type", package["media_type"]))
+    return "".join(of_value(kind, value) for kind, value in pairs)
 
 
 def of_value(kind: str, value: str) -> str:
@@ -215,15 +200,3 @@ def beginning(term: str) -> str:
 def of_word(word: str) -> tuple[str, ...]:
     """How the text has a word: any of these is in it."""
     return tuple(f"{before}{word}".casefold() for before in (":", " "))
-
-
-def _pairs(package: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for target in package["geo_targetings"]:
-        yield target["type"], target["value"]
-    for kind in VALUES:
-        for target in package[f"{kind}_targetings"]:
-            yield kind, target["value"]
-    for size in package["size_targetings"]:
-        yield "size", f"{size['width']}x{size['height']}"
-    if package.get("media_type"):
-        yield "media_type", package["media_type"]

@@ -115,7 +115,12 @@ class Codec:
         body = self.json(response)
         try:
             refusals = [result for result in body["results"] if int(result["status"]) >= 400]
-            return {int(result["id"]): _refusal_of(result["error"]) for result in refusals}
+            # `{"detail": "…"}`, or the fields with what is wrong.
+            errors = {int(result["id"]): result["error"] for result in refusals}
+            return {
+                number: str(error["detail"]) if "detail" in error else Invalid(error).reason
+                for number, error in errors.items()
+            }
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
 
@@ -160,7 +165,10 @@ class Codec:
         try:
             counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
             tags = body.get("etags") or {}
-            results = (_with_etag(read(entity), tags) for entity in body["results"])
+            results = [read(entity) for entity in body["results"]]
+            for index, entity in enumerate(results):
+                if isinstance(entity, Resource) and str(entity.id) in tags:
+                    results[index] = entity.known_as(etag=tags[str(entity.id)])
             delivery = {int(deal): figures for deal, figures in (body.get("delivery") or {}).items()}
             return Page(int(body["count"]), tuple(results), counts, delivery)
         except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
@@ -168,17 +176,6 @@ class Codec:
 
 
 OWN = Codec()
-
-
-def _refusal_of(error: Any) -> str:
-    """`{"detail": "…"}`, or the fields with what is wrong, as a sentence."""
-    return str(error["detail"]) if "detail" in error else Invalid(error).reason
-
-
-def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:
-    """The entity with its ETag, where the list has it."""
-    tag = etags.get(str(getattr(answer, "id", None)))
-    return answer if tag is None or not isinstance(answer, Resource) else answer.known_as(etag=tag)
 
 
 def _internal(reason: str) -> InternalError:
@@ -202,7 +199,9 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
 
 def refusal(response: httpx.Response) -> TrancheError:
     """The error for the response; Unreadable if the response is not of this API."""
-    code, body = response.status_code, _body(response)
+    code, body = response.status_code, None
+    with suppress(ValueError):
+        body = exact.loads(response.content)
     if code == Invalid.http and isinstance(body, dict) and body:
         return Invalid(fields_of(body))
     detail = text_of(body) if isinstance(body, dict) else ""
@@ -231,10 +230,3 @@ def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
 def text_of(body: Mapping[str, Any]) -> str:
     """The message of an error response; empty without one."""
     return next((body[name] for name in TEXTS if isinstance(body.get(name), str) and body[name]), "")
-
-
-def _body(response: httpx.Response) -> Any:
-    try:
-        return exact.loads(response.content)
-    except ValueError:
-        return None

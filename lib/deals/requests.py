@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, create_model
 
 from lib.deals import fields
-from lib.deals.models import TARGETING_ELEMENTS, GeoType, WireModel
+from lib.deals.models import TARGETING_ELEMENTS, GeoType
 from lib.deals.values import Amount, ById, Domain, Id, Name, Pixels, Request, Unread, Value
 from lib.wire.schemas import Schema
 
@@ -99,21 +99,14 @@ def _plain(entity: str, *names: str) -> dict[str, Any]:
     }
 
 
-def _element(model: type[WireModel]) -> type[Request]:
-    """An element of a targeting: the model's fields and defaults, each within its limits."""
-    parts: Mapping[str, Any] = {
+# Elements of targetings: the models' fields and defaults, each within its limits.
+_ELEMENTS = {
+    model: _request(model.__name__, model.__doc__ or "", **{
         name: (TARGETING_FIELDS[name], ... if field.is_required() else field.default)
         for name, field in model.model_fields.items()
-    }
-    return _request(model.__name__, model.__doc__ or "", **parts)
-
-
-def _no_deals() -> Any:
-    """An empty list is a way to get deals as well: beside create_demand_deals it is refused."""
-    return None
-
-
-_ELEMENTS = {model: _element(model) for model in TARGETING_ELEMENTS.values()}
+    })
+    for model in TARGETING_ELEMENTS.values()
+}  # fmt: skip
 TARGETING: Mapping[str, Any] = {
     name: GenericAlias(list, (_ELEMENTS[model],)) for name, model in TARGETING_ELEMENTS.items()
 }
@@ -144,7 +137,8 @@ SupplyPackageRequest = _request(
         name: (elements, Field(max_length=MOST_TARGETS, default_factory=list))
         for name, elements in TARGETING.items()
     },
-    demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=_no_deals)], ...),
+    # An empty list is a way to get deals as well: beside create_demand_deals it is refused.
+    demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=lambda: None)], ...),
     create_demand_deals=(CreateDemandDealsRequest | None, None),
 )
 DemandDealRequest = _request(

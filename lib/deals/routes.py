@@ -237,20 +237,12 @@ def _entity_routes(entity: str) -> APIRouter:
         route_class=_DeprecatedRoute if is_legacy else APIRoute,
         generate_unique_id_function=lambda route: f"{route.name}_{entity}",
     )
-    _add_list(router, entity)
-    if entity == fields.DEALS:
-        _add_batch(router)
-    _add_item(router, entity)
-    return router
-
-
-def _add_list(router: APIRouter, entity: str) -> None:
-    """The routes of all of them."""
     store, answer = ENTITY_STORES[entity], openapi.ANSWERS[entity]
-    noun, change = store.noun, openapi.change_of(store.request, in_list=True)
+    noun, change_in_list = store.noun, openapi.change_of(store.request, in_list=True)
     lists = {
         name: (summary, [{"id": 1, **value}]) for name, (summary, value) in openapi.CHANGES[entity].items()
     }
+    dry_run, of_one = openapi.dry_run(answer), errors(Conflict, NotFound, InUse, noun=noun)
     router.get(
         "/",
         name="list",
@@ -263,9 +255,7 @@ def _add_list(router: APIRouter, entity: str) -> None:
         summary=f"Create a {noun}",
         description=NOTES.get(f"create_{entity}", ""),
         status_code=201,
-        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS)
-        | openapi.dry_run(answer)
-        | errors(Conflict),
+        responses=success(201, f"The {noun}, created", answer, CREATED_HEADERS) | dry_run | errors(Conflict),
         openapi_extra={"parameters": [DRY_RUN]} | body(store.request, openapi.CREATE[entity]),
     )(create)
     router.put(
@@ -274,31 +264,25 @@ def _add_list(router: APIRouter, entity: str) -> None:
         responses=success(200, "The result of each, in the order of the list", openapi.changed_many(answer))
         | errors(Conflict),
         openapi_extra={"parameters": [parameter("atomic", FLAG | {"description": ATOMIC}), DRY_RUN]}
-        | body(Annotated[list[change], BATCH, Field(json_schema_extra={"uniqueItems": True})], lists),  # type: ignore[valid-type]
-    )(change_many)
-
-
-def _add_batch(router: APIRouter) -> None:
-    """The route that creates several demand deals at once."""
-    router.post(
-        "/batch/",
-        summary="Create several demand deals",
-        status_code=201,
-        responses=success(201, "Each, in the order of the list", CREATED_MANY)
-        | openapi.dry_run(openapi.ANSWERS[fields.DEALS])
-        | errors(Conflict),
-        openapi_extra={"parameters": [DRY_RUN]}
         | body(
-            Annotated[list[DemandDealRequest], BATCH],  # type: ignore[valid-type]
-            {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[fields.DEALS].items()},
+            Annotated[list[change_in_list], BATCH, Field(json_schema_extra={"uniqueItems": True})],  # type: ignore[valid-type]
+            lists,
         ),
-    )(create_many)
-
-
-def _add_item(router: APIRouter, entity: str) -> None:
-    """The routes of a single one."""
-    noun, request = ENTITY_STORES[entity].noun, ENTITY_STORES[entity].request
-    answer = openapi.ANSWERS[entity]
+    )(change_many)
+    if entity == fields.DEALS:
+        router.post(
+            "/batch/",
+            summary="Create several demand deals",
+            status_code=201,
+            responses=success(201, "Each, in the order of the list", CREATED_MANY)
+            | dry_run
+            | errors(Conflict),
+            openapi_extra={"parameters": [DRY_RUN]}
+            | body(
+                Annotated[list[DemandDealRequest], BATCH],  # type: ignore[valid-type]
+                {name: (summary, [body]) for name, (summary, body) in openapi.CREATE[entity].items()},
+            ),
+        )(create_many)
     router.get(
         "/{id:entity}/",
         summary=f"A {noun}",
@@ -309,18 +293,15 @@ def _add_item(router: APIRouter, entity: str) -> None:
         summary=f"Change fields of a {noun}",
         description=NOTES.get(f"change_{entity}", ""),
         status_code=204,
-        responses=success(204, "It is changed", headers=CHANGED_HEADERS)
-        | openapi.dry_run(answer)
-        | errors(Conflict, NotFound, InUse, noun=noun),
-        openapi_extra={"parameters": [DRY_RUN]} | body(openapi.change_of(request), openapi.CHANGES[entity]),
+        responses=success(204, "It is changed", headers=CHANGED_HEADERS) | dry_run | of_one,
+        openapi_extra={"parameters": [DRY_RUN]}
+        | body(openapi.change_of(store.request), openapi.CHANGES[entity]),
     )(change)
     router.delete(
         "/{id:entity}/",
         summary=f"Delete a {noun}",
         status_code=204,
-        responses=success(204, "It is deleted")
-        | openapi.dry_run(answer)
-        | errors(Conflict, NotFound, InUse, noun=noun),
+        responses=success(204, "It is deleted") | dry_run | of_one,
         openapi_extra={"parameters": [DRY_RUN]},
     )(remove)
     router.get(
@@ -329,6 +310,7 @@ def _add_item(router: APIRouter, entity: str) -> None:
         responses=success(200, "A page", page_of(EntityChange)) | errors(NotFound, noun=noun),
         openapi_extra={"parameters": PAGE_PARAMETERS},
     )(history)
+    return router
 
 
 def _list_parameters(entity: str) -> list[Schema]:

@@ -3,7 +3,7 @@
 TERM_RULES are the terms of a deal that need or exclude another: one table for the API, forms and files.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -129,7 +129,13 @@ def read(
         is_element = where and isinstance(where[-1], int)
         problems.add((*where, WHOLE) if is_element else where, "This must be an object.")
         return {}
-    _name_unknown(model, body, problems, where)
+    read_only: frozenset[str] = getattr(model, "READ_ONLY", frozenset())
+    for name in body:
+        if name in read_only:
+            problems.add((*where, name), "This is given by the service and can't be set.")
+        elif name not in model.model_fields:
+            near = suggestion(name, list(model.model_fields))
+            problems.add((*where, name), f"There is no such field{near or '.'}")
     good: Fields = {}
     for name, field in model.model_fields.items():
         if name in body:
@@ -141,45 +147,26 @@ def read(
     return good
 
 
-def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problems, where: Path) -> None:
-    read_only: frozenset[str] = getattr(model, "READ_ONLY", frozenset())
-    for name in body:
-        if name in read_only:
-            problems.add((*where, name), "This is given by the service and can't be set.")
-        elif name not in model.model_fields:
-            near = suggestion(name, list(model.model_fields))
-            problems.add((*where, name), f"There is no such field{near or '.'}")
-
-
 def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, where: Path) -> Fields:
     """`{name: value}` as the model wants it, or nothing where there is nothing good about it."""
     annotation = model.model_fields[name].annotation
-    inner = _model_in(annotation)
-    if inner is None or (value is None and NoneType in get_args(annotation)):
-        return _leaf(_adapter(model, name), name, value, problems, where)
-    if inner is annotation or NoneType in get_args(annotation):
+    # The model that the field holds: itself, or null, or a list of it.
+    kinds = (kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type))
+    inner = next((kind for kind in kinds if issubclass(kind, BaseModel)), None)
+    may_be_null = NoneType in get_args(annotation)
+    is_leaf = inner is None or (value is None and may_be_null)
+    if inner is not None and not is_leaf and (inner is annotation or may_be_null):
         return {name: read(inner, value, problems, where=where)}
-    if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
-        return {}
-    return {name: [read(inner, part, problems, where=(*where, number)) for number, part in enumerate(value)]}
-
-
-def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:
     try:
-        return {name: adapter.validate_python(value, strict=True)}
+        good = {name: _adapter(model, name, of_anything=not is_leaf).validate_python(value, strict=True)}
     except ValidationError as error:
         for fault in error.errors(include_url=False, include_input=False):
             path = (*where, *(part for part in fault["loc"] if isinstance(part, int)))
             problems.add(path, f"This {requirement(fault['type'], fault.get('ctx'))}.")
-    return {}
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that the field holds: itself, or null, or a list of it."""
-    for candidate in (annotation, *get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
+        return {}
+    if inner is None or is_leaf:
+        return good
+    return {name: [read(inner, part, problems, where=(*where, number)) for number, part in enumerate(value)]}
 
 
 @cache
@@ -200,21 +187,15 @@ def _nest(messages_at: Mapping[Path, list[str]]) -> dict[str, Any]:
     return tree
 
 
-def _branch(messages: Mapping[Path, list[str]]) -> Any:
+def _branch(messages_at: Mapping[Path, list[str]]) -> Any:
     """A field's own messages win over those inside of it: both can't stand in one place."""
-    if () in messages:
-        return messages[()]
-    if all(isinstance(path[0], int) for path in messages):
-        return _elements(messages)
-    return _nest(messages)
-
-
-def _elements(messages_at: Mapping[Path, list[str]]) -> list[Any]:
-    last = max(int(path[0]) for path in messages_at)
-    parts = [
-        {path[1:]: messages for path, messages in messages_at.items() if path[0] == n}
-        for n in range(last + 1)
-    ]
-    if all(path.keys() <= {()} for path in parts):
-        return [f"Element {n + 1}: {text}" for n, part in enumerate(parts) for text in part.get((), [])]
+    if () in messages_at:
+        return messages_at[()]
+    if not all(isinstance(path[0], int) for path in messages_at):
+        return _nest(messages_at)
+    parts: list[dict[Path, list[str]]] = [{} for _ in range(max(int(path[0]) for path in messages_at) + 1)]
+    for path, messages in messages_at.items():
+        parts[int(path[0])][path[1:]] = messages
+    if all(part.keys() <= {()} for part in parts):
+        return [f"Element {n}: {text}" for n, part in enumerate(parts, 1) for text in part.get((), [])]
     return [_branch(part) if part else {} for part in parts]

@@ -70,7 +70,9 @@ class Limits:
         if not self.least <= value < self.below:
             raise ValueError(f"must be at least {self.least} and below {self.below:,}")
         amount = Decimal(value)
-        if _decimals(amount) > self.decimals:
+        _, digits, exponent = amount.as_tuple()
+        trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
+        if amount and -(int(exponent) + trailing) > self.decimals:
             raise ValueError(
                 f"may have at most {self.decimals} decimals" if self.decimals else "must be a whole number"
             )
@@ -86,13 +88,6 @@ AMOUNT, COUNT, PERCENTAGE = Limits(), Limits(least=1, decimals=0), Limits(least=
 PRIORITY = Limits(least=1, below=21, decimals=0)
 
 
-def _decimals(amount: Decimal) -> int:
-    """How many digits after the point are needed to write it."""
-    _, digits, exponent = amount.as_tuple()
-    trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
-    return -(int(exponent) + trailing) if amount else 0
-
-
 def _moment(value: Any) -> datetime:
     if not isinstance(value, str):
         raise ValueError(f"must be text like '{moments.SHAPE}'")
@@ -100,12 +95,7 @@ def _moment(value: Any) -> datetime:
 
 
 def _matching(pattern: str, what: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"must be {what}")
-        return text
-
-    return AfterValidator(check)
+    return _without(lambda text: "" if re.fullmatch(pattern, text) else f"must be {what}")
 
 
 def text_of(longest: int) -> StringConstraints:

@@ -247,36 +247,27 @@ class Case:
         deals = [terms | option | links for option in options]
         return [
             Case(
-                "deal",
-                deal,
-                frozenset(deal),
-                self.now,
-                {},
-                self.usual_currency,
-                packages=[self.after],
-                place=(NEW_DEALS, OPTIONS, index),
+                "deal", deal, frozenset(deal), self.now, {}, self.usual_currency,
+                packages=[self.after], place=(NEW_DEALS, OPTIONS, index),
             )
             for index, deal in enumerate(deals)
-        ]
+        ]  # fmt: skip
 
     @property
     def new_targets(self) -> Targeting:
-        """The targeting that a write adds."""
-        elements = {
-            name: [element for element in self.after.get(name) or () if not _is_among(element, old)]
-            for name in Targeting.model_fields
-            if name in self.names
-            for old in [self.before.get(name) or ()]
-        }
+        """The targeting that a write adds; an element before may have more fields, such as its name."""
+        elements = {}
+        for name in self.names & Targeting.model_fields.keys():
+            old = self.before.get(name) or ()
+            elements[name] = [
+                element
+                for element in self.after.get(name) or ()
+                if not any(all(other.get(part) == value for part, value in element.items()) for other in old)
+            ]
         try:
             return Targeting.model_validate(elements)
         except ValidationError:  # of a request that is refused anyway
             return Targeting()
-
-
-def _is_among(element: Values, others: Iterable[Values]) -> bool:
-    """Whether an element of a targeting is one of these, which may have more fields, such as its name."""
-    return any(all(other.get(name) == value for name, value in element.items()) for other in others)
 
 
 Answer = tuple[str, Any, Any] | tuple[str, Any, Any, str]
@@ -528,13 +519,7 @@ def judge(case: Case, reader: Reader = "house") -> list[DealWarning]:
         )
     warnings = [
         DealWarning(
-            rule.kind,
-            rule.field,
-            f"{sentence[0].upper()}{sentence[1:]}.",
-            before,
-            after,
-            rule.asks,
-            *title,
+            rule.kind, rule.field, f"{sentence[0].upper()}{sentence[1:]}.", before, after, rule.asks, *title
         )
         for rule in _RULES[case.of, reader]
         if not rule.names or not rule.names.isdisjoint(case.names)

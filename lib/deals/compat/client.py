@@ -3,10 +3,8 @@
 It creates packages, reads and changes a demand deal of which the id is known, and lists nothing: what the
 desk has made or seen there is remembered here (memory.py), and listed from here.
 
-The status of packages and deals of services that don't return it, by the rules of our own service.
-
-The rules are those of store/status.py, and tests/deals/test_status.py holds the two together. Without
-is_active the status is unknown.
+The status of packages and deals of services that don't return it is by the rules of our own service
+(store/status.py; tests/deals/test_status.py holds the two together). Without is_active it is unknown.
 """
 
 import logging
@@ -36,14 +34,11 @@ from lib.wire.errors import (
     Unsupported,
 )
 
-BY_RANK: tuple[Status, ...] = ("active", "pending", "paused", "complete")
-MODELS_WITH_LINKS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
 JOURNAL_MODELS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
-log = logging.getLogger(__name__)
-READ_LIVE: tuple[type[Resource], ...] = (DemandDeal, SupplyPackage)
-SECONDS_FOR_READING = 10.0
+LINKED_MODELS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
+"""The models that name each other, and that a service shows by their id."""
 REFUSALS = (NotFound, Invalid, BadRequest, Unreadable)
-NO_ANSWER = (ServiceProblem, DeadlineExceeded)
+log = logging.getLogger(__name__)
 
 
 def package_status(package: SupplyPackage, now: datetime) -> str | None:
@@ -55,6 +50,9 @@ def package_status(package: SupplyPackage, now: datetime) -> str | None:
     if not package.is_active:
         return "paused"
     return "pending" if package.start_date is None or package.start_date > now else "active"
+
+
+BY_RANK: tuple[Status, ...] = ("active", "pending", "paused", "complete")
 
 
 def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> str | None:
@@ -78,7 +76,7 @@ class Journal:
 
     def page(self, model: type[Resource], params: Mapping[str, Any]) -> Page[Any]:
         """Part of the list, as `Deals.list` gives it."""
-        links = self._links() if model in MODELS_WITH_LINKS else listing.no_links
+        links = self._links() if model in LINKED_MODELS else listing.no_links
         return listing.page(model, self._everything(model), params, links)
 
     def _everything(self, model: type[Resource]) -> list[Any]:
@@ -133,10 +131,23 @@ class Journal:
         now = datetime.now(UTC)
         if isinstance(model, SupplyPackage):
             return model.model_copy(update={"status": package_status(model, now)})
-        if isinstance(model, DemandDeal):
-            status = deal_status(model, self._packages_of(model) if packages is None else packages, now)
-            return model.model_copy(update={"seat": self._seat(model), "status": status})
-        return model
+        if not isinstance(model, DemandDeal):
+            return model
+        if packages is None:
+            entries = [
+                self.memory.last(SupplyPackage, package.id) for package in model.supply_deals if package.id
+            ]
+            packages = {
+                entry.entity_id: self.codec.read(SupplyPackage, entry.body)
+                for entry in entries
+                if entry is not None
+            }
+        seat = model.seat
+        own = next((own for own in self.seats if seat is not None and own.id == seat.id), None)
+        if seat is not None and own is not None:
+            fields = {name: getattr(seat, name) for name in ("name", "dsp")}
+            seat = own.model_copy(update={name: value for name, value in fields.items() if value is not None})
+        return model.model_copy(update={"seat": seat, "status": deal_status(model, packages, now)})
 
     def _all(self, model: type[Resource]) -> list[Any]:
         if model in JOURNAL_MODELS:
@@ -148,23 +159,6 @@ class Journal:
             return []
         seats_of_all = memory.all_seats(self.seats, self._all(DemandDeal))
         return [*(seats_of_all if model is Seat else memory.dsps(seats_of_all.values())).values()]
-
-    def _packages_of(self, deal: DemandDeal) -> dict[int, SupplyPackage]:
-        """The packages of a deal, as far as they are known here."""
-        ids = [package.id for package in deal.supply_deals if package.id is not None]
-        entries = [
-            entry for package_id in ids if (entry := self.memory.last(SupplyPackage, package_id)) is not None
-        ]
-        return {entry.entity_id: self.codec.read(SupplyPackage, entry.body) for entry in entries}
-
-    def _seat(self, deal: DemandDeal) -> Seat | None:
-        """The deal's seat with what the settings say of it."""
-        seat = deal.seat
-        configured_seat = next((own for own in self.seats if seat is not None and own.id == seat.id), None)
-        if seat is None or configured_seat is None:
-            return seat
-        fields = {name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None}
-        return configured_seat.model_copy(update=fields)
 
 
 def finds(deals: Deals) -> bool:
@@ -186,6 +180,9 @@ def _first_page(deals: Deals, **params: Any) -> Page[SupplyPackage] | None:
         raise
     except REFUSALS:
         return None
+
+
+SECONDS_FOR_READING = 10.0
 
 
 class PlainDeals(Deals):
@@ -210,15 +207,16 @@ class PlainDeals(Deals):
         NotFound for a deal that the service does not have any more, and for what was never seen here.
         """
         model = model_of(entity)
-        if model not in READ_LIVE:
+        if model not in LINKED_MODELS:
             return self._journal.entity(model, entity_id)
         try:
             resource = super().get(model, entity_id)
         except REFUSALS as error:
-            if isinstance(error, NotFound) and self._was_there(model, entity_id):
-                last = self._memory.last(model, entity_id)
-                if last is not None and last.action != "removed":
-                    self._note("removed", model, [last.body])
+            entries = self._memory.entries(model, entity_id)
+            # A 404 for what the service has never returned means that it returns none of its kind.
+            was_there = model is DemandDeal or any(entry.action == "seen" for entry in entries)
+            if isinstance(error, NotFound) and entries and was_there and entries[-1].action != "removed":
+                self._note("removed", model, [entries[-1].body])
             if model is DemandDeal:
                 raise
             return self._journal.entity(model, entity_id)
@@ -256,13 +254,24 @@ class PlainDeals(Deals):
         if if_match not in (None, memory.digest(before)):
             raise memory.conflict(model, before, if_match, self._memory.entries(model, entity_id))
         body = self._codec.write(to_json(fields), before)
-        doubt: Unreadable | None = None
+        doubt: Unreadable | None = None  # why the response leaves the result unknown
         warnings: Sequence[str] = ()
         try:
             warnings = self._change(model, entity_id, body, before.etag)
         except Unreadable as error:
             doubt = error
-        self._look_after(model, before, body, doubt)
+        try:
+            after = super().get(model, entity_id)
+        except TrancheError:
+            if doubt is not None:
+                raise doubt from None
+            self._note("changed", model, [{**before.raw, **body}])
+            return warnings
+        self._note("changed" if memory.digest(after) != memory.digest(before) else "seen", model, [after.raw])
+        resource = self._codec.read(model, {**before.raw, **body})
+        if names := memory.unchanged_fields(body, before, resource, after):
+            sentence = f"The service accepted the change, but left {', '.join(names)} as it was"
+            raise doubt or Unsupported(sentence)
         return warnings
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
@@ -272,27 +281,10 @@ class PlainDeals(Deals):
             raise NotFound("Tranche has no record of it")
         return entity_changes
 
-    def _look_after(
-        self, model: type[Resource], before: Resource, body: Body, doubt: Unreadable | None
-    ) -> None:
-        """Record the result of a change. `doubt` is why the response leaves it unknown."""
-        try:
-            after = super().get(model, before.id or 0)
-        except TrancheError:
-            if doubt is not None:
-                raise doubt from None
-            self._note("changed", model, [{**before.raw, **body}])
-            return
-        self._note("changed" if memory.digest(after) != memory.digest(before) else "seen", model, [after.raw])
-        resource = self._codec.read(model, {**before.raw, **body})
-        if names := memory.unchanged_fields(body, before, resource, after):
-            raise doubt or Unsupported(
-                f"The service accepted the change, but left {', '.join(names)} as it was"
-            )
-
     def _deals_of(self, kind: type[Resource], whole: Body) -> Iterator[Body]:
         """The deals of a new entity, read one by one; a short note if that fails."""
         ends, answers = time.monotonic() + SECONDS_FOR_READING, True
+        package = {"supply_deals": [{"id": whole["id"], "name": whole.get("name")}]}
         for deal in whole.get("demand_deals") or ():
             try:
                 resource = self._codec.read(DemandDeal, deal)
@@ -300,23 +292,13 @@ class PlainDeals(Deals):
                 continue
             if resource.id is None:
                 continue
+            brief = {**deal, **package} if kind is SupplyPackage else deal
             answers = answers and time.monotonic() < ends
             try:
-                yield (
-                    super().get(DemandDeal, resource.id).raw if answers else self._in_brief(kind, whole, deal)
-                )
+                yield super().get(DemandDeal, resource.id).raw if answers else brief
             except TrancheError as error:
-                answers = not isinstance(error, NO_ANSWER)
-                yield self._in_brief(kind, whole, deal)
-
-    def _in_brief(self, kind: type[Resource], whole: Body, deal: Body) -> Body:
-        package = {"id": whole["id"], "name": whole.get("name")}
-        return {**deal, "supply_deals": [package]} if kind is SupplyPackage else deal
-
-    def _was_there(self, model: type[Resource], entity_id: int) -> bool:
-        """Whether the service has ever returned it; if not, a 404 means that it returns none of its kind."""
-        entries = self._memory.entries(model, entity_id)
-        return bool(entries) and (model is DemandDeal or any(entry.action == "seen" for entry in entries))
+                answers = not isinstance(error, ServiceProblem | DeadlineExceeded)
+                yield brief
 
     def _note(self, event: Event, model: type[Resource], bodies: Iterable[Body]) -> None:
         """Record it. A failure is only logged, as the service has made the change already."""

@@ -6,7 +6,7 @@ is kept as it came (`unread` of a resource), and goes back as it came when its l
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, get_args
@@ -36,22 +36,18 @@ def hidden_error(body: Any) -> TrancheError | None:
     `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an id
     is an entity.
     """
-    if not isinstance(body, Mapping) or "id" in body or not _says_so(body):
+    if not isinstance(body, Mapping) or "id" in body:
+        return None
+    status = body.get("status")
+    has_failed = isinstance(status, str) and FAILURE.fullmatch(status)
+    has_reason = any(body.get(name) for name in ("error", "errors", "detail"))
+    if not (has_reason or has_failed or body.get("success") is False):
         return None
     for name in CODES:
         code = body.get(name)
         if isinstance(code, int | str) and str(code).isdecimal() and int(code) in KINDS:
             return KINDS[int(code)](text_of(body) or f"The service answered {code}")
     return Invalid(fields_of(body))
-
-
-def _says_so(body: Mapping[str, Any]) -> bool:
-    status = body.get("status")
-    return (
-        bool(body.get("error") or body.get("errors") or body.get("detail"))
-        or body.get("success") is False
-        or (isinstance(status, str) and bool(FAILURE.fullmatch(status)))
-    )
 
 
 @dataclass(frozen=True)
@@ -80,16 +76,24 @@ class Dialect(Codec):
     def read(self, model: type[Model], raw: Any) -> Model:
         if not isinstance(raw, Mapping):
             raise Unreadable(f"The service's {model.__name__} does not follow the API")
-        fields, unread = dict(raw), Unread()
+        fields, unread = dict(raw), dict[str, Any]()
         for name in raw:
             if name in self.shapes and name in model.model_fields:
-                fields[name] = self._targets(name, raw[name], unread)
+                if isinstance(raw[name], list | None):
+                    elements = [(self.shapes[name].read(element), element) for element in raw[name] or ()]
+                    fields[name] = [target for target, _ in elements if target is not None]
+                    _add_unread(unread, name, [element for target, element in elements if target is None])
+                else:
+                    fields[name], unread[name] = [], raw[name]
         if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
-            fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
+            same = (ours for ours, theirs in self.fee_types.items() if str(theirs) == str(raw[FEE_TYPE]))
+            fields[FEE_TYPE] = next(same, None)
+            if fields[FEE_TYPE] is None:
+                unread[FEE_TYPE] = raw[FEE_TYPE]
         for name, inner in _nested_resources(model).items():
             if isinstance(raw.get(name), list):
                 fields[name] = [self._element(inner, element) for element in raw[name]]
-        return _validate(model, fields, raw, unread).known_as(unread=unread.fields_by_name)
+        return _validate(model, fields, raw, unread).known_as(unread=unread)
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
         """The request of these fields. `base` is what they change: what is kept of it goes as it came.
@@ -109,27 +113,27 @@ class Dialect(Codec):
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:
         """A sentence for each field of a response that does not fit; empty if all fit."""
-        resource = self.read(model, raw)
-        sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
+        sentences = []
+        for name, part in self.read(model, raw).unread.items():
+            if name == FEE_TYPE:
+                options = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
+                sentences.append(f"{name} is {raw[name]}; the fee types of the settings are {options}")
+            elif name not in self.shapes:
+                text = shorten(str(part), LONGEST_PART)
+                sentences.append(f"{name} is not what the specification says: {text}")
+            elif not isinstance(part, list):
+                expected, text = self.shapes[name].expected, shorten(str(part), LONGEST_PART)
+                sentences.append(f"{name} is no list but {text}; expected is a list of {expected}")
+            else:
+                expected = self.shapes[name].expected
+                names = ", ".join(dict.fromkeys(leaf for element in part for leaf in leaves(element)))
+                count = f"{len(part)} of {len(raw[name])}"
+                sentences.append(f"{name}: {count} elements have {names}; expected are {expected}")
         for name, inner in _nested_resources(model).items():
             inside = raw.get(name)
             for element in inside if isinstance(inside, list) else ():
                 sentences += self.misfits(inner, element) if isinstance(element, Mapping) else []
         return list(dict.fromkeys(sentences))
-
-    def _targets(self, name: str, raw: Any, unread: "Unread") -> list[Fields]:
-        if not isinstance(raw, list | None):
-            unread.fields_by_name[name] = raw
-            return []
-        read = [(self.shapes[name].read(element), element) for element in raw or ()]
-        unread.add(name, (element for fields, element in read if fields is None))
-        return [fields for fields, _ in read if fields is not None]
-
-    def _fee_type(self, raw: Any, unread: "Unread") -> int | None:
-        ours = next((number for number, theirs in self.fee_types.items() if str(theirs) == str(raw)), None)
-        if ours is None:
-            unread.fields_by_name[FEE_TYPE] = raw
-        return ours
 
     def _element(self, model: type[Resource], raw: Any) -> Any:
         try:
@@ -146,18 +150,12 @@ class Dialect(Codec):
         if unread is not None and not isinstance(unread, list):
             problems.add((name,), "This service writes it in a way that Tranche can't read: change it there.")
             return value
-        current = () if base is None or name not in self.shapes else base.raw.get(name) or ()
-        return [*self._target_values(name, value, current, problems), *(unread or ())]
-
-    def _target_values(
-        self, name: str, value: Iterable[Any], current: Iterable[Any], problems: Problems
-    ) -> list[Any]:
         if name not in self.shapes:
-            return [*value]
+            return [*value, *(unread or ())]
         shape, elements = self.shapes[name], []
         by_key = [
             (_target_key(fields), element)
-            for element in current
+            for element in (() if base is None else base.raw.get(name) or ())
             if (fields := shape.read(element)) is not None
         ]
         for index, target in enumerate(value):
@@ -166,7 +164,7 @@ class Dialect(Codec):
                 elements.append(shape.write(target) if same is None else by_key.pop(same)[1])
             except BadRequest as error:
                 problems.add((name, index, "value"), error.reason)
-        return elements
+        return [*elements, *(unread or ())]
 
     def _number(self, ours: Any, where: Path, problems: Problems) -> Any:
         if ours is None or ours in self.fee_types:
@@ -174,33 +172,13 @@ class Dialect(Codec):
         problems.add(where, "The settings have no number of this service for this type of fee.")
         return ours
 
-    def _misfit(self, name: str, part: Any, raw: Any) -> str:
-        if name == FEE_TYPE:
-            options = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
-            return f"{name} is {raw}; the fee types of the settings are {options}"
-        if name not in self.shapes:
-            return f"{name} is not what the specification says: {shorten(str(part), LONGEST_PART)}"
-        expected = self.shapes[name].expected
-        if not isinstance(part, list):
-            return (
-                f"{name} is no list but {shorten(str(part), LONGEST_PART)}; expected is a list of {expected}"
-            )
-        fields = ", ".join(dict.fromkeys(leaf for element in part for leaf in leaves(element)))
-        return f"{name}: {len(part)} of {len(raw)} elements have {fields}; expected are {expected}"
+
+def _add_unread(unread: Fields, name: str, elements: Sequence[Any]) -> None:
+    if elements:
+        unread[name] = [*unread.get(name, ()), *elements]
 
 
-@dataclass(frozen=True)
-class Unread:
-    """The unreadable parts of a response, collected while it is parsed."""
-
-    fields_by_name: Fields = field(default_factory=dict)
-
-    def add(self, name: str, elements: Iterable[Any]) -> None:
-        if odd := [*elements]:
-            self.fields_by_name[name] = [*self.fields_by_name.get(name, ()), *odd]
-
-
-def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
+def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Fields) -> Model:
     """The model of the valid fields; the others are unread."""
     try:
         return model.model_validate(fields)
@@ -212,10 +190,10 @@ def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread
     for name in wrong:
         odd = {path[1] for path in paths if path[0] == name and len(path) > 1}
         if odd and isinstance(raw[name], list) and all(isinstance(index, int) for index in odd):
-            unread.add(name, (element for number, element in enumerate(raw[name]) if number in odd))
+            _add_unread(unread, name, [part for number, part in enumerate(raw[name]) if number in odd])
             fields[name] = [element for number, element in enumerate(fields[name]) if number not in odd]
         else:
-            unread.fields_by_name[name] = fields.pop(name)
+            unread[name] = fields.pop(name)
     return _validate(model, fields, raw, unread)
 
 
@@ -276,11 +254,6 @@ class ElementShape:
     places: Mapping[str, FieldPlace]
 
     @classmethod
-    def own(cls, array: str) -> "ElementShape":
-        """As our own service writes them."""
-        return cls(array, {name: FieldPlace((name,)) for name in TARGETING_ELEMENTS[array].model_fields})
-
-    @classmethod
     def of(cls, array: str, names: Mapping[str, str]) -> "ElementShape":
         """The shape in the settings. Misconfigured, with a sentence, if they are not valid."""
         if array not in TARGETING_ELEMENTS:
@@ -315,7 +288,9 @@ class ElementShape:
         except ValueError:
             return None
         fields = {name: value for name, value in values.items() if value is not NOTHING}
-        if IS_EXCLUDED in self.places and IS_EXCLUDED not in fields and self._has_more(element):
+        names = {place.path[0] for place in self.places.values() if place.path}
+        has_more = isinstance(element, Mapping) and not element.keys() <= names
+        if IS_EXCLUDED in self.places and IS_EXCLUDED not in fields and has_more:
             return None
         if fields.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
             return None
@@ -339,12 +314,12 @@ class ElementShape:
                 place.put(element, value)
         return element
 
-    def _has_more(self, element: Any) -> bool:
-        names = {place.path[0] for place in self.places.values() if place.path}
-        return isinstance(element, Mapping) and not element.keys() <= names
 
-
-OWN: Mapping[str, ElementShape] = {array: ElementShape.own(array) for array in TARGETING_ELEMENTS}
+# As our own service writes them.
+OWN: Mapping[str, ElementShape] = {
+    array: ElementShape(array, {name: FieldPlace((name,)) for name in model.model_fields})
+    for array, model in TARGETING_ELEMENTS.items()
+}
 
 
 def leaves(element: Any, path: str = "") -> Iterator[str]:
@@ -367,22 +342,17 @@ def _place(array: str, name: str, text: str) -> FieldPlace:
     words_of_field = WORDS.get(name, {})
     if not words_of_field:
         raise Misconfigured(f"{at} can't have its own values: only {TYPE} and {IS_EXCLUDED} can")
-    pairs = [pair.partition(":") for pair in pairs_text.split(",")]
-    for ours, _, theirs in pairs:
-        if ours.strip() not in words_of_field or not theirs.strip():
-            raise Misconfigured(
-                f"{at} has '{ours}': words are {', '.join(f'{word}:theirs' for word in words_of_field)}"
-            )
-    return FieldPlace(
-        path, tuple((words_of_field[ours.strip()], _literal(theirs.strip())) for ours, _, theirs in pairs)
-    )
-
-
-def _literal(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    pairs = []
+    for pair in pairs_text.split(","):
+        ours, _, theirs = (part.strip() for part in pair.partition(":"))
+        if ours not in words_of_field or not theirs:
+            options = ", ".join(f"{word}:theirs" for word in words_of_field)
+            raise Misconfigured(f"{at} has '{pair.partition(':')[0]}': words are {options}")
+        try:
+            pairs.append((words_of_field[ours], json.loads(theirs)))
+        except (ValueError, RecursionError):
+            pairs.append((words_of_field[ours], theirs))
+    return FieldPlace(path, tuple(pairs))
 
 
 def _same(theirs: Any, element: Any) -> bool:

@@ -36,14 +36,15 @@ def page(
     fields = {name: value for name, value in params.items() if value is not None}
     limit, offset = int(fields.pop("limit", LARGEST_PAGE)), int(fields.pop("offset", 0))
     text, ordering = str(fields.pop("search", "")), str(fields.pop("ordering", ""))
+    orders = [part.strip() for part in ordering.split(",") if part.strip()]
     counts = [name.strip() for name in str(fields.pop("counts", "")).split(",") if name.strip()]
-    meanings = _meanings(fields.pop("meaning", ()))
+    meanings: Meanings = {}
+    texts = fields.pop("meaning", ())
+    for meaning in [texts] if isinstance(texts, str) else texts:
+        if (read := MEANING.fullmatch(meaning)) and read[2] in queries.KINDS:
+            meanings.setdefault(read[1].casefold(), []).append((read[2], read[3]))
     names = [*model.model_fields, *LINK_FIELDS.get(model, ())]
-    for name in [
-        *fields,
-        *counts,
-        *(column.strip().removeprefix("-") for column in ordering.split(",") if column.strip()),
-    ]:
+    for name in [*fields, *counts, *(order.removeprefix("-") for order in orders)]:
         if name not in names:
             raise Invalid({name: [f"There is no such field{suggestion(name, names) or '.'}"]})
     words = queries.terms(text)
@@ -53,8 +54,14 @@ def page(
         if all(_has_word(resource, word, meanings, links_of) for word in words)
     ]
     models = [resource for resource in matches if _has(resource, fields, links_of)]
-    counts_of = {name: _counts(matches, fields, name, links_of) for name in counts}
-    return Page(len(models), tuple(_order(models, ordering, links_of)[offset : offset + limit]), counts_of)
+    counts_of = {}
+    for name in counts:  # ignoring the filter itself
+        others = {other: value for other, value in fields.items() if other != name}
+        values_of = (
+            _ids(resource, name, links_of) for resource in matches if _has(resource, others, links_of)
+        )
+        counts_of[name] = dict(Counter(text for texts in values_of for text in texts - {"None"}))
+    return Page(len(models), tuple(_order(models, orders, links_of)[offset : offset + limit]), counts_of)
 
 
 def values(resource: Resource, name: str, links_of: Links = no_links) -> list[Any]:
@@ -65,14 +72,6 @@ def values(resource: Resource, name: str, links_of: Links = no_links) -> list[An
         return [value for other in links_of(resource) for value in values(other, name)]
     value = getattr(resource, name)
     return [*value] if isinstance(value, tuple) else [value]
-
-
-def _meanings(texts: Any) -> Meanings:
-    meanings: Meanings = {}
-    for text in [texts] if isinstance(texts, str) else texts:
-        if (read := MEANING.fullmatch(text)) and read[2] in queries.KINDS:
-            meanings.setdefault(read[1].casefold(), []).append((read[2], read[3]))
-    return meanings
 
 
 def _has_word(resource: Resource, word: str, meanings: Meanings, links_of: Links) -> bool:
@@ -116,33 +115,18 @@ def _ids(resource: Resource, name: str, links_of: Links) -> set[str]:
     return {str(getattr(part, "id", part)) for part in values(resource, name, links_of)}
 
 
-def _counts(
-    models: Iterable[Resource], conditions: Mapping[str, Any], name: str, links_of: Links
-) -> dict[str, int]:
-    """The counts per value of a filter, ignoring that filter itself."""
-    others = {other: value for other, value in conditions.items() if other != name}
-    matches = (resource for resource in models if _has(resource, others, links_of))
-    return dict(Counter(text for resource in matches for text in _ids(resource, name, links_of) - {"None"}))
-
-
-def _order(models: Sequence[Model], ordering: str, links_of: Links) -> list[Model]:
+def _order(models: Sequence[Model], orders: Sequence[str], links_of: Links) -> list[Model]:
     """By the last name first: sorting keeps the order of equals. What has no value comes last."""
     result = sorted(models, key=lambda resource: resource.id or 0)
-    for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):
-        name, falls = part.removeprefix("-"), part.startswith("-")
+    for order in reversed(orders):
+        name = order.removeprefix("-")
         keys = {id(resource): _key(resource, name, links_of) for resource in result}
         with_key = [resource for resource in result if keys[id(resource)] is not None]
-        with_key.sort(key=lambda resource: keys[id(resource)], reverse=falls)
+        with_key.sort(key=lambda resource: keys[id(resource)], reverse=order.startswith("-"))
         if name == "price":  # prices are compared with those in the same currency alone
             with_key.sort(key=lambda resource: _currencies(resource, links_of)[0])
         result = with_key + [resource for resource in result if keys[id(resource)] is None]
     return result
-
-
-def _currencies(resource: Resource, links_of: Links) -> list[str]:
-    """Those of its price, or of the prices of its deals, once each; an empty text is the usual one."""
-    deals = [resource] if isinstance(resource, DemandDeal) else links_of(resource)
-    return sorted({deal.currency or "" for deal in deals if isinstance(deal, DemandDeal)})
 
 
 def _key(resource: Resource, name: str, links_of: Links) -> Any:
@@ -152,3 +136,9 @@ def _key(resource: Resource, name: str, links_of: Links) -> Any:
     raw = [value.name if isinstance(value, Resource) else value for value in values(resource, name, links_of)]
     comparable = [value.casefold() if isinstance(value, str) else value for value in raw if value is not None]
     return min(comparable, default=None)
+
+
+def _currencies(resource: Resource, links_of: Links) -> list[str]:
+    """Those of its price, or of the prices of its deals, once each; an empty text is the usual one."""
+    deals = [resource] if isinstance(resource, DemandDeal) else links_of(resource)
+    return sorted({deal.currency or "" for deal in deals if isinstance(deal, DemandDeal)})

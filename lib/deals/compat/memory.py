@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Index, String, func, insert, select
+from sqlalchemy import Index, String, func, insert, select
 
 from lib.database import DatabaseScope, Document, Instant, Key, from_row, numbered_table, required
 from lib.deals import moments
@@ -60,7 +60,16 @@ class Memory(DatabaseScope):
         """
         with self.write(SECONDS) as connection:
             for body in bodies:
-                self._note(connection, action, model.entity, body)
+                values = {"service": self.service, "entity": model.entity, "entity_id": int(body["id"])}
+                if action == "seen":
+                    mine = (memory_rows.c[name] == value for name, value in values.items())
+                    query = select(memory_rows).where(*mine).order_by(memory_rows.c.id.desc()).limit(1)
+                    row = connection.execute(query).one_or_none()
+                    before = row.body if row is not None and row.action != "removed" else None
+                    if before is not None and state(model.entity, before) == state(model.entity, body):
+                        continue
+                values |= {"at": datetime.now(UTC).replace(microsecond=0), "who": self.who, "action": action}
+                connection.execute(insert(memory_rows).values(**values, body=dict(body)))
 
     def latest(self, model: type[Resource]) -> list[MemoryEntry]:
         """The last entry of each entity of a kind that was not removed, by id."""
@@ -107,21 +116,6 @@ class Memory(DatabaseScope):
         entries = self.entries(model, entity_id)
         pairs = zip([None, *entries], entries, strict=False)
         return [change for before, after in pairs if (change := _change(before, after))][::-1]
-
-    def _note(self, connection: Connection, action: Event, entity: str, body: Body) -> None:
-        values = {"service": self.service, "entity": entity, "entity_id": int(body["id"])}
-        if action == "seen" and self._is_known(connection, values, body):
-            return
-        values |= {"at": datetime.now(UTC).replace(microsecond=0), "who": self.who, "action": action}
-        connection.execute(insert(memory_rows).values(**values, body=dict(body)))
-
-    def _is_known(self, connection: Connection, entity: Mapping[str, Any], body: Body) -> bool:
-        mine = (memory_rows.c[name] == value for name, value in entity.items())
-        query = select(memory_rows).where(*mine).order_by(memory_rows.c.id.desc()).limit(1)
-        row = connection.execute(query).one_or_none()
-        if row is None or row.action == "removed":
-            return False
-        return state(entity["entity"], row.body) == state(entity["entity"], body)
 
     def _entries(self, query: Any) -> list[MemoryEntry]:
         return [from_row(MemoryEntry, row) for row in self.rows(query)]

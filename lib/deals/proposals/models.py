@@ -33,10 +33,6 @@ COMPARE_FIELDS = {
 }
 
 
-def _day(value: str) -> str:
-    return date.fromisoformat(value).isoformat()
-
-
 def _number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError("must be a number")
@@ -48,7 +44,11 @@ def _number(value: Any) -> Decimal:
 
 Reason = Annotated[str, text_of(LONGEST_REASON), READABLE, READABLE_SCHEMA]
 Word = Annotated[str, text_of(LONGEST_WORD), READABLE, READABLE_SCHEMA]
-Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
+Day = Annotated[
+    str,
+    AfterValidator(lambda text: date.fromisoformat(text).isoformat()),
+    Field(json_schema_extra={"format": "date"}),
+]
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
 
 

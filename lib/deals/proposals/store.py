@@ -102,7 +102,20 @@ class Proposals(DatabaseScope):
         the write that it proposes. Forbidden for who may not propose; Invalid says all that is wrong with it
         and with its fields; NotFound where there is no such package or deal for them.
         """
-        proposal = self._open(self._values(body, writer))
+        values = self._values(body, writer)
+        mine = (*self._visible(), proposals.c.state == "open", proposals.c.by == self.person.username)
+        with self.write() as connection:
+            open_proposals = [_proposal(row) for row in connection.execute(select(proposals).where(*mine))]
+            content = (values["entity"], values["entity_id"], values["fields"])
+            same = (
+                other for other in open_proposals if (other.entity, other.entity_id, other.fields) == content
+            )
+            proposal = next(same, None)
+            if proposal is None and len(open_proposals) >= MOST_OPEN:
+                raise Conflict(f"{MOST_OPEN:,} of your proposals are open: wait until some are decided")
+            if proposal is None:
+                statement = insert(proposals).values(values).returning(proposals)
+                proposal = _proposal(connection.execute(statement).one())
         self.note("proposal made", _words(proposal))
         warnings = writer.warnings(proposal.entity, proposal.entity_id, proposal.fields)
         return replace(proposal, warnings=tuple(warnings))
@@ -139,19 +152,6 @@ class Proposals(DatabaseScope):
             "token": self.token_name,
             "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
         }  # fmt: skip
-
-    def _open(self, values: Fields) -> Proposal:
-        """Store a proposal; the first of theirs with the same content, if it is still open."""
-        mine = (*self._visible(), proposals.c.state == "open", proposals.c.by == self.person.username)
-        with self.write() as connection:
-            open_proposals = [_proposal(row) for row in connection.execute(select(proposals).where(*mine))]
-            for proposal in open_proposals:
-                content = (proposal.entity, proposal.entity_id, proposal.fields)
-                if content == (values["entity"], values["entity_id"], values["fields"]):
-                    return proposal
-            if len(open_proposals) >= MOST_OPEN:
-                raise Conflict(f"{MOST_OPEN:,} of your proposals are open: wait until some are decided")
-            return _proposal(connection.execute(insert(proposals).values(values).returning(proposals)).one())
 
     def get(self, number: int) -> Proposal:
         """The proposal. NotFound without it, and for who may not see it."""
@@ -258,9 +258,11 @@ class Proposals(DatabaseScope):
             if proposal.state == "approved":
                 return proposal
             self.permit(proposal)
-            is_repeat = proposal.state == "applying"
-            may_repeat = self._may_repeat(proposal) and (repeats or not proposal.is_new)
-            if proposal.state == "declined" or (is_repeat and not may_repeat):
+            # One whose application broke off may be applied again while its idempotency key still holds.
+            age = now - (proposal.decided_at or proposal.at)
+            is_own = proposal.decided_by == self.person.username and APPLIES < age < REPEATABLE
+            may_repeat = is_own and (repeats or not proposal.is_new)
+            if proposal.state == "declined" or (proposal.state == "applying" and not may_repeat):
                 raise Conflict(f"{_state_words(proposal)}; nothing was changed")
             values: Fields = {
                 "state": "applying", "decided_by": self.person.username, "decided_at": now,
@@ -268,11 +270,6 @@ class Proposals(DatabaseScope):
             }  # fmt: skip
             statement = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
             return _proposal(connection.execute(statement).one())
-
-    def _may_repeat(self, proposal: Proposal) -> bool:
-        """Whether one whose application broke off may be applied again: its idempotency key still holds."""
-        age = datetime.now(UTC) - (proposal.decided_at or proposal.at)
-        return proposal.decided_by == self.person.username and APPLIES < age < REPEATABLE
 
     def _set(self, number: int, now: str, /, **values: Any) -> Proposal:
         """Change a proposal in this state; one that is in another by now stays as it is."""

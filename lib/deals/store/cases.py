@@ -55,24 +55,26 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
     before = before | {name: moments.parse(at) if isinstance(at, str) else at for name, at in dates.items()}
     case = Case("package", before | fields, frozenset(fields), work.now, before, work.currency)
     deals = _with_others(work, case.new_deals)
+    if not before:
+        return [case, *deals]
     if before.get("status") == "active" and not fields.keys().isdisjoint(dates):
-        case.running = _running(work, before["id"])
-    if before and _leaves_less(case):
-        guarantees = _guarantees(work, {before["id"]})[before["id"]]
-        case.promise = _promise(work, case.after, guarantees)
-    if before:
-        case.unlinked = _deals_without_package(work, fields, before)
-    return [case, *deals]
-
-
-def _leaves_less(case: Case) -> bool:
-    """Whether a package has fewer days, or others to sell, after a change: more days need no question."""
-    (start, end), (new_start, new_end) = (
-        [side.get(name) for name in ("start_date", "end_date")] for side in (case.before, case.after)
-    )
+        running = _of_others(work, [before["id"]], (), func.count()).where(_DEAL.is_active)
+        case.running = int(work.connection.execute(running).scalar_one())
+    start, new_start = before.get("start_date"), case.after.get("start_date")
+    end, new_end = before.get("end_date"), case.after.get("end_date")
     is_shorter = end != new_end and (new_end is None or end is None or new_end < end)
     is_later = start is not None and new_start is not None and new_start > start
-    return is_shorter or is_later or not case.names.isdisjoint(Targeting.model_fields)
+    # More days need no question; fewer do, and others to sell.
+    if is_shorter or is_later or not case.names.isdisjoint(Targeting.model_fields):
+        guarantees = _guarantees(work, {before["id"]})[before["id"]]
+        case.promise = _promise(work, case.after, guarantees)
+    if fields.get("demand_deals") is not None:
+        old, new = ({deal["id"] for deal in side.get("demand_deals") or ()} for side in (before, fields))
+        has_other = select(_LINK.demand_deal_id).where(_LINK.supply_package_id != before["id"])
+        visible = work.scope.visibility(t.demand_deals)
+        orphans = select(_DEAL.name).where(_DEAL.id.in_(old - new), _DEAL.id.not_in(has_other), *visible)
+        case.unlinked = [row.name for row in work.rows(orphans.order_by(_DEAL.id))]
+    return [case, *deals]
 
 
 def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
@@ -107,7 +109,10 @@ def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
     links = [
         (packages[index][0], index) for index in compress(count(), promises) if len(packages[index]) == 1
     ]
-    guarantees, same_price = _promises(work, deals, links, own), _same_price(work, deals)
+    guarantees, same_price = _promises(work, deals, links, own), ""
+    changes = [case for case in deals if case.before and "price" in case.names]
+    if len({case.after["price"] for case in changes}) == 1:
+        same_price = currency_counts(case.after.get("currency") or work.currency for case in changes)
     for index, case in enumerate(deals):
         case.packages = case.packages or [rows[number] for number in packages[index] if number in rows]
         case.prices = _prices(prices, packages[index], index) if has_price[index] else ()
@@ -206,29 +211,12 @@ def _of_others(
     return query.where(_DEAL.id.not_in(without)) if without else query
 
 
-def _running(work: Work, package: int) -> int:
-    """How many active deals of a package the caller may see."""
-    query = _of_others(work, [package], (), func.count()).where(_DEAL.is_active)
-    return int(work.connection.execute(query).scalar_one())
-
-
 def _media_and_dates(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     """The media type and the dates of packages that the caller may see."""
     package = t.supply_packages.c
     query = select(package.id, package.media_type, package.start_date, package.end_date)
     visible = (package.id.in_(ids), *work.scope.visibility(t.supply_packages))
     return {row.id: dict(row._mapping) for row in (work.rows(query.where(*visible)) if ids else ())}
-
-
-def _deals_without_package(work: Work, fields: Fields, before: Fields) -> list[str]:
-    """The names of the deals that have no package any more, of those that the caller may see."""
-    if fields.get("demand_deals") is None:
-        return []
-    old, new = ({deal["id"] for deal in side.get("demand_deals") or ()} for side in (before, fields))
-    has_other = select(_LINK.demand_deal_id).where(_LINK.supply_package_id != before["id"])
-    visible = work.scope.visibility(t.demand_deals)
-    query = select(_DEAL.name).where(_DEAL.id.in_(old - new), _DEAL.id.not_in(has_other), *visible)
-    return [row.name for row in work.rows(query.order_by(_DEAL.id))]
 
 
 def _list_prices(
@@ -258,11 +246,3 @@ def _twins(work: Work, pairs: Collection[Pair], without: Collection[int]) -> def
     for package_id, buyer, name, times in work.connection.execute(query) if pairs else ():
         twins[package_id, buyer].append((-1, name, times))
     return twins
-
-
-def _same_price(work: Work, deals: Sequence[Case]) -> str:
-    """For which currencies one price is set in a request; empty for one."""
-    changes = [case for case in deals if case.before and "price" in case.names]
-    if len({case.after["price"] for case in changes}) != 1:
-        return ""
-    return currency_counts(case.after.get("currency") or work.currency for case in changes)

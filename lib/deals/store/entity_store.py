@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from sqlalchemy import ColumnElement, Row, RowMapping, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
 
 from lib.deals import moments
 from lib.deals.models import ENTITIES
@@ -101,8 +101,13 @@ class EntityStore:
 
     def own(self, row: Row[Any]) -> Fields:
         """The request's fields that are columns, as returned."""
-        values = row._mapping
-        return {name: _answer_value(values, name) for name in self._own_columns}
+        values, fields = row._mapping, {}
+        for name in self._own_columns:
+            value = values[name]
+            if isinstance(value, datetime):
+                value = moments.write(moments.at_offset(value, values[f"{name}_offset"]))
+            fields[name] = value
+        return fields
 
     @cached_property
     def _own_columns(self) -> tuple[str, ...]:
@@ -198,13 +203,6 @@ def linked_ids(links: Any) -> list[int | None]:
     return [link.get("id") for link in links or ()]
 
 
-def _answer_value(values: RowMapping, name: str) -> Any:
-    value = values[name]
-    if isinstance(value, datetime):
-        return moments.write(moments.at_offset(value, values[f"{name}_offset"]))
-    return value
-
-
 def _brief(value: Any) -> Any:
     if isinstance(value, list):
         return [_brief(link) for link in value]
@@ -219,10 +217,14 @@ def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
 
     Of those that the caller may not see, only that there are some.
     """
-    table, condition = kind.table, (kind.of(entity_id), *work.scope.visibility(kind.table))
-    total, count = (_count(work, table, limit) for limit in ((kind.of(entity_id),), condition))
-    question = select(table.c.id, table.c.name).where(*condition).order_by(table.c.id)
-    names = [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS))]
+    is_theirs, visible = kind.of(entity_id), work.scope.visibility(kind.table)
+    counting = select(func.count()).select_from(kind.table).where(is_theirs)
+    total, count = (
+        work.connection.execute(query).scalar_one() for query in (counting, counting.where(*visible))
+    )
+    column = kind.table.c
+    rows = select(column.id, column.name).where(is_theirs, *visible).order_by(column.id)
+    names = [f"{row.id} '{row.name}'" for row in work.rows(rows.limit(NAMED_DEPENDANTS))]
     more = [f"{count - NAMED_DEPENDANTS} more"] if count > NAMED_DEPENDANTS else []
     unseen = [OTHERS] if total > count else []
     if not count:
@@ -230,8 +232,3 @@ def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
     *others, last = [", ".join(names), *more, *unseen]
     text = f"{', '.join(others)} and {last}" if others else last
     return f"the {kind.noun} {text} depends on it" if total == 1 else f"the {kind.noun}s {text} depend on it"
-
-
-def _count(work: Work, table: Table, condition: tuple[ColumnElement[bool], ...]) -> int:
-    question = select(func.count()).select_from(table).where(*condition)
-    return work.connection.execute(question).scalar_one()

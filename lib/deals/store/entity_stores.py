@@ -3,7 +3,6 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, Row, Table, insert, select
@@ -88,7 +87,15 @@ class SupplyPackages(EntityStore):
 
     def check_rules(self, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """The end is after the start, there is one source of deals, and the terms of new ones go together."""
-        _check_dates({**(before or {}), **fields}, fields, problems)
+        if not (problems.at("start_date") or problems.at("end_date")):
+            whole = {**(before or {}), **fields}
+            start, end = (
+                moments.parse(at) if isinstance(at, str) else at
+                for at in (whole.get("start_date"), whole.get("end_date"))
+            )
+            if start is not None and end is not None and end <= start:
+                where = "end_date" if fields.get("end_date") else "start_date"
+                problems.add((where,), "The end must be after the start.")
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:
             if fields.get("demand_deals") is not None:
@@ -117,14 +124,11 @@ class SupplyPackages(EntityStore):
         new_deals = fields.get("create_demand_deals")
         if not new_deals:
             return []
+        # A deal for each option, with its own terms, else with those that all share.
         name = fields.get("name") or work.names(self.table, [entity_id])[entity_id]
-        return self._generate(work, entity_id, name, new_deals)
-
-    def _generate(self, work: Work, package_id: int, name: str, new_deals: Fields) -> list[EntityKey]:
-        """Create a deal for each option, with its own terms, else with those that all share."""
         options = new_deals["demand_deals_options"]
         buyers = seats_of(work, {option["seat"]["id"] for option in options})
-        common = {"supply_deals": [{"id": package_id}], **{term: new_deals[term] for term in TERMS}}
+        common = {"supply_deals": [{"id": entity_id}], **{term: new_deals[term] for term in TERMS}}
         keys: list[EntityKey] = []
         for option in options:
             seat = buyers[option["seat"]["id"]]
@@ -132,19 +136,6 @@ class SupplyPackages(EntityStore):
             deal = {**common, **own, **_own_terms(option), "name": generated_name(name, seat["name"])}
             keys += DEALS.create(work, deal)
         return keys
-
-
-def _check_dates(whole: Fields, fields: Fields, problems: Problems) -> None:
-    if problems.at("start_date") or problems.at("end_date"):
-        return
-    start, end = _moment(whole.get("start_date")), _moment(whole.get("end_date"))
-    if start is not None and end is not None and end <= start:
-        where = "end_date" if fields.get("end_date") else "start_date"
-        problems.add((where,), "The end must be after the start.")
-
-
-def _moment(value: Any) -> datetime | None:
-    return moments.parse(value) if isinstance(value, str) else value
 
 
 def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:
@@ -214,9 +205,19 @@ class DemandDeals(EntityStore):
             for row in rows
         ]
         number_of_deal = {row.id: row.buyer_status for row in rows}
-        number_of_deal |= _answered_statuses(
-            work, [body for body in bodies if number_of_deal[body["id"]] == status.ANSWERED]
-        )
+        # Some are decided by all that their buyers' pages show.
+        if by_terms := [body for body in bodies if number_of_deal[body["id"]] == status.ANSWERED]:
+            rounds = rounds_of(work.connection, "", [body["id"] for body in by_terms])
+            package_ids = {package["id"] for body in by_terms for package in body["supply_deals"]}
+            packages = {
+                package["id"]: SupplyPackage.model_validate(package)
+                for package in SUPPLY.show(work.without_limits(), [*package_ids])
+            }
+            for body in by_terms:
+                of_deal = [packages[package["id"]] for package in body["supply_deals"]]
+                terms = OfferTerms.of(DemandDeal.model_validate(body), of_deal, work.usual_terms)
+                negotiation = Negotiation(terms, rounds[body["id"], body["seat"]["id"]])
+                number_of_deal[body["id"]] = negotiation.status
         for body in bodies:
             number = number_of_deal[body["id"]]
             body["buyer_status"] = None if number is None else BUYER_STATUS[number]
@@ -245,27 +246,6 @@ class DemandDeals(EntityStore):
             others = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
             work.relink(t.supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
-
-
-def _answered_statuses(work: Work, bodies: Sequence[Fields]) -> dict[int, int]:
-    """The number of the buyer's status of these deals, from all that their buyers' pages show."""
-    if not bodies:
-        return {}
-    rounds = rounds_of(work.connection, "", [body["id"] for body in bodies])
-    package_ids = {package["id"] for body in bodies for package in body["supply_deals"]}
-    packages = {
-        body["id"]: SupplyPackage.model_validate(body)
-        for body in SUPPLY.show(work.without_limits(), [*package_ids])
-    }
-    statuses = {}
-    for body in bodies:
-        deal = DemandDeal.model_validate(body)
-        of_deal = [packages[package["id"]] for package in body["supply_deals"]]
-        negotiation = Negotiation(
-            OfferTerms.of(deal, of_deal, work.usual_terms), rounds[body["id"], body["seat"]["id"]]
-        )
-        statuses[body["id"]] = negotiation.status
-    return statuses
 
 
 def check_deal(
@@ -325,13 +305,25 @@ class Packages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seats, its supply packages and its deals."""
         ids = [row.id for row in rows]
-        targets, deals = _targets_of(work, ids), _deals(work, ids)
         supply = _packages_of(work, t.package_supply_packages, "package_id", ids)
+        links, deal = t.package_seats.c, t.demand_deals.c
+        choices = work.rows(select(t.package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
+        buyers = seats_of(work, {choice.seat_id for choice in choices})
+        seats, deals = defaultdict[int, list[Fields]](list), defaultdict[int, list[Fields]](list)
+        for choice in choices:
+            seat = buyers[choice.seat_id]
+            seats[choice.package_id].append({"value": choice.value, "seat": seat, "dsp": seat["dsp"]})
+        columns = (deal.id, deal.name, deal.deal_id, status.of_deal(work.now).label("status"))
+        of_packages = select(*columns, deal.package_id).where(deal.package_id.in_(ids)).order_by(deal.id)
+        for row in work.rows(of_packages):
+            deals[row.package_id].append(
+                {name: row._mapping[name] for name in ("id", "name", "deal_id", "status")}
+            )
         return [
             {
                 "id": row.id,
                 **self.own(row),
-                "seats": targets[row.id],
+                "seats": seats[row.id],
                 "supply_deals": supply[row.id],
                 "demand_deals": deals[row.id],
             }
@@ -369,7 +361,10 @@ class Packages(EntityStore):
         return keys
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
-        """To seats and supply packages; newly selected seats get their deals."""
+        """To seats and supply packages; newly selected seats get their deals.
+
+        InUse where a seat with a deal is not selected any more.
+        """
         mine = ("package_id", entity_id)
         if "supply_deals" in fields:
             supply = [{"supply_package_id": package["id"]} for package in fields["supply_deals"]]
@@ -379,47 +374,22 @@ class Packages(EntityStore):
                 {"seat_id": choice["seat"]["id"], "value": choice["value"]} for choice in fields["seats"]
             ]
             work.relink(t.package_seats, mine, seats)
-        return self._generate(work, entity_id, follow="supply_deals" in fields)
-
-    def _generate(self, work: Work, package_id: int, follow: bool) -> list[EntityKey]:
-        """Deals for selected seats without one; InUse where a seat with a deal is not selected any more."""
-        [body] = self.whole(work, [package_id])
+        [body] = self.whole(work, [entity_id])
         supply = [{"id": package["id"]} for package in body["supply_deals"]]
         selection = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
         column = t.demand_deals.c
-        mine = select(t.demand_deals).where(column.package_id == package_id).order_by(column.id)
-        have = {row.seat_id: row for row in work.rows(mine)}
+        deals = select(t.demand_deals).where(column.package_id == entity_id).order_by(column.id)
+        have = {row.seat_id: row for row in work.rows(deals)}
         if in_use := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selection]:
             raise InUse(f"Seats can't be deselected: the demand deals {', '.join(in_use)} depend on them")
-        for row in have.values() if follow else ():
+        for row in have.values() if "supply_deals" in fields else ():
             DEALS.link(work, row.id, {"supply_deals": supply})
         keys: list[EntityKey] = []
         for seat in (seat for number, seat in selection.items() if number not in have):
-            name = generated_name(body["name"], seat["name"])
-            deal = {"name": name, "seat": seat, "package": {"id": package_id}}
-            keys += DEALS.create(work, deal | {"supply_deals": supply, "deal_sync": False, "is_active": True})
+            deal = {"name": generated_name(body["name"], seat["name"]), "seat": seat}
+            deal |= {"package": {"id": entity_id}, "supply_deals": supply}
+            keys += DEALS.create(work, deal | {"deal_sync": False, "is_active": True})
         return keys
-
-
-def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    links = t.package_seats.c
-    rows = work.rows(select(t.package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
-    buyers = seats_of(work, {row.seat_id for row in rows})
-    targets: dict[int, list[Fields]] = defaultdict(list)
-    for row in rows:
-        seat = buyers[row.seat_id]
-        targets[row.package_id].append({"value": row.value, "seat": seat, "dsp": seat["dsp"]})
-    return targets
-
-
-def _deals(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
-    question = select(t.demand_deals, status.of_deal(work.now).label("status"))
-    links: dict[int, list[Fields]] = defaultdict(list)
-    for row in work.rows(question.where(t.demand_deals.c.package_id.in_(ids)).order_by(t.demand_deals.c.id)):
-        links[row.package_id].append(
-            {"id": row.id, "name": row.name, "deal_id": row.deal_id, "status": row.status}
-        )
-    return links
 
 
 def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
@@ -452,22 +422,12 @@ def _packages_of(work: Work, links: Table, owner: str, ids: Sequence[int]) -> di
     )
     packages: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        packages[row.owner].append(_in_brief(row))
+        brief = {name: row._mapping[name] for name in ("id", "name", "media_type", "is_active")}
+        for name in ("start_date", "end_date"):
+            at, offset = row._mapping[name], row._mapping[f"{name}_offset"]
+            brief[name] = at and moments.write(moments.at_offset(at, offset))
+        packages[row.owner].append({**brief, "status": row.status})
     return packages
-
-
-def _in_brief(row: Row[Any]) -> Fields:
-    """A supply package as a reference in other entities."""
-    end = row.end_date and moments.write(moments.at_offset(row.end_date, row.end_date_offset))
-    return {
-        "id": row.id,
-        "name": row.name,
-        "media_type": row.media_type,
-        "is_active": row.is_active,
-        "start_date": moments.write(moments.at_offset(row.start_date, row.start_date_offset)),
-        "end_date": end,
-        "status": row.status,
-    }
 
 
 class Dsps(EntityStore):

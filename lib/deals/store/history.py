@@ -85,26 +85,22 @@ class Recording:
 
     def _compare(self, key: EntityKey, after: Fields | None) -> Fields | None:
         """The row of what became of an entity, whose version is incremented; None without a change."""
-        before = self._before[key]
+        before, work = self._before[key], self._work
         if before == after:
             return None
         self._versions[key] += 1
-        if before is None:
-            return self._row(key, "created", None, after)
-        if after is None:
-            return self._row(key, "removed", before, None)
-        table = ENTITY_STORES[key[0]].table
-        values = {"version": self._versions[key], "updated_at": self._work.now}
-        self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
-        names = [name for name in after if after[name] != before[name]]
-        parts = ({name: state[name] for name in names} for state in (before, after))
-        return self._row(key, "changed", *parts)
-
-    def _row(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> Fields:
-        values: Fields = {"entity": key[0], "entity_id": key[1], "version": self._versions[key]}
-        values |= {"at": self._work.now, "who": self._work.who, "action": action}
-        values |= {"token": self._work.scope.token_name}
-        return values | {"before": before, "after": after}
+        action = "created" if before is None else "removed" if after is None else "changed"
+        if before is not None and after is not None:
+            table = ENTITY_STORES[key[0]].table
+            values = {"version": self._versions[key], "updated_at": work.now}
+            work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
+            names = [name for name in after if after[name] != before[name]]
+            before, after = ({name: state[name] for name in names} for state in (before, after))
+        return {
+            "entity": key[0], "entity_id": key[1], "version": self._versions[key], "at": work.now,
+            "who": work.who, "action": action, "token": work.scope.token_name,
+            "before": before, "after": after,
+        }  # fmt: skip
 
 
 def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
@@ -116,12 +112,6 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
     count = connection.execute(select(func.count()).select_from(t.changes).where(*mine)).scalar_one()
     question = select(t.changes).where(*mine).order_by(t.changes.c.id.desc()).limit(limit).offset(offset)
     return count, [_answer_fields(row._mapping) for row in connection.execute(question)]
-
-
-def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
-    """The changes of an entity after this version, oldest first, as the caller may see them."""
-    entries = visibility.without_unseen(work, key, _all(work, key))
-    return [_answer_fields(entry) for entry in entries if entry["version"] > version]
 
 
 def _all(work: Work, key: EntityKey) -> list[Fields]:
@@ -148,17 +138,15 @@ def _by_entity(keys: Iterable[EntityKey]) -> dict[str, list[int]]:
 
 def conflict(error: IntegrityError) -> Conflict:
     """The Conflict for a duplicate, or for a lost race."""
-    return Conflict(DUPLICATES.get(_constraint(error), LOST_RACE))
-
-
-def _constraint(error: IntegrityError) -> str:
-    """The constraint's name; for SQLite, built from the columns in its message."""
     if isinstance(error.orig, sqlite3.Error):
+        # SQLite names the columns in its message, and not the constraint, which has its name of them.
         match = _SQLITE_UNIQUE.search(str(error.orig))
         columns = [name.split(".") for name in match[1].split(", ")] if match else []
-        return "_".join(["uq", columns[0][0], *(column for _, column in columns)]) if columns else ""
-    diagnostics = getattr(error.orig, "diag", None)
-    return getattr(diagnostics, "constraint_name", None) or ""
+        names = [*(table for table, _ in columns[:1]), *(column for _, column in columns)]
+        constraint = "_".join(["uq", *names])
+    else:
+        constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None) or ""
+    return Conflict(DUPLICATES.get(constraint, LOST_RACE))
 
 
 def etag(work: Work, key: EntityKey) -> str:
@@ -196,18 +184,17 @@ def check_etag(work: Work, key: EntityKey, version: int, if_match: str | None) -
         raise Conflict(
             f"If-Match is no ETag of this {ENTITY_STORES[key[0]].noun}; nothing was changed. Read it again"
         )
-    texts = [text for change in since(work, key, max(versions)) for text in _words(change)]
+    texts = []
+    for change in visibility.without_unseen(work, key, _all(work, key)):
+        if change["version"] > max(versions):
+            by = f"by {change['who']} at {moments.write(change['at'])}"
+            before, after = change["before"] or {}, change["after"] or {}
+            texts += [
+                f"{name} from {exact.brief(before.get(name))} to {exact.brief(after[name])}, {by}"
+                for name in after
+            ]
     raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(texts)}")
 
 
 def _tag(key: EntityKey, version: int) -> str:
     return f"{key[0]}-{key[1]}-{version}"
-
-
-def _words(change: Fields) -> list[str]:
-    """`price from 2.5 to 3, by ada at 2026-11-20 09:00:00+0000`, for each field."""
-    by = f"by {change['who']} at {change['at']}"
-    before, after = change["before"] or {}, change["after"] or {}
-    return [
-        f"{name} from {exact.brief(before.get(name))} to {exact.brief(after[name])}, {by}" for name in after
-    ]

@@ -32,7 +32,6 @@ _DEALS, _SUPPLY = t.demand_deals, t.supply_packages
 REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
 COUNTABLE = ("status", "media_type", "seat", "dsp")
 NO_REPORT = "There is no such slicer, or you may not see all of it."
-Conditions = dict[str, ColumnElement[bool]]
 
 
 def offer(entity: str) -> ListOffer:
@@ -49,8 +48,14 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     if query.has_delivery and not query.report[0]:
         problems.add(("report",), "This is needed for delivery.")
     work = replace(work, report=query.report)
-    base = [*search_conditions(work, entity_store, query), *work.scope.visibility(entity_store.table)]
-    filters = _filters(work, entity_store, query, problems)
+    table = entity_store.table
+    base = [*search_conditions(work, entity_store, query), *work.scope.visibility(table)]
+    filters: dict[str, ColumnElement[bool]] = {}
+    for name, texts in query.filters.items():
+        try:
+            filters[name] = FILTERS[entity_store.entity][name].condition(work, texts)
+        except ValueError as error:
+            problems.add((name,), f"This {error}.")
     problems.check()
     conditions = [*base, *filters.values()]
     ids = entity_store.table.c.id
@@ -72,16 +77,6 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     if not query.has_delivery:
         return part
     return replace(part, delivery=deliveries(work, [body["id"] for body in bodies]))
-
-
-def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Conditions:
-    conditions: Conditions = {}
-    for name, texts in query.filters.items():
-        try:
-            conditions[name] = FILTERS[entity_store.entity][name].condition(work, texts)
-        except ValueError as error:
-            problems.add((name,), f"This {error}.")
-    return conditions
 
 
 def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
@@ -203,11 +198,11 @@ def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[
         return orders[name](work)
     if name == "name":
         return entity_store.table.c.folded
-    return (
-        _name_of(entity_store, name)
-        if name in REFERENCES
-        else FILTERS[entity_store.entity][name].column(work)
-    )
+    if name not in REFERENCES:
+        return FILTERS[entity_store.entity][name].column(work)
+    other: Table = REFERENCES[name]
+    mine = other.c.id == entity_store.table.c[f"{name}_id"]
+    return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
 
 
 def orderings(entity: str) -> list[str]:
@@ -219,12 +214,6 @@ def orderings(entity: str) -> list[str]:
         if list_filter.owner is None and name not in no_orders
     ]
     return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
-
-
-def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
-    other: Table = REFERENCES[name]
-    mine = other.c.id == entity_store.table.c[f"{name}_id"]
-    return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
 
 
 def countable(entity: str) -> list[str]:

@@ -98,11 +98,9 @@ def is_seen(work: Work, key: EntityKey) -> bool:
 
 def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> list[Fields]:
     """All changes, oldest first, without those hidden from the caller."""
-    if not work.scope.is_limited:
-        return [*entries]
-    if key[0] == "demand_deals":
+    if work.scope.is_limited and key[0] == "demand_deals":
         return _while_seat_was_visible(work, entries)
-    if ENTITY_STORES[key[0]].parts:
+    if work.scope.is_limited and ENTITY_STORES[key[0]].parts:
         return _without_parts(work, ENTITY_STORES[key[0]].parts, entries)
     return [*entries]
 
@@ -129,40 +127,34 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
 
 def _without_parts(work: Work, parts: Mapping[str, Table], entries: Sequence[Fields]) -> list[Fields]:
     """A package's changes without hidden deals and seats; changes of nothing else are left out."""
-    visible_ids = {field: _visible_ids(work, field, table, entries) for field, table in parts.items()}
+    visible_ids = {}
+    sides = [side for entry in entries for side in (entry["before"], entry["after"]) if side]
+    for field, table in parts.items():
+        ids = {part_id(part) for side in sides for part in side.get(field) or ()}
+        visible_ids[field] = set(work.names(table, ids))
+        if field == "demand_deals":
+            removed_ids = ids - work.without_limits().names(table, ids).keys()
+            visible_ids[field] |= _visible_removals(work, removed_ids)
     visible_entries = []
     for entry in entries:
-        visible_entry = {**entry}
-        for side in ("before", "after"):
-            if visible_entry[side] is not None:
-                visible_entry[side] = {
-                    name: [part for part in value if part_id(part) in visible_ids[name]]
-                    if name in visible_ids and value is not None
-                    else value
-                    for name, value in visible_entry[side].items()
-                }
+        before, after = (
+            side and {
+                name: [part for part in value if part_id(part) in visible_ids[name]]
+                if name in visible_ids and value is not None
+                else value
+                for name, value in side.items()
+            }
+            for side in (entry["before"], entry["after"])
+        )  # fmt: skip
         if entry["action"] == "changed":
-            same = [
-                name
-                for name, value in visible_entry["after"].items()
-                if value == visible_entry["before"].get(name)
-            ]
-            for side in ("before", "after"):
-                visible_entry[side] = {
-                    name: value for name, value in visible_entry[side].items() if name not in same
-                }
-        if entry["action"] != "changed" or visible_entry["after"]:
-            visible_entries.append(visible_entry)
+            names = [name for name, value in after.items() if value != before.get(name)]
+            same = after.keys() - names
+            before, after = (
+                {name: value for name, value in side.items() if name not in same} for side in (before, after)
+            )
+        if entry["action"] != "changed" or after:
+            visible_entries.append({**entry, "before": before, "after": after})
     return visible_entries
-
-
-def _visible_ids(work: Work, field: str, table: Table, entries: Sequence[Fields]) -> set[int]:
-    sides = [side for entry in entries for side in (entry["before"], entry["after"]) if side]
-    ids = {part_id(part) for side in sides for part in side.get(field) or ()}
-    visible = set(work.names(table, ids))
-    if field == "demand_deals":
-        visible |= _visible_removals(work, ids - work.without_limits().names(table, ids).keys())
-    return visible
 
 
 def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:

@@ -92,9 +92,12 @@ def _supply(scope: DealsScope) -> Condition:
 
 def _packages(scope: DealsScope) -> Condition:
     column = t.demand_deals.c.package_id
-    return or_(
-        t.packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.ownership(t.packages)
-    )
+    package_ids = _of_seats(scope, column).where(column.is_not(None))
+    return or_(t.packages.c.id.in_(package_ids), scope.ownership(t.packages))
+
+
+def _dsps(scope: DealsScope) -> Condition:
+    return t.dsps.c.id.in_(select(t.seats.c.dsp_id).where(t.seats.c.id.in_(scope.seats or ())))
 
 
 _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
@@ -102,9 +105,7 @@ _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
     "supply_packages": _supply,
     "packages": _packages,
     "seats": lambda scope: t.seats.c.id.in_(scope.seats or ()),
-    "dsps": lambda scope: t.dsps.c.id.in_(
-        select(t.seats.c.dsp_id).where(t.seats.c.id.in_(scope.seats or ()))
-    ),
+    "dsps": _dsps,
 }
 
 
@@ -210,9 +211,15 @@ class IdempotentRequest:
         if row is None or row.at <= work.now - KEPT_FOR:
             return None
         if row.entity != self.entity or row.body != self.body:
-            raise Conflict(
-                f"This Idempotency-Key was used before, for another request: {self._difference(row)}"
-            )
+            if row.entity != self.entity:
+                difference = f"it was about {row.entity}"
+            elif not isinstance(self.body, dict):
+                difference = "this one's body is no object"
+            else:
+                names = {**row.body, **self.body}
+                differences = [name for name in names if row.body.get(name) != self.body.get(name)]
+                difference = f"it differs in {', '.join(differences)}"
+            raise Conflict(f"This Idempotency-Key was used before, for another request: {difference}")
         return row.answer, row.etag
 
     def remember(self, work: Work, answer: Fields, etag: str) -> None:
@@ -228,11 +235,3 @@ class IdempotentRequest:
         """Store what was added to the response once its transaction had ended."""
         mine = (t.idempotency_keys.c.owner == work.who, t.idempotency_keys.c.key == self.key)
         work.connection.execute(update(t.idempotency_keys).where(*mine).values(answer=answer))
-
-    def _difference(self, row: Any) -> str:
-        if row.entity != self.entity:
-            return f"it was about {row.entity}"
-        if not isinstance(self.body, dict):
-            return "this one's body is no object"
-        names = [name for name in {**row.body, **self.body} if row.body.get(name) != self.body.get(name)]
-        return f"it differs in {', '.join(names)}"

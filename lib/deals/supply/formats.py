@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -215,16 +216,11 @@ def _seller(system: str, seller: Any) -> Account:
         raise ValueError("It has no seller_id")
     if not isinstance(kind, str) or kind.upper() not in SELLER_TYPES:
         raise ValueError(f"seller_type is {', '.join(SELLER_TYPES[:-1])} or {SELLER_TYPES[-1]}")
-    is_confidential = seller.get("is_confidential") in (1, "1", True)
-    host = "" if is_confidential else _seller_host(host)
-    return Account(system, _account(str(number).strip()), kind.upper(), host)
-
-
-def _seller_host(host: Any) -> str:
-    try:
-        return domain(host) if isinstance(host, str) else ""
-    except ValueError:
-        return ""
+    name = ""
+    if isinstance(host, str) and seller.get("is_confidential") not in (1, "1", True):
+        with suppress(ValueError):
+            name = domain(host)
+    return Account(system, _account(str(number).strip()), kind.upper(), name)
 
 
 def _read_apps(supply_file: SupplyFile, text: str) -> Iterator[None]:
@@ -239,27 +235,18 @@ def _read_apps(supply_file: SupplyFile, text: str) -> Iterator[None]:
         for row in rows:
             yield
             try:
-                supply_file.apps[app(_not_empty(row[app_name]))] = _developer(row[domain_name])
+                if not (bundle := row[app_name].strip()):
+                    raise ValueError("It has no app")
+                # The host of a developer's site, without www. or m. (app-ads.txt 1.0).
+                host = domain(row[domain_name].strip())
+                prefix = next((prefix for prefix in ("www.", "m.") if host.startswith(prefix)), "")
+                developer = host.removeprefix(prefix) if host.count(".") > 1 else host
+                supply_file.apps[app(bundle)] = developer
                 supply_file.records += 1
             except ValueError as error:
                 supply_file.report(rows.line_num, ", ".join(map(str, row.values())), error)
     except csv.Error as error:
         raise _refusal(supply_file, f"it is not CSV: {error}") from None
-
-
-def _developer(text: str) -> str:
-    """The host of a developer's site, without www. or m. (app-ads.txt 1.0)."""
-    host = domain(text.strip())
-    for prefix in ("www.", "m."):
-        if host.startswith(prefix) and host.count(".") > 1:
-            return host.removeprefix(prefix)
-    return host
-
-
-def _not_empty(text: str) -> str:
-    if not text.strip():
-        raise ValueError("It has no app")
-    return text.strip()
 
 
 def _system(text: str) -> str:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from lib.deals.fields import DEALS, SUPPLY, internal_names, of
@@ -66,20 +65,15 @@ def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
 
 def _of_package(targets: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
     """The countries of one package; None where they can't be told. An excluded part of one leaves it in."""
-    inclusions = [target for target in targets if not target["is_excluded"]]
-    exclusions = [target for target in targets if target["is_excluded"] and target["type"] == "country"]
-    codes = [_code(target) for target in (*inclusions, *exclusions)]
-    if None in codes:
-        return None
-    remaining = set(filter(None, codes[: len(inclusions)])) if inclusions else EVERY
-    return remaining - set(filter(None, codes[len(inclusions) :]))
-
-
-def _code(target: Mapping[str, Any]) -> str | None:
-    if target["type"] != "country":
-        return None
-    value = str(target["value"]).strip().upper()
-    return ALPHA_3.get(value) or (value if value in EVERY else None)
+    codes: dict[bool, set[str]] = {False: set(), True: set()}
+    for target in targets:
+        is_excluded, value = target["is_excluded"], str(target["value"]).strip().upper()
+        code = ALPHA_3.get(value) or (value if value in EVERY else None)
+        if target["type"] == "country" and code is not None:
+            codes[is_excluded].add(code)
+        elif target["type"] == "country" or not is_excluded:
+            return None
+    return (codes[False] or EVERY) - codes[True]
 
 
 @dataclass(frozen=True)
@@ -108,6 +102,8 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     """
     deal, packages = DspRow(deal, DEALS), [DspRow(package, SUPPLY) for package in packages]
     types = {AD_TYPES[package.media_type] for package in packages if package.media_type in AD_TYPES}
+    no_extras = internal_names(DEALS, "dsp") | PLACES
+    extras = [field.name for field in of(DEALS) if field.name not in no_extras]
     return {
         "id": deal.deal_id,
         "name": deal.name,
@@ -120,7 +116,7 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         "terms": _terms(side, deal, packages),
         **_present_fields(
             curation=_present_fields(curator=side.curator, curfeetype=deal.agency_curation_fee_type),
-            ext=_present_fields(**{name: getattr(deal, name) for name in _further_names()}),
+            ext=_present_fields(**{name: getattr(deal, name) for name in extras}),
         ),
     }
 
@@ -135,12 +131,6 @@ class DspRow:
         if name in self._hidden:
             raise AttributeError(f"{name} is not for a DSP: see `readers` in lib/deals/fields.py")
         return getattr(self._row, name)
-
-
-def _further_names() -> list[str]:
-    """The plain fields of a deal that are for a DSP and have no place."""
-    no_extras = internal_names(DEALS, "dsp") | PLACES
-    return [field.name for field in of(DEALS) if field.name not in no_extras]
 
 
 def archive_document(document: Document) -> Document:
@@ -167,6 +157,11 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     currency = deal.currency or side.currency.strip().upper()
     is_fixed = (deal.price_type or side.usual_price) == "fixed"
     is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
+    guarantee = {}
+    if deal.deal_type == GUARANTEED:
+        is_priced = is_cpm and deal.units is not None and deal.price is not None
+        cost = deal.units * deal.price / 1000 if is_priced else None
+        guarantee = _present_fields(guar=1, units=deal.units, totalcost=cost)
     return {
         **_present_fields(
             startdate=moment(min(starts)) if starts else None,
@@ -175,14 +170,8 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         ),
         **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
         "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
-        **(_guarantee(deal.units, deal.price if is_cpm else None) if deal.deal_type == GUARANTEED else {}),
+        **guarantee,
     }
-
-
-def _guarantee(units: Decimal | None, price: Decimal | None) -> Document:
-    """The units of a guaranteed deal and what they cost in all, as far as they are known."""
-    total = None if units is None or price is None else units * price / 1000
-    return _present_fields(guar=1, units=units, totalcost=total)
 
 
 def _present_fields(**fields: Any) -> Document:

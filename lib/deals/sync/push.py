@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -47,6 +47,7 @@ OVERLAP = timedelta(minutes=2)
 COMPLETE = BUYER_STATUS.index("complete")
 _SYNC, _DEALS = t.synced_deals.c, t.demand_deals.c
 Answer = tuple[str, httpx.Response | None]
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -124,7 +125,10 @@ class Push:
             due, same = [], []
             for deal in documents_of(work, self._side, pairs):
                 row = rows.get(deal.key)
-                if row is None or row.document != deal.document or _is_due(row.due, now):
+                at = None if row is None else row.due
+                # Its time has come, or was set before the clock was set back: no pause is that long.
+                is_due = at is not None and (at <= now or at > now + PAUSES[-1])
+                if row is None or row.document != deal.document or is_due:
                     due.append((deal, 0 if row is None else row.attempts))
                 else:
                     same.append(deal)
@@ -134,8 +138,7 @@ class Push:
             last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 
-        due: tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None] = self._run(within)
-        return due
+        return self._run(within)
 
     def _note(
         self, deal: SyncedDeal, attempts: int, now: datetime, problem: str, answer: httpx.Response | None
@@ -192,15 +195,19 @@ class Push:
             body = exact.loads(answer.content)
             if "buyerstatus" not in body:
                 return
-            self._run(lambda work: take_status(work, deal, body, self._who(work)))
+            # The DSP stands so in the history: `Alder Bidder (DSP 3)`.
+            self._run(
+                lambda work: take_status(
+                    work,
+                    deal,
+                    body,
+                    who(work.names(t.dsps, [self._dsp]).get(self._dsp, ""), f"DSP {self._dsp}"),
+                )
+            )
         except (ValueError, TypeError, Invalid) as error:
             log.warning(
                 "%s says no readable status of %s: %s", self._host, deal.deal_id, type(error).__name__
             )
-
-    def _who(self, work: Work) -> str:
-        """The DSP, for the history: `Alder Bidder (DSP 3)`."""
-        return who(work.names(t.dsps, [self._dsp]).get(self._dsp, ""), f"DSP {self._dsp}")
 
     def _post(self, address: SecretStr, body: dict[str, Any]) -> Answer:
         """Why the message was not taken, empty if it was; and the answer, None if there is none.
@@ -229,14 +236,9 @@ class Push:
     def _host(self) -> str:
         return urlsplit(self._receiver.url.get_secret_value()).hostname or ""
 
-    def _run(self, within: Callable[[Work], Any]) -> Any:
+    def _run(self, within: Callable[[Work], Result]) -> Result:
         with database.DatabaseScope(self._engine).write() as connection:
             return within(Work.of(connection, DealsScope()))
-
-
-def _is_due(due: datetime | None, now: datetime) -> bool:
-    """Whether its time has come, or was set before the clock was set back: no pause is that long."""
-    return due is not None and (due <= now or due > now + PAUSES[-1])
 
 
 def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -> Select[Any]:

@@ -102,45 +102,32 @@ def removed_deals() -> Select[Any]:
 
 def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
     """Pairs (`deal_id`, `seat_id`, `number` of the demand deal, `is_gone`) with their documents, in order."""
-    current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
-    removals = [pair.deal_id for pair in pairs if pair.is_gone]
-    rows = sync_state.rows_of(work, removals) if removals else {}
-    archive = {key: _archive_of(SyncedDeal.of_row(row)) for key, row in rows.items()}
-    return [(archive if pair.is_gone else current)[pair.deal_id, pair.seat_id] for pair in pairs]
-
-
-def _archive_of(deal: SyncedDeal) -> SyncedDeal:
-    """A deal that is gone, with the document that its DSP is told of that."""
-    return replace(deal, document=documents.archive_document(deal.document), is_gone=True)
-
-
-def _current(work: Work, side: SellingSide, numbers: Sequence[int]) -> dict[SyncKey, SyncedDeal]:
-    """The documents of the deals as they are; of one that is withdrawn the one that was sent last, paused."""
+    numbers = [pair.number for pair in pairs if not pair.is_gone]
     question = (
         select(*t.DEAL_COLUMNS, t.seats.c.external_id, status.of_deal(work.now).label("status"))
         .join(t.seats, t.seats.c.id == _DEALS.seat_id)
         .where(_DEALS.id.in_(numbers))
     )
-    rows, packages = work.rows(question) if numbers else [], _packages(work, numbers)
-    withdrawn_ids = [row.deal_id for row in rows if not _is_synchronized(row)]
-    last_rows = sync_state.rows_of(work, withdrawn_ids) if withdrawn_ids else {}
-    deals = [
-        SyncedDeal(
-            row.deal_id, row.seat_id, row.id, row.external_id, documents.document(side, row, packages[row.id])
-        )
-        if _is_synchronized(row)
-        else _withdrawn(SyncedDeal.of_row(last_rows[row.deal_id, row.seat_id]))
-        for row in rows
-    ]
-    return {deal.key: deal for deal in deals}
-
-
-def _is_synchronized(row: Row[Any]) -> bool:
-    return row.deal_sync and row.external_id is not None
-
-
-def _withdrawn(deal: SyncedDeal) -> SyncedDeal:
-    return replace(deal, document=documents.withdrawn_document(deal.document))
+    present, packages = work.rows(question) if numbers else [], _packages(work, numbers)
+    is_synchronized = {row.id: row.deal_sync and row.external_id is not None for row in present}
+    untold = [pair.deal_id for pair in pairs if pair.is_gone]
+    untold += [row.deal_id for row in present if not is_synchronized[row.id]]
+    last = {
+        key: SyncedDeal.of_row(row)
+        for key, row in (sync_state.rows_of(work, untold) if untold else {}).items()
+    }
+    deals: dict[SyncKey, SyncedDeal] = {}
+    for row in present:
+        key = row.deal_id, row.seat_id
+        if is_synchronized[row.id]:
+            document = documents.document(side, row, packages[row.id])
+            deals[key] = SyncedDeal(row.deal_id, row.seat_id, row.id, row.external_id, document)
+        else:
+            # One that is withdrawn has the document that was sent last, paused.
+            deals[key] = replace(last[key], document=documents.withdrawn_document(last[key].document))
+    for key in ((pair.deal_id, pair.seat_id) for pair in pairs if pair.is_gone):
+        deals[key] = replace(last[key], document=documents.archive_document(last[key].document), is_gone=True)
+    return [deals[pair.deal_id, pair.seat_id] for pair in pairs]
 
 
 def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
@@ -195,11 +182,28 @@ class DealSync:
         return self._run(within, request, writes=bool(dsp))
 
     def status(self, deal_id: str, request: DealsRequest) -> Fields:
-        """What the DSP reported last, as a BuyerSeat; its `ext` says when it was fetched and reported."""
+        """What the DSP reported last, as a BuyerSeat; its `ext` says when it was fetched and reported.
+
+        Without a reported status its list is empty.
+        """
 
         def within(work: Work) -> Fields:
-            synced_deal = self._find(work, deal_id, request)
-            return _buyer_seat(synced_deal, _row(work, synced_deal))
+            deal = self._find(work, deal_id, request)
+            body: Fields = {"version": VERSION, "id": deal.deal_id, "buyerstatus": [], "ext": {}}
+            if (row := _row(work, deal)) is None:
+                return body
+            if row.status_at:
+                reason = {"reason": row.status_reason} if row.status_reason else {}
+                status_ext = {"reported_at": moment(row.status_at), "reported_by": row.status_by, **reason}
+                status = {"buyerseatid": deal.buyer_seat, "status": row.status, "ext": status_ext}
+                body["buyerstatus"].append(status)
+            if row.fetched_at:
+                body["ext"] |= {"fetched_at": moment(row.fetched_at), "fetched_by": row.fetched_by}
+            if row.sent_at:
+                body["ext"]["sent_at"] = moment(row.sent_at)
+            if row.problem and row.due:
+                body["ext"] |= {"problem": row.problem, "next_try": moment(row.due)}
+            return body
 
         return self._run(within, request)
 
@@ -238,41 +242,19 @@ def take_status(work: Work, deal: SyncedDeal, body: object, dsp: str) -> None:
     before = (None, None) if row is None else (row.status, row.status_reason)
     sync_state.note_status(work, deal, status, dsp)
     if status != before and not deal.is_gone:
-        _note(work, deal, _in_words(*before), _in_words(*status), dsp)
+        # The deal itself is not changed, so its version stays.
+        version = select(_DEALS.version).where(_DEALS.id == deal.demand_deal_id)
+        values = {
+            "entity": "demand_deals", "entity_id": deal.demand_deal_id,
+            "version": work.connection.execute(version).scalar_one(), "at": work.now, "who": dsp,
+            "action": "changed", "before": {HISTORY: _in_words(*before)},
+            "after": {HISTORY: _in_words(*status)},
+        }  # fmt: skip
+        work.connection.execute(insert(t.changes).values(values))
 
 
 def _row(work: Work, deal: SyncedDeal) -> Row[Any] | None:
     return sync_state.rows_of(work, [deal.deal_id]).get(deal.key)
-
-
-def _buyer_seat(deal: SyncedDeal, row: Row[Any] | None) -> Fields:
-    """The specification's object; without a reported status its list is empty."""
-    body: Fields = {"version": VERSION, "id": deal.deal_id, "buyerstatus": [], "ext": {}}
-    if row is None:
-        return body
-    if row.status_at:
-        reason = {"reason": row.status_reason} if row.status_reason else {}
-        status_ext = {"reported_at": moment(row.status_at), "reported_by": row.status_by, **reason}
-        status = {"buyerseatid": deal.buyer_seat, "status": row.status, "ext": status_ext}
-        body["buyerstatus"].append(status)
-    if row.fetched_at:
-        body["ext"] |= {"fetched_at": moment(row.fetched_at), "fetched_by": row.fetched_by}
-    if row.sent_at:
-        body["ext"]["sent_at"] = moment(row.sent_at)
-    if row.problem and row.due:
-        body["ext"] |= {"problem": row.problem, "next_try": moment(row.due)}
-    return body
-
-
-def _note(work: Work, deal: SyncedDeal, before: str | None, after: str | None, dsp: str) -> None:
-    """A line in the deal's history. The deal itself is not changed, so its version stays."""
-    version = select(_DEALS.version).where(_DEALS.id == deal.demand_deal_id)
-    values = {
-        "entity": "demand_deals", "entity_id": deal.demand_deal_id,
-        "version": work.connection.execute(version).scalar_one(), "at": work.now, "who": dsp,
-        "action": "changed", "before": {HISTORY: before}, "after": {HISTORY: after},
-    }  # fmt: skip
-    work.connection.execute(insert(t.changes).values(values))
 
 
 def _in_words(status: int | None, reason: str | None) -> str | None:

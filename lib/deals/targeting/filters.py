@@ -11,7 +11,7 @@ from itertools import groupby
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.deals.targeting.kinds import KINDS, TargetingKind, key_field
-from lib.slicers.models import KeyField, Slicer
+from lib.slicers.models import Slicer
 from lib.wire.filters import Filter
 
 Lists = Mapping[tuple[str, int], tuple[str, ...]]
@@ -44,20 +44,22 @@ def report_filters(
             left_out.append(f"{name}: a filter can't say {fields}.")
         else:
             filters += positive
-    if media_type is not None:
-        filters += _media_type(media_type, slicer, left_out)
+    if media_type is not None and "media_type" in [field.name for field in slicer.key_fields]:
+        filters.append(Filter(name="media_type", value=(media_type,), match="equals"))
+    elif media_type is not None:
+        left_out.append("Media type: this slicer has no key field for it.")
     return Translation(tuple(filters), tuple(left_out))
 
 
 def entries(lists: Iterable[DomainList | AppList]) -> dict[tuple[str, int], tuple[str, ...]]:
     """The entries of lists as `report_filters` takes them."""
-    return {
-        ("domain_list", one.id) if isinstance(one, DomainList) else ("app_list", one.id): (
-            one.domains if isinstance(one, DomainList) else one.apps
-        )
-        for one in lists
-        if one.id is not None
-    }
+    by_id: dict[tuple[str, int], tuple[str, ...]] = {}
+    for entry_list in lists:
+        if entry_list.id is not None and isinstance(entry_list, DomainList):
+            by_id["domain_list", entry_list.id] = entry_list.domains
+        elif entry_list.id is not None and isinstance(entry_list, AppList):
+            by_id["app_list", entry_list.id] = entry_list.apps
+    return by_id
 
 
 def _parts(
@@ -73,9 +75,8 @@ def _parts(
         return
     for is_excluded in (False, True):
         side = [target for target in targets if target.is_excluded == is_excluded]
-        values = _values(kind, side, lists, left_out)
-        if values:
-            yield _filter(field, values, is_excluded)
+        if values := _values(kind, side, lists, left_out):
+            yield Filter(name=field.name, value=values, match="not equals" if is_excluded else "equals")
 
 
 def _values(
@@ -92,15 +93,3 @@ def _values(
             left_out.append(f"{kind.title}: {kind.value(target)} is empty, or its entries are not known.")
             return ()
     return tuple(dict.fromkeys(values))
-
-
-def _filter(field: KeyField, values: tuple[str, ...], is_excluded: bool) -> Filter:
-    return Filter(name=field.name, value=values, match="not equals" if is_excluded else "equals")
-
-
-def _media_type(media_type: str, slicer: Slicer, left_out: list[str]) -> list[Filter]:
-    field = next((key_field for key_field in slicer.key_fields if key_field.name == "media_type"), None)
-    if field is None:
-        left_out.append("Media type: this slicer has no key field for it.")
-        return []
-    return [_filter(field, (media_type,), False)]

@@ -6,7 +6,7 @@ group only one can be required. What is left out is named: the package then has 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -73,11 +73,30 @@ def from_filters(filters: Iterable[Filter], slicer: Slicer, lists: Lists) -> Fro
         is_single = filter_.match == EQUALS and len(filter_.value) == 1
         if filter_.name == MEDIA_TYPE and is_single and filter_.value[0] in MEDIA_TYPES:
             media_type = filter_.value[0]
-        elif why := _why_not(filter_, kinds):
+        elif filter_.name not in kinds:
+            left_out.append(LeftOut(filter_, "no target stands for this key field"))
+        elif filter_.match not in (EQUALS, NOT_EQUALS) or filter_.case_insensitive or filter_.search_mappings:
+            why = "a package has whole values, not parts or other spellings of them"
             left_out.append(LeftOut(filter_, why))
         else:
             _add(sides, kinds[filter_.name], filter_, left_out)
-    return _together([*_one_field_each(sides.values(), left_out)], media_type, lists, left_out)
+    elements: dict[str, list[dict[str, Any]]] = {}
+    new_lists: list[NewList] = []
+    for kind, filter_ in _one_field_each(sides.values(), left_out):
+        is_excluded = filter_.match == NOT_EQUALS
+        values: tuple[str, ...] = filter_.value
+        if kind.is_list:
+            same = (
+                number
+                for (name, number), entries in lists.items()
+                if name == kind.name and {*entries} == {*values}
+            )
+            if (list_id := next(same, None)) is None:
+                new_lists.append(NewList(kind, values, is_excluded))
+                continue
+            values = (str(list_id),)
+        elements.setdefault(kind.field, []).extend(kind.element(value, is_excluded) for value in values)
+    return FromFilters(Targeting.model_validate(elements), media_type, tuple(new_lists), tuple(left_out))
 
 
 def _add(
@@ -87,7 +106,8 @@ def _add(
     left_out: list[LeftOut],
 ) -> None:
     """Put a filter to those of its side: of two that include, what both have; of two that exclude, all."""
-    values = [value for value in filter_.value if _is_value(kind, value)]
+    is_size = kind.field == "size_targetings"
+    values = [value for value in filter_.value if value and (not is_size or SIZE.fullmatch(value))]
     if len(values) < len(filter_.value):
         rest = filter_.model_copy(update={"value": tuple(v for v in filter_.value if v not in values)})
         left_out.append(LeftOut(rest, "a package has no such target"))
@@ -116,45 +136,3 @@ def _one_field_each(
             left_out.append(
                 LeftOut(filter_, f"a package has any of its {group.lower()}; it targets the {title}")
             )
-
-
-def _together(
-    pairs: Sequence[tuple[TargetingKind, Filter]],
-    media_type: str | None,
-    lists: Lists,
-    left_out: list[LeftOut],
-) -> FromFilters:
-    elements: dict[str, list[dict[str, Any]]] = {}
-    new_lists: list[NewList] = []
-    for kind, filter_ in pairs:
-        is_excluded = filter_.match == NOT_EQUALS
-        values: tuple[str, ...] = filter_.value
-        if kind.is_list:
-            number = _list_of(kind, values, lists)
-            if number is None:
-                new_lists.append(NewList(kind, values, is_excluded))
-                continue
-            values = (str(number),)
-        elements.setdefault(kind.field, []).extend(kind.element(value, is_excluded) for value in values)
-    return FromFilters(Targeting.model_validate(elements), media_type, tuple(new_lists), tuple(left_out))
-
-
-def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | None:
-    """The list that has these entries and no others."""
-    members = {*values}
-    return next(
-        (number for (name, number), entries in lists.items() if name == kind.name and {*entries} == members),
-        None,
-    )
-
-
-def _why_not(filter_: Filter, kinds: Mapping[str, TargetingKind]) -> str:
-    if filter_.name not in kinds:
-        return "no target stands for this key field"
-    if filter_.match not in (EQUALS, NOT_EQUALS) or filter_.case_insensitive or filter_.search_mappings:
-        return "a package has whole values, not parts or other spellings of them"
-    return ""
-
-
-def _is_value(kind: TargetingKind, value: str) -> bool:
-    return bool(value) and (kind.field != "size_targetings" or SIZE.fullmatch(value) is not None)
