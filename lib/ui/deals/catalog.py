@@ -4,6 +4,7 @@ All is kept for a moment; where the service fails meanwhile, as it was read befo
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -32,7 +33,6 @@ from lib.figures.deals.deal_names import deal_label
 from lib.figures.deals.deal_report import usual_days
 from lib.figures.deals.field_text import Prices
 from lib.figures.query import values
-from lib.slicers.models import KeyField
 from lib.ui.deals import counts
 from lib.ui.deals.deal_rows import DealRow, of_deal, of_package
 from lib.ui.deals.id_picker import draw_picker, dsp_name
@@ -161,7 +161,18 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     client = context.deals
     others = tuple((name, values) for name, values in search.filters if name != "status")
     whole = replace(search, filters=others, order=NEWEST, page=0)
-    return fetch_cached(context, ("statuses", whole), lambda: _statuses(client, whole))
+    entity = whole.entity
+
+    def fetch() -> dict[str, int]:
+        if client.abilities.finds:
+            page = client.list(entity, limit=1, counts="status", **whole.found_by)
+            return dict(page.counts.get("status", {}))
+        by_status = {
+            status: client.list(entity, limit=1, status=status, **whole.found_by).count for status in STATUSES
+        }
+        return {status: number for status, number in by_status.items() if number}
+
+    return fetch_cached(context, ("statuses", whole), fetch)
 
 
 def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
@@ -291,16 +302,6 @@ def _rows(
         yield from (of_deal(deal, known_packages, lambda package: sentences[package.id]) for deal in deals)
 
 
-def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
-    entity = search.entity
-    if client.abilities.finds:
-        return dict(client.list(entity, limit=1, counts="status", **search.found_by).counts.get("status", {}))
-    counts = {
-        status: client.list(entity, limit=1, status=status, **search.found_by).count for status in STATUSES
-    }
-    return {status: number for status, number in counts.items() if number}
-
-
 def draw_link_picker(
     context: PageContext,
     label: str,
@@ -367,22 +368,15 @@ def meanings(context: PageContext, text: str) -> tuple[str, ...]:
         for kind in KINDS
         if not kind.is_list and (field := key_field(kind, context.slicer)) is not None and field.mapping
     }
-    return tuple(
-        f"{word}:{name}:{code}"
-        for word in search_words(text)
-        for name, field in fields.items()
-        for code in _codes(context, field, word)
-    )
-
-
-def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
-    try:
-        descriptions = values.value_options(context, usual_days(context), field.name, word).descriptions
-    except TrancheError:
-        return
-    names = [
-        code
-        for code, description in descriptions.items()
-        if f" {description.casefold()}".find(f" {word}") >= 0 and code
-    ]
-    yield from names[:MOST_CODES]
+    matches = []
+    for word in search_words(text):
+        for name, field in fields.items():
+            with suppress(TrancheError):
+                options = values.value_options(context, usual_days(context), field.name, word)
+                codes = [
+                    code
+                    for code, description in options.descriptions.items()
+                    if code and f" {word}" in f" {description.casefold()}"
+                ]
+                matches += [f"{word}:{name}:{code}" for code in codes[:MOST_CODES]]
+    return tuple(matches)

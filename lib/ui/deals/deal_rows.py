@@ -159,14 +159,15 @@ def _currencies(row: DealRow, money: Prices) -> Iterator[str]:
 
 
 def _price_at(end: int, row: DealRow, money: Prices) -> Decimal | str:
-    """The lowest (0) or highest (-1) price: a number, or of several currencies a text with each."""
-    prices = [_number(own[end], currency, money) for currency, own in prices_by_currency(row.prices, money)]
+    """The lowest (0) or highest (-1) price: a number, or of several currencies a text with each.
+
+    Under a title with the usual currency one in another is no number.
+    """
+    prices = [
+        own[end] if currency == money.currency else f"{own[end]} {currency}"
+        for currency, own in prices_by_currency(row.prices, money)
+    ]
     return prices[0] if len(prices) == 1 else "; ".join(map(str, prices))
-
-
-def _number(price: Decimal, currency: str, money: Prices) -> Decimal | str:
-    """A price under a title with the usual currency; one in another is no number."""
-    return price if currency == money.currency else f"{price} {currency}"
 
 
 def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:

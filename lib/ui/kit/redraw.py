@@ -60,7 +60,7 @@ def draw_again(key: str) -> None:
 def when(
     is_done: Callable[[], bool],
     key: str,
-    draw: Callable[[], None] = lambda: None,
+    draw: Callable[[], object] = lambda: None,
     every: float = POLL_SECONDS,
 ) -> None:
     """Run the page again once something is done; until then draw how far it is, every so many seconds.
@@ -70,7 +70,7 @@ def when(
     st.fragment(_look, run_every=every)(is_done, key, draw)
 
 
-def _look(is_done: Callable[[], bool], key: str, draw: Callable[[], None]) -> None:
+def _look(is_done: Callable[[], bool], key: str, draw: Callable[[], object]) -> None:
     if is_quiet(key, is_done()):
         st.rerun()
     draw()

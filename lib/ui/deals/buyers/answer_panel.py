@@ -107,8 +107,8 @@ def draw(context: PageContext, deal: DemandDeal, packages: list[SupplyPackage]) 
                 with st.popover("Correct", icon=":material/edit:", key=f"{prefix}back", on_change="rerun"):
                     _draw_form(context, deal, negotiation, prefix)
                 st.button(
-                    "Withdraw", key=f"{prefix}withdraw", on_click=_withdraw,
-                    args=(context, deal, negotiation),
+                    "Withdraw", key=f"{prefix}withdraw", on_click=_end,
+                    args=(context, deal, negotiation, "withdraws"),
                     help="The buyer's page has the deal's own terms again",
                 )  # fmt: skip
     draw_problem(PROBLEM)
@@ -146,8 +146,8 @@ def _draw_decision(
         with st.popover("Answer back", icon=":material/reply:", key=f"{prefix}back", on_change="rerun"):
             _draw_form(context, deal, negotiation, prefix)
         st.button(
-            "Close without a deal" if is_refusal else "Decline",
-            key=f"{prefix}decline", on_click=_decline, args=(context, deal, negotiation),
+            "Close without a deal" if is_refusal else "Decline", key=f"{prefix}decline", on_click=_end,
+            args=(context, deal, negotiation, "declines", "No deal on these terms"),
         )  # fmt: skip
 
 
@@ -214,14 +214,9 @@ def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, pref
         state[f"{prefix}back"] = False
 
 
-def _decline(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
-    """End it, or leave the offer as it is. A callback."""
-    _answer(context, deal, negotiation, "declines", OfferTerms(), "No deal on these terms")
-
-
-def _withdraw(context: PageContext, deal: DemandDeal, negotiation: Negotiation) -> None:
-    """Take back what we proposed: the buyer's page has the offer of before. A callback."""
-    _answer(context, deal, negotiation, "withdraws", OfferTerms(), "")
+def _end(context: PageContext, deal: DemandDeal, negotiation: Negotiation, act: Act, word: str = "") -> None:
+    """Decline it, or take back what we proposed: the buyer's page has the offer of before. A callback."""
+    _answer(context, deal, negotiation, act, OfferTerms(), word)
 
 
 def _answer(

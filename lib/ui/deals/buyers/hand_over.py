@@ -4,7 +4,7 @@ Prices and names of one buyer are nobody else's business. The sheet of all seats
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
@@ -84,8 +84,18 @@ class HandOver:
     targeting: str = ""
 
     def text(self, deals: Sequence[DealRow]) -> str:
-        """The package, when it runs, and lines for each deal: seat, deal id and price, its other terms."""
-        return "\n".join([*self._head(), *(line for deal in deals for line in self._lines(deal))])
+        """The package, when it runs, and lines for each deal: `Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2,
+        2.50 USD CPM`, then each other term that is set."""
+        lines = self._head()
+        for deal in deals:
+            prices = [
+                f", {amount(price)} {self.prices.of(currency).terms}".rstrip()
+                for currency, price in deal.prices
+            ]
+            seat = f"{seat_label(deal.seats, deal.dsps)}: {deal_number(deal.deal_id, deal.id)}"
+            lines.append("".join([seat, *prices]))
+            lines += [f"  {title}: {text}" for title, text in self._terms(deal).items()]
+        return "\n".join(lines)
 
     def csv(self, deals: Sequence[DealRow]) -> bytes:
         """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
@@ -136,15 +146,6 @@ class HandOver:
         name = package.name or f"Package {package.id}"
         terms = (f"{title}: {text}" for title, text in package_terms(package, self.targeting).items())
         return [f"{name} ({package.media_type or 'any media'})", field_text.span(package), *terms, ""]
-
-    def _lines(self, deal: DealRow) -> Iterator[str]:
-        """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`, then each term that is set."""
-        prices = [
-            f", {amount(price)} {self.prices.of(currency).terms}".rstrip() for currency, price in deal.prices
-        ]
-        yield "".join([f"{seat_label(deal.seats, deal.dsps)}: {deal_number(deal.deal_id, deal.id)}", *prices])
-        for title, text in self._terms(deal).items():
-            yield f"  {title}: {text}"
 
     def _terms(self, deal: DealRow) -> dict[str, str]:
         currency = next((self.prices.of(currency).currency for currency, _ in deal.prices), "")

@@ -104,16 +104,18 @@ def _writes(changes: Sequence[PlannedChange]) -> Iterator[PlannedWrite]:
             deals = deals_of_line.get(change.line, [])
             body = change.request.body()
             if deals:
-                options = [_option(creation.deal.body()) for creation in deals]
+                options = [
+                    {
+                        name: value
+                        for name, value in creation.deal.body().items()
+                        if name not in ("name", "supply_deals")
+                    }
+                    for creation in deals
+                ]
                 body["create_demand_deals"] = {"demand_deals_options": options}
             yield Write(SUPPLY, body), [change.key, *(deal.key for deal in deals or change.deals)]
         elif change.package_line is None:
             yield Write(DEALS, change.request.body()), [change.key]
-
-
-def _option(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A deal as one of those that are created with its package."""
-    return {name: value for name, value in body.items() if name not in ("name", "supply_deals")}
 
 
 def _ask(context: PageContext, planned_writes: Sequence[PlannedWrite]) -> list[list[list[DealWarning]]]:

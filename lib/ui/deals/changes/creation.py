@@ -138,13 +138,22 @@ class CreationPlan(ChangePlan[WholeSource]):
         if self.phase == "undoing":
             self._delete_last(client)
             return
-        creations = self._next(client)
+        # Several deals whose packages are there, else one.
+        rest = [change for change in self.to_send[:TOGETHER] if isinstance(change, PlannedCreation)]
+        has_packages = all(creation.package is not None for creation in rest)
+        are_together = client.abilities.is_own and has_packages and len(rest) > self.few
+        creations = rest if are_together else rest[:1]
         # A package alone has the bare key: of a proposal, which may be approved elsewhere with the same one.
         is_alone = len(self.changes) == 1 and creations[0].is_package
         of_line = "" if is_alone else f"-{creations[0].key[0]}-{creations[0].line}"
         key = self.idempotency_key + of_line
+        package_of_line = {
+            -outcome.change.key[1]: entity.id
+            for outcome, entity in zip(self.outcomes, self.entities, strict=True)
+            if isinstance(entity, SupplyPackage) and entity.id
+        }
         try:
-            model = creations[0].model(self._packages())
+            model = creations[0].model(package_of_line)
             entities: Sequence[PackageOrDeal] = (
                 [client.create(model.entity, model, key)]
                 if len(creations) == 1
@@ -156,7 +165,13 @@ class CreationPlan(ChangePlan[WholeSource]):
         self.entities += entities
         self.outcomes += [Outcome(creation) for creation in creations]
         self.to_send = self.to_send[len(creations) :]
-        self._record(creations, entities)
+        pairs = zip(creations, entities, strict=True)
+        action_rows = [row for creation, entity in pairs for row in _action_rows(creation, entity)]
+        try:
+            self.record.add(action_rows)
+        except TrancheError as error:  # they stay, and can be deleted one by one
+            count = len(action_rows)
+            log.warning("%d that were created can't be undone together: %s", count, error.reason)
         if isinstance(package := entities[0], SupplyPackage) and creations[0].later_terms:
             self.gaps += _change_deals(client, package, creations[0])
         self.phase = self.phase if self.to_send else "done"
@@ -169,32 +184,6 @@ class CreationPlan(ChangePlan[WholeSource]):
     @property
     def verb(self) -> str:
         return {"reading": "lines checked", "undoing": "left to delete"}.get(self.phase, "created")
-
-    def _next(self, client: Deals) -> Sequence[PlannedCreation]:
-        """Those to create next: several deals whose packages are there, else one."""
-        rest = [change for change in self.to_send[:TOGETHER] if isinstance(change, PlannedCreation)]
-        has_packages = all(creation.package is not None for creation in rest)
-        return rest if client.abilities.is_own and has_packages and len(rest) > self.few else rest[:1]
-
-    def _packages(self) -> dict[int, int]:
-        """The ids of the packages that were created, by their lines."""
-        return {
-            -outcome.change.key[1]: entity.id
-            for outcome, entity in zip(self.outcomes, self.entities, strict=True)
-            if isinstance(entity, SupplyPackage) and entity.id
-        }
-
-    def _record(self, creations: Sequence[PlannedCreation], entities: Sequence[PackageOrDeal]) -> None:
-        """Let Undo know of these; where that fails they stay, and can be deleted one by one."""
-        rows = [
-            row
-            for creation, entity in zip(creations, entities, strict=True)
-            for row in _action_rows(creation, entity)
-        ]
-        try:
-            self.record.add(rows)
-        except TrancheError as error:
-            log.warning("%d that were created can't be undone together: %s", len(rows), error.reason)
 
     def _stop_at(self, client: Deals, creations: Sequence[PlannedCreation], error: TrancheError) -> None:
         """Give up, or wait for a retry. Of several, the error tells which one is wrong."""

@@ -208,25 +208,20 @@ def rows_by_name(search: DeadSearch) -> list[DeadRow]:
 
 def _draw_list(dead_rows: list[DeadRow], descriptions: Descriptions, ticks: bool) -> None:
     """Draw the first rows, with boxes where something may be changed."""
-    now = current_choice()
-    first = dead_rows[:MOST_SHOWN]
-    rows = [ListRow(row.key, _cells(row, descriptions), row.key in now.keys) for row in first]
+    now, rows = current_choice(), []
+    for row in dead_rows[:MOST_SHOWN]:
+        value = targeting_text.value_label(
+            row.kind.value(row.target), descriptions.get(row.kind.name, {}), {}
+        )
+        if row.last is None:
+            last = "none" if row.is_exact else "none in a sample"
+        else:
+            last = numbers.day(row.last) + ("" if row.is_exact else " or later")
+        cells = tuple(map(ListCell, (row.name, row.kind.title, value, last)))
+        rows.append(ListRow(row.key, cells, row.key in now.keys))
     page = Listing("Dead targets", COLUMNS, rows, len(dead_rows), ticks)
     with st.container(key="dead_table"):
         listing.draw(LIST, page, now.receipt, current_choice)  # type: ignore[arg-type]
-
-
-def _cells(row: DeadRow, descriptions: Descriptions) -> tuple[ListCell, ...]:
-    values = descriptions.get(row.kind.name, {})
-    value = targeting_text.value_label(row.kind.value(row.target), values, {})
-    return tuple(map(ListCell, (row.name, row.kind.title, value, _last_day(row))))
-
-
-def _last_day(row: DeadRow) -> str:
-    """`14 Oct 2026`; `or later` where it is of a sample."""
-    if row.last is None:
-        return "none" if row.is_exact else "none in a sample"
-    return numbers.day(row.last) + ("" if row.is_exact else " or later")
 
 
 def current_choice() -> DeadSelection:

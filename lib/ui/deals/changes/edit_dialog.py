@@ -144,29 +144,22 @@ def _form(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
 
 
 def _draw_deal_fields(context: PageContext) -> None:
+    state, fees = st.session_state, catalog.abilities(context).fees
     with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
         _draw_price(field_text.prices_of(context))
     with st.expander("Fee, contact, deal sync and terms", icon=":material/tune:"):
         with st.grid(2, min_column_width=220):
             _draw_switches(DEALS)
-            for name in TERMS:
-                _draw_term(context, name)
+            for name in TERMS if fees else [name for name in TERMS if name not in (FEE, FEE_TYPE)]:
+                faults = filter(None, [inputs.fault(name, state.get(PREFIX + name))])
+                row = fields.BY_NAME[name]
+                label = f"{row.form_label}{EACH if row.is_summed else ''}"
+                look = Look(label, options=fees if name == FEE_TYPE else {}, placeholder=KEEP)
+                inputs.draw_with_faults(name, PREFIX + name, faults, look)
         st.multiselect(
             "Empty these fields", CAN_BE_EMPTY, format_func=lambda name: fields.BY_NAME[name].form_label,
             key=EMPTY, persist_state="session", placeholder="none",
         )  # fmt: skip
-
-
-def _draw_term(context: PageContext, name: str) -> None:
-    fees = catalog.abilities(context).fees
-    if name in (FEE, FEE_TYPE) and not fees:
-        return
-    options = fees if name == FEE_TYPE else {}
-    content = st.session_state.get(PREFIX + name)
-    faults = filter(None, [inputs.fault(name, content)])
-    row = fields.BY_NAME[name]
-    label = f"{row.form_label}{EACH if row.is_summed else ''}"
-    inputs.draw_with_faults(name, PREFIX + name, faults, Look(label, options=options, placeholder=KEEP))
 
 
 def _draw_switches(entity: str) -> None:
@@ -223,13 +216,18 @@ def _read(context: PageContext) -> SharedChange:
     state = st.session_state
     how = state.get(HOW) or SET
     number = amounts.read(state.get(AMOUNT) or "", LIMITS[how])
+    terms, switches, dates = _read_terms(), _read_switches(SUPPLY), _read_dates()
+    if tasks := pending.tasks(TARGET):
+        raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")
+    targeting = TargetingPicker(context, TARGET).read()
+    mode = MODES[state.get(MODE) or "Add"]
     shared_change = SharedChange(
-        deal=({PRICE: number} if how == SET and number is not None else {}) | _read_terms(),
+        deal=({PRICE: number} if how == SET and number is not None else {}) | terms,
         percent=number if how == PERCENT else None,
-        package=_read_switches(SUPPLY),
-        dates=_read_dates(),
+        package=switches,
+        dates=dates,
         zone=_zone(),
-        targeting=_read_targeting(context),
+        targeting=None if targeting == Targeting() else TargetingEdit(mode, targeting),
     )
     if not shared_change.deal_names and not shared_change.package_names:
         raise ValueError("Type what to change.")
@@ -279,14 +277,6 @@ def _read_dates() -> dict[str, Any]:
         if at is not None and name not in dates:
             dates[name] = at
     return dates
-
-
-def _read_targeting(context: PageContext) -> TargetingEdit | None:
-    if tasks := pending.tasks(TARGET):
-        raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")
-    targeting = TargetingPicker(context, TARGET).read()
-    mode = MODES[st.session_state.get(MODE) or "Add"]
-    return None if targeting == Targeting() else TargetingEdit(mode, targeting)
 
 
 def _ask(context: PageContext, plan: ChangePlan[SharedSource]) -> None:

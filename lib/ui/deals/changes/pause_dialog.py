@@ -31,8 +31,16 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
     if catalog.abilities(context).why_not(search.entity, "change"):
         return
     selection = [row for row in list_view.selection.values() if row.entity == search.entity]
-    is_chosen = list_view.all_of == search.conditions
-    _choice(search, count, len(selection), is_chosen)
+    is_chosen, size = list_view.all_of == search.conditions, len(selection)
+    if size or is_chosen:
+        st.caption(f"All {number(count)} chosen" if is_chosen else f"{number(size)} chosen", width="content")
+    if size and not is_chosen and count > size:
+        st.button(
+            f"Choose all {number(count)}", type="tertiary", key="deals_choose_all",
+            on_click=list_state.choose_all, args=(search.conditions,),
+        )  # fmt: skip
+    if size or is_chosen:
+        st.button("Clear", type="tertiary", key="deals_choose_none", on_click=list_state.choose_none)
     is_all = is_chosen or (search.is_narrowed and not selection)
     if is_all and count:
         st.menu_button(
@@ -53,19 +61,6 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
             f"{VERBS[plan.source.is_active][0]} {count_label(KINDS[search.entity], len(plan.source.rows))}"
         )
         st.dialog(title, on_dismiss=_close)(_dialog)(context, plan)
-
-
-def _choice(search: ListSearch, count: int, size: int, is_all: bool) -> None:
-    """Draw the number of chosen rows, and the buttons that choose all results or none."""
-    if size or is_all:
-        st.caption(f"All {number(count)} chosen" if is_all else f"{number(size)} chosen", width="content")
-    if size and not is_all and count > size:
-        st.button(
-            f"Choose all {number(count)}", type="tertiary", key="deals_choose_all",
-            on_click=list_state.choose_all, args=(search.conditions,),
-        )  # fmt: skip
-    if size or is_all:
-        st.button("Clear", type="tertiary", key="deals_choose_none", on_click=list_state.choose_none)
 
 
 def _ask_all(context: PageContext, search: ListSearch) -> None:

@@ -237,10 +237,22 @@ class ChangePlan(Job, Generic[Source]):
             self.read(client) if phase == "reading" else self.write(client)
 
     def read(self, client: Deals) -> None:
-        """Read the next ones; the preview is complete when nothing is left to read."""
-        if not self.source.is_read:
-            for change in self.source.read(client):
-                self._add(change)
+        """Read the next ones; the preview is complete when nothing is left to read.
+
+        What is saved is left out; what a first try without an answer saved is no change any more.
+        """
+        for change in [] if self.source.is_read else self.source.read(client):
+            if change.key in self.saved_keys:
+                continue
+            attempt = self.attempts.get(change.key)
+            if attempt is not None and all(change.before.get(name, ...) == attempt[name] for name in attempt):
+                self.saved_keys.add(change.key)
+                note = "saved by the first try"
+                self.changes.append(
+                    PlannedChange(change.key, change.name, change.before, note=note, rows=change.rows)
+                )
+            else:
+                self.changes.append(change)
         self.phase = "preview" if self.source.is_read else "reading"
 
     def write(self, client: Deals) -> None:
@@ -267,7 +279,14 @@ class ChangePlan(Job, Generic[Source]):
         self.to_send = self.to_send[len(outcomes) :]
         refused_keys = [outcome.change.key for outcome in outcomes if outcome.reason and not outcome.is_open]
         self._drop([*refused_keys, *(change.key for change in changes[len(outcomes) :])])
-        self._note(outcomes)
+        for outcome in outcomes:
+            change = outcome.change
+            if outcome.is_open:
+                self.attempts[change.key] = change.after
+            elif not outcome.reason:
+                (self.saved_keys if change.is_change else self.same).add(change.key)
+        same = [change.key for change in self.changes if not change.is_change and not change.refusal]
+        source.settle([*(outcome.change.key for outcome in outcomes if not outcome.reason), *same])
         is_over = any(outcome.is_open or (outcome.reason and source.is_whole) for outcome in outcomes)
         self.phase = "done" if is_over or not self.to_send else self.phase
 
@@ -307,29 +326,6 @@ class ChangePlan(Job, Generic[Source]):
         """The rows of which something failed or was not sent."""
         changes = [*(outcome.change for outcome in self.failures), *self.to_send]
         return {key for change in changes for key in change.rows}
-
-    def _add(self, change: PlannedChange) -> None:
-        """Add a change, unless it is saved; what a first try saved is none any more."""
-        if change.key in self.saved_keys:
-            return
-        attempt = self.attempts.get(change.key)
-        if attempt is not None and all(change.before.get(name, ...) == attempt[name] for name in attempt):
-            self.saved_keys.add(change.key)
-            change = PlannedChange(
-                change.key, change.name, change.before, note="saved by the first try", rows=change.rows
-            )
-        self.changes.append(change)
-
-    def _note(self, outcomes: Sequence[Outcome]) -> None:
-        """Note what a batch has changed."""
-        for outcome in outcomes:
-            change = outcome.change
-            if outcome.is_open:
-                self.attempts[change.key] = change.after
-            elif not outcome.reason:
-                (self.saved_keys if change.is_change else self.same).add(change.key)
-        same = [change.key for change in self.changes if not change.is_change and not change.refusal]
-        self.source.settle([*(outcome.change.key for outcome in outcomes if not outcome.reason), *same])
 
     def _drop(self, keys: Collection[Key]) -> None:
         """Forget these rows; where that fails they stay, and Undo finds them as they were."""

@@ -127,8 +127,20 @@ class PlanSteps:
         if plan.phase == "done":
             columns["Result"] = [_result_word(change, outcomes.get(change.key)) for change in changes]
         columns |= self.columns(changes)
-        columns[NOTE] = [_note(change, outcomes.get(change.key), questions or {}) for change in changes]
-        (_draw_wide if self.is_wide else draw_table)(columns, alt)
+        columns[NOTE] = []
+        for change in changes:
+            outcome = outcomes.get(change.key)
+            warnings = (questions or {}).get(change.key, ())
+            sentences = [*(f"Please check: {warning.sentence}" for warning in warnings), change.note]
+            reason = (outcome.reason if outcome is not None else "") or change.refusal
+            columns[NOTE].append(reason or " ".join(filter(None, sentences)))
+        if self.is_wide:
+            frame = straighten(columns)
+            figures = filter(field_text.is_figure, frame.columns)
+            right = st.column_config.TextColumn(alignment="right")
+            st.dataframe(frame, hide_index=True, alt=alt, column_config=dict.fromkeys(figures, right))
+        else:
+            draw_table(columns, alt)
         if count > len(changes):
             st.caption(f"The first {number(MOST_ROWS)} of {number(count)}.")
 
@@ -219,13 +231,6 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
         )
 
 
-def _draw_wide(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
-    frame = straighten(dict(columns))
-    figures = filter(field_text.is_figure, frame.columns)
-    right = st.column_config.TextColumn(alignment="right")
-    st.dataframe(frame, hide_index=True, alt=alt, column_config=dict.fromkeys(figures, right))
-
-
 def draw_verdict(plan: ChangePlan[Any], sentence: str, more: str = "") -> None:
     """Draw the sentence, what failed and what was not sent; `more` follows where something did."""
     if not plan.failures and not plan.to_send:
@@ -240,13 +245,6 @@ def count_changes(changes: Sequence[PlannedChange]) -> str:
     """`3 deals and 1 package`."""
     counts = {entity: sum(change.key[0] == entity for change in changes) for entity in (*KINDS,)[::-1]}
     return " and ".join(count_label(KINDS[entity], count) for entity, count in counts.items() if count)
-
-
-def _note(change: PlannedChange, outcome: Outcome | None, questions: Warnings) -> str:
-    if outcome is not None and outcome.reason:
-        return outcome.reason
-    sentences = [f"Please check: {warning.sentence}" for warning in questions.get(change.key, ())]
-    return change.refusal or " ".join(filter(None, [*sentences, change.note]))
 
 
 def _result_word(change: PlannedChange, outcome: Outcome | None) -> str:

@@ -91,27 +91,31 @@ class TargetingEdit:
         for name in self.names:
             if self.mode == "remove":
                 rest = [element for element in before[name] if element not in parts[name]]
-                if _matches_all(before[name], rest):
-                    return {}, self._stays(name)
-            elif self.mode == "add":
-                others = [element for element in before[name] if not _is_among(element, parts[name])]
-                rest = _in_order(name, [*others, *parts[name]])
+                had_inclusion, has_inclusion = (
+                    any(not element["is_excluded"] for element in side) for side in (before[name], rest)
+                )
+                if had_inclusion and not has_inclusion:
+                    # The last included targets of a field stay: without any it matches everything.
+                    kinds = (kind for kind in KINDS if kind.field == name)
+                    values = [kind.value(target) for kind in kinds for target in kind.of(self.targeting)]
+                    noun = MATCH_NOUNS.get(name, field_text.title(name).lower())
+                    verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
+                    sentence = f"{field_text.title(name)}: {', '.join(values)} {verb}"
+                    return {}, f"{sentence}, because without {them} the package would match all {noun}."
             else:
-                types = {element.get("type") for element in parts[name]}
-                others = [element for element in before[name] if element.get("type") not in types]
-                rest = _in_order(name, [*others, *parts[name]])
+                if self.mode == "add":  # the same value on the other side goes
+                    sides = [
+                        {**element, "is_excluded": side} for element in parts[name] for side in (True, False)
+                    ]
+                    others = [element for element in before[name] if element not in sides]
+                else:
+                    types = {element.get("type") for element in parts[name]}
+                    others = [element for element in before[name] if element.get("type") not in types]
+                # In the order in which they are compared.
+                rest = elements(Targeting.model_validate({name: [*others, *parts[name]]}))[name]
             if rest != before[name]:
                 after[name] = rest
         return after, ""
-
-    def _stays(self, name: str) -> str:
-        """Why the last included values of a field stay."""
-        kinds = (kind for kind in KINDS if kind.field == name)
-        values = [kind.value(target) for kind in kinds for target in kind.of(self.targeting)]
-        noun = MATCH_NOUNS.get(name, field_text.title(name).lower())
-        verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
-        sentence = f"{field_text.title(name)}: {', '.join(values)} {verb}"
-        return f"{sentence}, because without {them} the package would match all {noun}."
 
 
 @dataclass(frozen=True)
@@ -283,20 +287,3 @@ class ActiveSource(ChangeSource):
         """What becomes of an entity, which may be so already."""
         before, after = {ACTIVE: entity.is_active}, {ACTIVE: self.is_active}
         yield PlannedChange(key, title_of(entity), before, {} if before == after else after)
-
-
-def _matches_all(before: Sequence[Element], after: Sequence[Element]) -> bool:
-    """Whether the last included targets of a field would go: without any it matches everything."""
-    return any(not element["is_excluded"] for element in before) and all(
-        element["is_excluded"] for element in after
-    )
-
-
-def _is_among(element: Element, others: Sequence[Element]) -> bool:
-    """Whether the same value is among these, on either side."""
-    return any({**element, "is_excluded": other["is_excluded"]} == other for other in others)
-
-
-def _in_order(name: str, part: Sequence[Element]) -> list[Element]:
-    """The elements of a field in the order in which they are compared."""
-    return elements(Targeting.model_validate({name: part}))[name]

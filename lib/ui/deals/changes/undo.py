@@ -14,7 +14,6 @@ from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS, title_of
-from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog, list_state
 from lib.ui.deals.changes import merge
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
@@ -176,10 +175,23 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
         if undo_view.begins is not None or plan is None:
             _draw_actions(context, undo_view)
         else:
-            action = plan.source.action
+            action, money = plan.source.action, field_text.prices_of(context)
+
+            def columns(changes: Sequence[PlannedChange]) -> Columns:
+                """`Price: 2.75 → 2.50`."""
+                return {
+                    "Change": [
+                        "Deleted"
+                        if change.is_removal and change.is_change
+                        else "; ".join(
+                            f"{field_text.title(name)}: {arrow(change, name, money)}" for name in change.after
+                        )
+                        for change in changes
+                    ]
+                }
+
             PlanSteps(
-                "undo_", partial(_columns, field_text.prices_of(context)), close, after=_end,
-                back=partial(setattr, undo_view, "plan", None),
+                "undo_", columns, close, after=_end, back=partial(setattr, undo_view, "plan", None),
                 verb="Put back", done="put back",
                 effect=plain(f"{action.title} by {action.who}, {field_text.moment(action.at)}."),
             ).draw(context, plan)  # fmt: skip
@@ -224,15 +236,3 @@ def _line(undo_view: UndoView, action: BulkAction, why_not: str) -> None:
                 "Undo", key=f"undo_{action.number}", disabled=bool(why_not), help=plain(why_not) or None,
                 on_click=setattr, args=(undo_view, "begins", action.number),
             )  # fmt: skip
-
-
-def _columns(money: Prices, changes: Sequence[PlannedChange]) -> Columns:
-    """`Price: 2.75 → 2.50`."""
-    return {
-        "Change": [
-            "Deleted"
-            if change.is_removal and change.is_change
-            else "; ".join(f"{field_text.title(name)}: {arrow(change, name, money)}" for name in change.after)
-            for change in changes
-        ]
-    }

@@ -120,29 +120,27 @@ class _Lines:
         ids = [package.id or 0 for package in deal.supply_deals]
         if self._no_dates:
             wrong.append(f"Dates are those of the package. {self._no_dates}.")
-        elif len(ids) != 1 or ids[0] not in self._packages:
+            return
+        if len(ids) != 1 or ids[0] not in self._packages:
             count = f"It belongs to {len(ids)} packages"
             wrong.append(f"{count}, and dates are those of one. Change them there.")
-        else:
-            package = self._packages[ids[0]]
-            self._rows.setdefault(ids[0], set()).add((DEALS, deal.id or 0))
-            for title in DATES:
-                self._add_date(row, title, package, wrong)
-
-    def _add_date(self, row: CsvRow, title: str, package: SupplyPackage, wrong: list[str]) -> None:
-        text, name = row[title], DATES[title]
-        if not text:
             return
-        has_no_end = name == END and text.casefold() == NO_END
-        try:
-            at = None if has_no_end else _moment(text, own_zone(package), name == END)
-        except ValueError as error:
-            wrong.append(f"{title}: {error}")
-            return
-        dates = self._dates.setdefault(package.id or 0, {})
-        if name in dates and dates[name][0] != at:
-            wrong.append(f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
-        dates.setdefault(name, (at, row.line))
+        self._rows.setdefault(ids[0], set()).add((DEALS, deal.id or 0))
+        dates, zone = self._dates.setdefault(ids[0], {}), own_zone(self._packages[ids[0]])
+        for title, name in DATES.items():
+            if not (text := row[title]):
+                continue
+            has_no_end = name == END and text.casefold() == NO_END
+            try:
+                at = None if has_no_end else _moment(text, zone, name == END)
+            except ValueError as error:
+                wrong.append(f"{title}: {error}")
+                continue
+            if name in dates and dates[name][0] != at:
+                wrong.append(
+                    f"{title} is not that of line {dates[name][1]}, whose deal has the same package."
+                )
+            dates.setdefault(name, (at, row.line))
 
     def changes(self) -> list[PlannedChange]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""

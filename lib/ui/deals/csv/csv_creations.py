@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from lib.deals import fields
-from lib.deals.fields import BY_NAME, DealField
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.targeting.kinds import KINDS as TARGETS
-from lib.deals.targeting.kinds import TargetingKind
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import KINDS, seat_name
 from lib.figures.deals.targeting_text import Marks, value_label
@@ -60,20 +58,17 @@ def _steps(
 ) -> PlanSteps:
     def columns(changes: Sequence[PlannedChange]) -> Columns:
         creations = [change for change in changes if isinstance(change, PlannedCreation)]
-        if plan.phase == "done" and isinstance(plan, CreationPlan):
-            keys = [outcome.change.key for outcome in plan.outcomes]
-            entities = dict(zip(keys, plan.entities, strict=False))
-            return {"Id": [_id(entities.get(creation.key)) for creation in creations]}
-        return _cells(context, plan.source.check.titles, creations)
+        if plan.phase != "done" or not isinstance(plan, CreationPlan):
+            return _cells(context, plan.source.check.titles, creations)
+        keys = [outcome.change.key for outcome in plan.outcomes]
+        # A deal is known by its deal id, a package by its number.
+        id_of_key = {
+            key: str((isinstance(entity, DemandDeal) and entity.deal_id) or entity.id)
+            for key, entity in zip(keys, plan.entities, strict=False)
+        }
+        return {"Id": [id_of_key.get(creation.key, "") for creation in creations]}
 
     return PlanSteps(prefix, columns, close, verb="Create", done="created", is_wide=True)
-
-
-def _id(entity: PackageOrDeal | None) -> str:
-    """What an entity is known by: a deal by its deal id, a package by its number."""
-    if entity is None:
-        return ""
-    return str((isinstance(entity, DemandDeal) and entity.deal_id) or entity.id)
 
 
 def _cells(context: PageContext, titles: Sequence[str], creations: Sequence[PlannedCreation]) -> Columns:
@@ -136,31 +131,25 @@ def cell(creation: PlannedCreation, title: str, marks: Marks) -> str:
         return seat_name(creation.seat, (creation.seat and creation.seat.id) or 0)
     is_of_deal = creation.package_line is None or title in csv_packages.OF_DEALS
     field = csv_deals.COLUMNS.get(csv_packages.OF_DEALS.get(title, title)) if is_of_deal else None
-    return "" if field is None else _value(creation, field)
+    if field is None:
+        return ""
+    # The value that is stored: what the file leaves empty as it is by default.
+    value, default = getattr(creation.request, field.name, None), field.default
+    if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
+        return f"{field_text.value(field.name, value)} {currency}"
+    return field_text.value(field.name, default if value is None and isinstance(default, bool) else value)
 
 
 def _of_package(package: SupplyPackage, title: str, marks: Marks) -> str:
-    if title in KINDS_BY_TITLE:
-        return _targets(package, KINDS_BY_TITLE[title], marks)
+    if (kind := KINDS_BY_TITLE.get(title)) is not None:
+        labels = (  # `US, CA, not MX`
+            ("not " if target.is_excluded else "")
+            + value_label(kind.value(target), {}, marks.get(kind.name, {}))
+            for target in kind.of(package)
+        )
+        return ", ".join(labels)
     if title == "Time zone" and package.start_date is not None:
         shift = package.start_date.utcoffset()
         return field_text.offset(int(shift.total_seconds() // 60) if shift else 0)
     field = PACKAGE_FIELDS.get(title)
     return "" if field is None else field_text.value(field.name, getattr(package, field.name, None))
-
-
-def _targets(package: SupplyPackage, kind: TargetingKind, marks: Marks) -> str:
-    """`US, CA, not MX`."""
-    return ", ".join(
-        ("not " if target.is_excluded else "") + value_label(kind.value(target), {}, marks.get(kind.name, {}))
-        for target in kind.of(package)
-    )
-
-
-def _value(creation: PlannedCreation, field: DealField) -> str:
-    """The value that is stored: what the file leaves empty as it is by default."""
-    value = getattr(creation.request, field.name, None)
-    default = BY_NAME[field.name].default
-    if field.name == "price" and (currency := getattr(creation.request, "currency", None)):
-        return f"{field_text.value(field.name, value)} {currency}"
-    return field_text.value(field.name, default if value is None and isinstance(default, bool) else value)

@@ -139,7 +139,11 @@ def check(
     first_line: dict[tuple[int | None, int | None], int] = {}
 
     def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:
-        package, seat = _package(row, packages, faults), index.find(row, faults)
+        name = row["Package"]
+        package = only("package", name, packages.get(name, ()), "its id or its name", faults)
+        if package is not None and package.status == "complete":
+            faults.append(f"The package '{name[:80]}' has ended.")
+        seat = index.find(row, faults)
         values = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
             if (first := first_line.setdefault((package.id, seat.id), row.line)) != row.line:
@@ -229,17 +233,6 @@ def _packages(
             packages[name] = [package for package in page.results if _same(package.name, name)]
             yield csv_check
     return packages
-
-
-def _package(
-    row: CsvRow, packages: Mapping[str, Sequence[SupplyPackage]], faults: list[str]
-) -> SupplyPackage | None:
-    name = row["Package"]
-    package = only("package", name, packages.get(name, ()), "its id or its name", faults)
-    if package is not None and package.status == "complete":
-        faults.append(f"The package '{name[:80]}' has ended.")
-        return None
-    return package
 
 
 def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[str]) -> Match | None:

@@ -94,12 +94,20 @@ def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCe
 
     def read_row(row: CsvRow, faults: list[str]) -> Iterator[PlannedCreation]:
         name = row["Name"].casefold()
-        if name and name in package_of_name:
-            first, package = package_of_name[name]
-            _again(row, first, faults)
-        else:
+        if not name or name not in package_of_name:
             first, package = package_of_name[name] = row, _package(row, lists, faults)
             yield PlannedCreation.of(row.line, package)
+        else:
+            # A further row is for a deal; what it says of the package may only be said again.
+            first, package = package_of_name[name]
+            if not any(row[title] for title in OF_DEALS):
+                faults.append(f"Same name as line {first.line}.")
+            else:
+                faults += [
+                    f"{title}: not as in line {first.line}, the first of this package."
+                    for title in SHAPE.titles
+                    if title not in OF_DEALS and row[title].casefold() not in ("", first[title].casefold())
+                ]
         deal = deals.read(row, package, first.line, faults)
         yield from [deal] if deal is not None else []
 
@@ -110,16 +118,6 @@ def check(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCe
             note = f"This name is taken ({', '.join(others)})." if others else ""
             csv_check.changes[index] = replace(creation, note=note)
             yield csv_check
-
-
-def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
-    """A further row of a package is for a deal; what it says of the package may only be said again."""
-    if not any(row[title] for title in OF_DEALS):
-        faults.append(f"Same name as line {first.line}.")
-        return
-    for title in SHAPE.titles:
-        if title not in OF_DEALS and row[title].casefold() not in ("", first[title].casefold()):
-            faults.append(f"{title}: not as in line {first.line}, the first of this package.")
 
 
 def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
@@ -186,28 +184,22 @@ def _targeting(row: CsvRow, lists: ListNames, faults: list[str]) -> Targeting:
 def _target(kind: TargetingKind, text: str, lists: ListNames, faults: list[str]) -> str | None:
     """The value of an element, of a list its id; None, with the fault, for what is none."""
     if kind.is_list:
-        return _list(kind, text, lists[kind.name], faults)
-    if kind.name == "size":
+        names = lists[kind.name]
+        ids = [number for number, name in names.items() if name.strip().casefold() == text.casefold()]
+        if text in names or len(ids) == 1:
+            return text if text in names else ids[0]
+        fault = f"{kind.title}: there is no list '{text[:80]}'."
+        if ids:
+            several = f"{len(ids)} lists are called '{text[:80]}'"
+            fault = f"{kind.title}: {several}: use the id ({', '.join(ids)})."
+    elif kind.name == "size":
         match = SIZE.fullmatch(text.casefold().replace(" ", ""))
         if match and all(0 < int(side) <= LARGEST_SIDE for side in match.groups()):
             return f"{int(match[1])}x{int(match[2])}"
-        faults.append(f"Size: '{text[:80]}' is no size like 300x250.")
-        return None
-    if not text or len(text) > LONGEST_VALUE or texts.fault(text):
-        faults.append(f"{kind.title}: '{text[:80]}' is no value.")
-        return None
-    return text
-
-
-def _list(kind: TargetingKind, text: str, names: Mapping[str, str], faults: list[str]) -> str | None:
-    if text in names:
+        fault = f"Size: '{text[:80]}' is no size like 300x250."
+    elif text and len(text) <= LONGEST_VALUE and not texts.fault(text):
         return text
-    ids = [number for number, name in names.items() if name.strip().casefold() == text.casefold()]
-    if len(ids) == 1:
-        return ids[0]
-    if ids:
-        sentence = f"{len(ids)} lists are called '{text[:80]}': use the id ({', '.join(ids)})."
     else:
-        sentence = f"there is no list '{text[:80]}'."
-    faults.append(f"{kind.title}: {sentence}")
+        fault = f"{kind.title}: '{text[:80]}' is no value."
+    faults.append(fault)
     return None

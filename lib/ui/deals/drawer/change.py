@@ -1,6 +1,7 @@
 """The change of a package or deal in the drawer: it never overwrites somebody else's changes unseen."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,7 +24,7 @@ from lib.ui.deals.drawer.kept_change import KeptChange
 from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import notes, page_scripts
-from lib.ui.kit.field_problems import Path, beside
+from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
@@ -113,16 +114,21 @@ class DrawerChange:
         change_form.draw(form, self.key, problems)
         with st.container():  # what comes and goes in it moves nothing else
             beside(problems.others((name,) for name in mine))
-            if refusals or (last_try.is_tried and wrong):
-                beside([_errors_text(wrong)])
+            if wrong and (refusals or last_try.is_tried):
+                names = ", ".join(field_text.title(str(path[0])) for path in wrong)
+                beside([f"Not saved. To fix: {names}."])
+            elif refusals:
+                beside(["Not saved yet. To fix: the fields marked above."])
         last_try.draw_failure()
         last_try.confirm(change_form.questions(form, self.key, edit.base, faults), "saved")
         if proposal_form.may_only_propose(self.context):
             proposal_form.draw(prefix, "Propose change", self.propose, ())
             return
-        if why_not := self._keep(edit):
+        if not self.is_unsaved:
+            kept_change.discard(self.context, self.key)
+        elif why_not := kept_change.keep(self.context, self.key, form, edit.base, edit.etag, edit.proposal):
             st.caption(f":orange[:material/warning: {plain(why_not)}]")
-        elif self.is_unsaved:
+        else:
             st.caption("Kept as you type it until you save or discard it.")
         page_scripts.press_by_keys(f"{prefix}_save")
         with st.container(horizontal=True):
@@ -236,56 +242,32 @@ class DrawerChange:
         values, meetings = merge.merge(edit.base, mine, theirs)
         if not meetings:
             self.last_try.fail(_failure_text(error))
-        by = self._last_changes()
+        by: dict[str, str] = {}
+        with suppress(TrancheError):  # without a history nobody is named
+            for change in self.context.deals.history(*self.key)[::-1]:
+                sentence = f"{field_text.by(change.who, change.token)}, {field_text.moment(change.at)}"
+                by |= dict.fromkeys(change.after or {}, sentence)
         self._start(Edit(theirs, latest.etag, tuple(meetings), by, edit.proposal), values)
-
-    def _last_changes(self) -> dict[str, str]:
-        """Who changed each field last, and when; empty if the service has no history."""
-        try:
-            changes = self.context.deals.history(*self.key)
-        except TrancheError:
-            return {}
-        return {
-            name: f"{field_text.by(change.who, change.token)}, {field_text.moment(change.at)}"
-            for change in changes[::-1]
-            for name in change.after or {}
-        }
-
-    def _keep(self, edit: Edit) -> str:
-        """Keep what is typed for a reload; why that is not possible, in a sentence, else empty."""
-        if not self.is_unsaved:
-            kept_change.discard(self.context, self.key)
-            return ""
-        return kept_change.keep(self.context, self.key, self.form, edit.base, edit.etag, edit.proposal)
-
-
-def _errors_text(wrong: Mapping[Path, str]) -> str:
-    if not wrong:
-        return "Not saved yet. To fix: the fields marked above."
-    return f"Not saved. To fix: {', '.join(field_text.title(str(path[0])) for path in wrong)}."
 
 
 def _draw_meetings(edit: Edit, money: Prices) -> None:
     """Draw somebody else's changes, and how the form has merged them."""
-    if not edit.meetings:
-        return
-    lines = [_meeting(meeting, edit.by.get(meeting.field, ""), money) for meeting in edit.meetings]
-    st.warning(
-        "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(f"- {line}" for line in lines),
-        title="Somebody else has changed this",
-        icon=":material/group:",
-    )
-
-
-def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
-    before, theirs = (
-        plain(field_text.value(meeting.field, part)) for part in (meeting.before, meeting.theirs)
-    )
-    title, who = plain(field_text.title(meeting.field, money)), f" ({plain(by)})" if by else ""
-    sentence = f"**{title}** went from {before} to {theirs}{who}"
-    if not meeting.is_mine:
-        return f"{sentence}; the form shows that now."
-    return f"{sentence}; you typed **{plain(field_text.value(meeting.field, meeting.mine))}**."
+    lines = []
+    for meeting in edit.meetings:
+        before, theirs, mine = (
+            plain(field_text.value(meeting.field, part))
+            for part in (meeting.before, meeting.theirs, meeting.mine)
+        )
+        by = edit.by.get(meeting.field, "")
+        title, who = plain(field_text.title(meeting.field, money)), f" ({plain(by)})" if by else ""
+        result = f"you typed **{mine}**" if meeting.is_mine else "the form shows that now"
+        lines.append(f"- **{title}** went from {before} to {theirs}{who}; {result}.")
+    if lines:
+        st.warning(
+            "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(lines),
+            title="Somebody else has changed this",
+            icon=":material/group:",
+        )
 
 
 def _failure_text(error: TrancheError) -> str:

@@ -55,7 +55,11 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             with st.expander("For the buyers", icon=":material/send:"):
                 hand_over.draw(context, entity, deals)
     else:
-        packages, money = _packages_of(context, entity), field_text.prices_of(context)
+        ids = [package.id for package in entity.supply_deals if package.id is not None]
+        whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
+        # Whole where they can be read.
+        packages = [whole_packages.get(package.id, package) for package in entity.supply_deals]
+        money = field_text.prices_of(context)
         health.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
             widgets.text_to_copy(entity.deal_id)
@@ -276,13 +280,6 @@ def _open(key: str) -> None:
     """Open a linked package or deal. A callback."""
     address.write(OPEN, key)
     st.rerun()  # the whole page: a dialog has the title and the entity that it was opened with
-
-
-def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
-    """The packages of a deal, whole where they can be read."""
-    ids = [package.id for package in deal.supply_deals if package.id is not None]
-    whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
-    return [whole_packages.get(package.id, package) for package in deal.supply_deals]
 
 
 def draw_leftovers(entity: Resource) -> None:

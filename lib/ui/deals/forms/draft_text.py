@@ -12,7 +12,7 @@ from lib.figures.deals.deal_names import seat_name
 from lib.figures.deals.field_text import USUAL, Prices
 from lib.figures.deals.targeting_text import EVERYTHING, Descriptions, Marks
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, NewDeals, Terms
+from lib.ui.deals.forms.draft import Draft, NewDeals
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.kit.markdown import plain
 from lib.wire.text import count_of
@@ -74,25 +74,19 @@ def _deals_words(
     if not draft.seats:
         return ["New deals, for seats *not chosen yet*."]
     prices = prices.of(draft["currency"])
-    lines = [
-        f"- {_seat_words(seats.get(seat), seat)} {_terms_words(terms, prices)}"
-        for seat, terms in draft.seats.items()
-    ]
+    lines = []
+    for seat_id, terms in draft.seats.items():
+        seat, currency = seats.get(seat_id), terms.own.get("currency")
+        dsp = f" ({plain(seat.dsp.name)})" if seat and seat.dsp and seat.dsp.name else ""
+        price = "*without a price yet*"
+        if terms.amount is not None:
+            price = f"at {prices.price(terms.amount, currency)}"
+        sync = ", with deal sync" if terms.deal_sync else ""
+        own = own_terms(terms.own, prices)
+        more = f" – {plain(own)}" if own else ""
+        lines.append(f"- **{plain(seat_name(seat, seat_id))}**{dsp} {price}{sync}{more}")
     head = f"{count_of(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
     return [f"{head}:\n" + "\n".join(lines)]
-
-
-def _seat_words(seat: Seat | None, seat_id: int) -> str:
-    dsp = f" ({plain(seat.dsp.name)})" if seat and seat.dsp and seat.dsp.name else ""
-    return f"**{plain(seat_name(seat, seat_id))}**{dsp}"
-
-
-def _terms_words(terms: Terms, prices: Prices) -> str:
-    currency = terms.own.get("currency")
-    price = "*without a price yet*" if terms.amount is None else f"at {prices.price(terms.amount, currency)}"
-    parts = [price, "with deal sync" if terms.deal_sync else ""]
-    own = f" – {plain(own_terms(terms.own, prices))}" if own_terms(terms.own, prices) else ""
-    return ", ".join(filter(None, parts)) + own
 
 
 def own_terms(own: FormValues, prices: Prices) -> str:

@@ -5,7 +5,7 @@ New package, the change of one, more deals for a package and a proposal's approv
 
 import unicodedata
 from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -121,7 +121,14 @@ class EntityForm:
         with media:
             if "media_type" in names:
                 self.draw_field("media_type", problems)
-        self._draw_dates(problems, names)
+        columns = st.columns([5, 5, 4], vertical_alignment="top")
+        for date, column in zip(DATES, columns, strict=False):
+            if date in names:
+                with column:
+                    empty = "no end" if date == "end_date" else ""
+                    self.draw_field(date, problems, Look(placeholder=empty, disabled=self.is_closed))
+        with columns[-1]:
+            draw_zone(self.prefix + ZONE, disabled=self.is_closed)
         with st.container(horizontal=True, vertical_alignment="center"):
             if "is_active" in names:
                 inputs.draw("is_active", f"{self.prefix}is_active", Look(disabled=self.is_closed))
@@ -132,16 +139,6 @@ class EntityForm:
             with self._fold("More settings", "more_settings", rare, problems):
                 for setting in rare:
                     self.draw_field(setting, problems)
-
-    def _draw_dates(self, problems: FieldProblems, names: Collection[str]) -> None:
-        columns = st.columns([5, 5, 4], vertical_alignment="top")
-        for name, column in zip(DATES, columns, strict=False):
-            if name in names:
-                with column:
-                    empty = "no end" if name == "end_date" else ""
-                    self.draw_field(name, problems, Look(placeholder=empty, disabled=self.is_closed))
-        with columns[-1]:
-            draw_zone(self.prefix + ZONE, disabled=self.is_closed)
 
     def draw_terms(
         self, problems: FieldProblems, names: Collection[str], apart: Collection[str] = (), suffix: str = ""
@@ -155,9 +152,22 @@ class EntityForm:
             st.caption(NO_FEE_TYPE if fees else NO_FEES)
         names = [name for name in names if name not in apart]
         self._draw_fee_and_contact(problems, fees if has_fee and FEE not in apart else (), EMAIL in names)
-        others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
-        if others:
-            self._draw_more_terms(problems, others, suffix)
+        if not (others := [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]):
+            return
+        with (
+            self._fold("More terms", "more_terms", others, problems),
+            st.grid(2, min_column_width=TERM_WIDTH),
+        ):
+            for name in others:
+                row = fields.BY_NAME[name]
+                default = self.context.clients.usual_terms.get(name)
+                if name == "price_type":
+                    deal_type = st.session_state.get(f"{self.prefix}deal_type")
+                    default = price_type_of(deal_type, None, default or "")
+                word = (row.kind.choices or {}).get(default, "")
+                label = f"{row.form_label}{suffix if row.is_summed else ''}"
+                usual = f"{inputs.capital(word)} (default)" if word else ""
+                self.draw_field(name, problems, Look(label, placeholder=usual, disabled=self.is_closed))
 
     def _draw_fee_and_contact(
         self, problems: FieldProblems, fees: Collection[int], has_contact: bool
@@ -180,20 +190,6 @@ class EntityForm:
         if has_contact:
             with contact:
                 self.draw_field(EMAIL, problems)
-
-    def _draw_more_terms(self, problems: FieldProblems, names: Collection[str], suffix: str) -> None:
-        with self._fold("More terms", "more_terms", names, problems), st.grid(2, min_column_width=TERM_WIDTH):
-            for name in names:
-                row = fields.BY_NAME[name]
-                default = self.context.clients.usual_terms.get(name)
-                if name == "price_type":
-                    default = price_type_of(
-                        st.session_state.get(f"{self.prefix}deal_type"), None, default or ""
-                    )
-                word = (row.kind.choices or {}).get(default, "")
-                label = f"{row.form_label}{suffix if row.is_summed else ''}"
-                usual = f"{inputs.capital(word)} (default)" if word else ""
-                self.draw_field(name, problems, Look(label, placeholder=usual, disabled=self.is_closed))
 
     def _fold(
         self, title: str, key: str, names: Collection[str], problems: FieldProblems
@@ -250,7 +246,12 @@ def warning(context: PageContext, name: str) -> str:
     text = name.strip()
     cached: tuple[str, str] | None = st.session_state.get(CACHE)
     if cached is None or cached[0] != text:
-        cached = st.session_state[CACHE] = (text, _look_up(context, text) if text else "")
+        ids: list[str] = []
+        with suppress(TrancheError):
+            ids = ids_of_name(context.deals, text) if text else []
+        which = f"package {ids[0]}" if len(ids) == 1 else f"packages {', '.join(ids)}"
+        sentence = f"This name is taken by {which}. You can still use it." if ids else ""
+        cached = st.session_state[CACHE] = (text, sentence)
     return cached[1]
 
 
@@ -268,14 +269,3 @@ def ids_of_name(client: Deals, name: str) -> list[str]:
 
 def _fold(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
-
-
-def _look_up(context: PageContext, name: str) -> str:
-    try:
-        ids = ids_of_name(context.deals, name)
-    except TrancheError:
-        return ""
-    if not ids:
-        return ""
-    which = f"package {ids[0]}" if len(ids) == 1 else f"packages {', '.join(ids)}"
-    return f"This name is taken by {which}. You can still use it."

@@ -128,10 +128,11 @@ def faults(
     changes: Collection[str] | None = None,
     zone: tzinfo = UTC,
 ) -> Faults:
-    """What is wrong with fields as they were typed; those `needed` are missing when they are empty.
+    """What is wrong with fields as they were typed; those `required` are missing when they are empty.
 
     The end has to be after the start; terms may need or exclude each other (validation.TERM_RULES), of which
-    only those about fields `changed` are looked at, if that is given. A fee without a type isn't sent.
+    only those about `changes`, the names of fields, are looked at, if these are given. A fee without a type
+    isn't sent.
     """
     wrong = {
         name: sentence
@@ -238,7 +239,21 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         "help": row.help or None if look.is_labeled else None,
     } | ({"width": look.width} if look.width else {})
     if row.kind.choices is not None:
-        _draw_choice(row, look, common)
+        options = dict(look.options or row.kind.choices)
+        value = st.session_state.get(key)
+        if value is not None and value not in options:
+            options[value] = str(value)
+        if row.default is not None:  # a choice that is always made is a row of buttons
+            st.segmented_control(
+                options=list(options), format_func=lambda option: plain(capital(options[option])),
+                required=True, **common, **_callback(look),
+            )  # fmt: skip
+        else:
+            st.selectbox(
+                options=list(options), index=None, format_func=lambda option: capital(options[option]),
+                placeholder=look.placeholder or PLACEHOLDERS.get(row.name, "Not set"),
+                **common, **_callback(look),
+            )  # fmt: skip
     elif row.kind is fields.SWITCH:
         st.toggle(**common, **_callback(look))
     else:
@@ -259,25 +274,6 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
 
 def _callback(look: Look) -> dict[str, Any]:
     return {"on_change": look.on_change, "args": look.args} if look.on_change else {}
-
-
-def _draw_choice(row: DealField, look: Look, common: dict[str, Any]) -> None:
-    """A choice that is always made as a row of buttons, one that may be left open as a list."""
-    options = dict(look.options or row.kind.choices or {})
-    value = st.session_state.get(common["key"])
-    if value is not None and value not in options:
-        options[value] = str(value)
-    if row.default is not None:
-        st.segmented_control(
-            options=list(options), format_func=lambda option: plain(capital(options[option])), required=True,
-            **common, **_callback(look),
-        )  # fmt: skip
-    else:
-        st.selectbox(
-            options=list(options), index=None, format_func=lambda option: capital(options[option]),
-            placeholder=look.placeholder or PLACEHOLDERS.get(row.name, "Not set"),
-            **common, **_callback(look),
-        )  # fmt: skip
 
 
 def draw_with_faults(name: str, key: str, sentences: Iterable[str], look: Look = USUAL) -> None:

@@ -119,9 +119,19 @@ class SeatRows:
         # is typed in it at that moment.
         with st.container():
             if deals.seats:
-                self._draw_rows(deals, problems, guides)
+                with st.container(key=f"{self.prefix}seat_rows", gap="xxsmall"):
+                    self._draw_head(deals)
+                    for index, seat in enumerate(deals.seats):
+                        with st.container(gap="xxsmall"):
+                            self._draw_row(seat, deals)
+                            beside(problems.inside(*OPTIONS, index).with_names())
+                            if guide := guides.get(seat):
+                                st.caption(plain(guide))
         with st.container():
-            self._draw_totals(deals)
+            # What the amounts that add up come to, as each seat has its own.
+            money = field_text.prices_of(self.context)
+            if len(deals.seats) > 1 and (sums := draft_text.sums(deals, money)):
+                st.caption(f"In all, for {len(deals.seats)} seats: {plain(', '.join(sums))}.")
         with st.container():
             after()
         with st.container():
@@ -129,16 +139,6 @@ class SeatRows:
                 self._choose_columns([*offer, "is_active"])
         form = EntityForm(self.context, self.prefix, DEALS, self.is_closed)
         form.draw_terms(problems.inside(NEW), offer, self.columns if deals.seats else (), EACH)
-
-    def _draw_rows(self, deals: NewDeals, problems: FieldProblems, guides: Mapping[int, str]) -> None:
-        with st.container(key=f"{self.prefix}seat_rows", gap="xxsmall"):
-            self._draw_head(deals)
-            for index, seat in enumerate(deals.seats):
-                with st.container(gap="xxsmall"):
-                    self._draw_row(seat, deals)
-                    beside(problems.inside(*OPTIONS, index).with_names())
-                    if guide := guides.get(seat):
-                        st.caption(plain(guide))
 
     def _choose_columns(self, offer: Sequence[str]) -> None:
         popover = st.popover(
@@ -189,13 +189,6 @@ class SeatRows:
                 f"Deal sync for {plain(name)}", key=self._cell("sync", seat_id), persist_state="session",
                 width=SYNC_WIDTH, disabled=self.is_closed, label_visibility="collapsed",
             )  # fmt: skip
-
-    def _draw_totals(self, deals: NewDeals) -> None:
-        """Draw what the amounts that add up come to, as each seat has its own."""
-        if len(deals.seats) < 2:
-            return
-        if sums := draft_text.sums(deals, field_text.prices_of(self.context)):
-            st.caption(f"In all, for {len(deals.seats)} seats: {plain(', '.join(sums))}.")
 
     def _draw_undo(self) -> None:
         """What was filled, and the ways back while nothing else was typed."""

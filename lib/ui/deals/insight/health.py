@@ -121,7 +121,12 @@ def _check(context: PageContext) -> Check:
     if (check := cache.find(key)) is not None:
         return check
     try:
-        check_now = partial(check_health, context.deals, catalog.seats(context), _assessor(context).assess)
+        report_context = report.of_deals(context)
+        asking = None if report_context is None else deal_report.insight(report_context)
+        usual = context.clients.usual_terms.get("price_type", "floor")
+        index, buyer_counts = context.clients.supply_files.index(), context.clients.buyer_counts
+        assessor = Assessor(asking, usual, index, buyer_counts, Settings.current().dossier_tolerance)
+        check_now = partial(check_health, context.deals, catalog.seats(context), assessor.assess)
     except TrancheError as error:
         trouble = error
         return cache.begin(key, lambda: trouble)[0]
@@ -133,15 +138,6 @@ def _check(context: PageContext) -> Check:
             return error
 
     return cache.begin(key, outcome)[0]
-
-
-def _assessor(context: PageContext) -> Assessor:
-    """By the report that the person may see, in their name."""
-    report_context = report.of_deals(context)
-    asking = None if report_context is None else deal_report.insight(report_context)
-    usual = context.clients.usual_terms.get("price_type", "floor")
-    index, counts = context.clients.supply_files.index(), context.clients.buyer_counts
-    return Assessor(asking, usual, index, counts, Settings.current().dossier_tolerance)
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -362,10 +358,7 @@ def _reload_once(is_there: Callable[[], bool], key: str, wait: Callable[[], str]
             session_cache.clear(catalog.PAGES)
         return is_due
 
-    def draw() -> None:
-        st.caption(f":material/hourglass_top: {plain(wait())}")
-
-    redraw.when(may_reload, key, draw)
+    redraw.when(may_reload, key, lambda: st.caption(f":material/hourglass_top: {plain(wait())}"))
 
 
 def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | None:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
-from lib.deals.targeting.filters import Translation, report_filters
+from lib.deals.targeting.filters import report_filters
 from lib.figures import numbers
 from lib.figures.deals import deal_report, field_text
 from lib.figures.numbers import Numbers
@@ -96,7 +96,11 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
             f"{precision_of(answers, field)} · Dates of the packages are ignored."
         )
     )
-    _left_out(names, translations)
+    # What the filters leave out of each targeting: its figures are then those of more.
+    for name, translation in zip(names, translations, strict=True):
+        if translation.left_out:
+            left_out = f"Not counted for {plain(name)}: {plain(' '.join(translation.left_out))}"
+            st.caption(f":material/info: {left_out}")
     _two_prices(context, packages, names, pairs, field)
 
 
@@ -126,15 +130,6 @@ def _volume(estimate: Estimate, texts: Numbers) -> str:
     if estimate.value is None:
         return "no data"
     return texts.rough(estimate.value) + range_text(estimate, texts.rough)
-
-
-def _left_out(names: list[str], translations: list[Translation]) -> None:
-    """Name what the filters leave out of each targeting: its figures are then those of more."""
-    for name, translation in zip(names, translations, strict=True):
-        if translation.left_out:
-            st.caption(
-                f":material/info: Not counted for {plain(name)}: {plain(' '.join(translation.left_out))}"
-            )
 
 
 def _two_prices(
