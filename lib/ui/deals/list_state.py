@@ -143,7 +143,12 @@ def current() -> ListView:
     for act in acts:
         match act:
             case SelectRows(keys, is_ticked):
-                after = _tick(after, keys, is_ticked)
+                rows = {key: after.visible_rows[key] for key in keys if key in after.visible_rows}
+                rest = {key: row for key, row in after.selection.items() if key not in rows}
+                if is_ticked:
+                    after = replace(after, selection={**after.selection, **rows})
+                else:
+                    after = replace(after, selection=rest, all_of=None)
             case SortBy(column, direction):
                 order = f"{'-' if direction == 'desc' else ''}{column}"
             case OpenRow(key):
@@ -195,12 +200,3 @@ def start_over(order: str | None = None) -> None:
 def turn(to: int) -> None:
     """Turn to a page. A callback."""
     address.write(PAGE_PARAM, str(to + 1) if to else "")
-
-
-def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
-    rows = {key: view.visible_rows[key] for key in keys if key in view.visible_rows}
-    if is_ticked:
-        return replace(view, selection={**view.selection, **rows})
-    return replace(
-        view, selection={key: row for key, row in view.selection.items() if key not in rows}, all_of=None
-    )

@@ -11,10 +11,8 @@ from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.targeting.filters import report_filters
 from lib.figures.deals import deal_report, field_text, targeting_text
 from lib.figures.deals.deal_names import KINDS
-from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import dead_targets_dialog, proposal_form, undo
-from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.deal_rows import TONES, Key
 from lib.ui.deals.drawer import add_deals, change_form, clone, delivery, details, history
 from lib.ui.deals.drawer.change import DrawerChange
@@ -241,11 +239,26 @@ def _draw_missing(context: PageContext, key: Key) -> None:
     catalog.forget()
     change = DrawerChange(context, key)
     change.restore()
-    text = _why_missing(context, key)
+    text = f"{KINDS[key[0]]} {key[1]:d} does not exist"
+    try:  # a service may keep the history after a deletion
+        changes = context.deals.history(*key)
+        last = changes[0] if changes and changes[0].action == "removed" else None
+        text += "; it may have been deleted."
+        if last is not None:
+            text = f"{KINDS[key[0]]} {key[1]:d} was deleted by {last.who} on {field_text.moment(last.at)}."
+    except NotFound:
+        text += "."
+    except TrancheError:
+        text += "; it may have been deleted."
     st.warning(plain(text), icon=":material/link_off:")
-    if key[0] == DEALS:
-        _draw_lost_edits(change.unsaved_edits, field_text.prices_of(context))
-    elif change.is_unsaved:
+    if key[0] == DEALS and (edits := change.unsaved_edits):  # no form can take them over
+        money = field_text.prices_of(context)
+        lines = [
+            f"- {plain(field_text.title(name, money))}: {plain(field_text.value(name, value))}"
+            for name, value in edits.items()
+        ]
+        st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))
+    elif key[0] != DEALS and change.is_unsaved:
         if not state.is_held(context):
             _keep_as_draft(context, key, text)
         else:
@@ -262,20 +275,6 @@ def _draw_missing(context: PageContext, key: Key) -> None:
         st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
 
 
-def _why_missing(context: PageContext, key: Key) -> str:
-    """Why it can't be shown, by its history, which a service may keep after a deletion."""
-    what = f"{KINDS[key[0]]} {key[1]:d}"
-    try:
-        changes = context.deals.history(*key)
-    except NotFound:
-        return f"{what} does not exist."
-    except TrancheError:
-        return f"{what} does not exist; it may have been deleted."
-    if not changes or changes[0].action != "removed":
-        return f"{what} does not exist; it may have been deleted."
-    return f"{what} was deleted by {changes[0].who} on {field_text.moment(changes[0].at)}."
-
-
 def _keep_as_draft(context: PageContext, key: Key, sentence: str) -> None:
     """Make the edit the draft of a new package. A callback."""
     change = DrawerChange(context, key)
@@ -284,13 +283,3 @@ def _keep_as_draft(context: PageContext, key: Key, sentence: str) -> None:
     state.keep(context.clients.drafts, draft)
     change.forget()
     st.session_state[DRAFT_KEY] = key
-
-
-def _draw_lost_edits(values: Fields, money: Prices) -> None:
-    """Draw the edits of a deal, which no form can take over."""
-    if values:
-        lines = [
-            f"- {plain(field_text.title(name, money))}: {plain(field_text.value(name, value))}"
-            for name, value in values.items()
-        ]
-        st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))

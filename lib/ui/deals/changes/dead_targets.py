@@ -59,8 +59,18 @@ class DeadTargetSource(ChangeSource):
             after |= part
             refusals += [refusal] if refusal else []
         removals = [target for target in dead if target.kind.field in after]
-        self.after[key] = _without(entity, removals)
         self.removals[key] = ", ".join(target.kind.value(target.target) for target in removals)
+        # With the names of its lists, for words about it.
+        identities = {(target.kind.name, target.kind.identity(target.target)) for target in removals}
+        remains: dict[str, tuple[Target, ...]] = {target.kind.field: () for target in removals}
+        for kind in KINDS:
+            if kind.field in remains:
+                remains[kind.field] += tuple(
+                    target
+                    for target in kind.of(entity)
+                    if target.is_excluded or (kind.name, kind.identity(target)) not in identities
+                )
+        self.after[key] = entity.model_copy(update=remains)
         before = {name: part for name, part in elements(entity).items() if name in after}
         note = " ".join(refusals) or ("" if after else "It does not target this any more.")
         yield PlannedChange(
@@ -82,19 +92,3 @@ def targeting_of(targets: Iterable[DeadRow]) -> Targeting:
     for target in targets:
         fields[target.kind.field] = (*fields.get(target.kind.field, ()), target.target)
     return Targeting().model_copy(update=fields)
-
-
-def _without(package: SupplyPackage, removals: Sequence[DeadRow]) -> SupplyPackage:
-    """The package without these included targets, with the names of its lists, for words about it."""
-    identities = {(target.kind.name, target.kind.identity(target.target)) for target in removals}
-    parts = {
-        name: tuple(
-            target
-            for kind in KINDS
-            if kind.field == name
-            for target in kind.of(package)
-            if target.is_excluded or (kind.name, kind.identity(target)) not in identities
-        )
-        for name in {target.kind.field for target in removals}
-    }
-    return package.model_copy(update=parts)

@@ -8,6 +8,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
@@ -366,25 +367,20 @@ def _send(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Outcome]:
                 change, reason and with_full_stop(reason), is_unknown and change.key[1] in fields
             )
         else:
-            outcome = _send_alone(client, change)
+            try:
+                if change.is_removal:
+                    with suppress(NotFound):
+                        client.remove(*change.key, change.etag)
+                else:
+                    client.change(*change.key, change.after, change.etag)
+            except TrancheError as error:
+                outcome = Outcome.of(change, error)
+            else:
+                outcome = Outcome(change)
         yield outcome
         is_alone = bool(change.etag) or change.is_removal
         if is_alone and (outcome.is_open or time.monotonic() >= ends):
             return
-
-
-def _send_alone(client: Deals, change: PlannedChange) -> Outcome:
-    """Send one change, unless the entity changed since it was read."""
-    try:
-        if change.is_removal:
-            client.remove(*change.key, change.etag)
-        else:
-            client.change(*change.key, change.after, change.etag)
-    except NotFound as error:
-        return Outcome(change) if change.is_removal else Outcome.of(change, error)
-    except TrancheError as error:
-        return Outcome.of(change, error)
-    return Outcome(change)
 
 
 def _send_whole(client: Deals, changes: Sequence[PlannedChange]) -> Iterator[Outcome]:

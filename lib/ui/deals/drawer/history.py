@@ -118,22 +118,17 @@ def draw_evidence(
         )
         precisions = dict.fromkeys(precision.summary(answer, fields, texts) for answer in answers)
         st.caption(plain(_note(deals_context, evidence, precisions)))
-        for sentence in _warnings(evidence):
+        # What else was changed, so that the difference is not of this change alone.
+        if count := len(evidence.also):
+            what = counts.count_label("other change", count)
+            sentence = f"{what} in these days: the difference is of all of them."
             st.warning(sentence, icon=":material/warning:")
-
-
-def _warnings(evidence: Evidence) -> list[str]:
-    """What else was changed, so that the difference is not of this change alone."""
-    sentences = []
-    if count := len(evidence.also):
-        what = counts.count_label("other change", count)
-        sentences.append(f"{what} in these days: the difference is of all of them.")
-    if count := len(evidence.beside):
-        other = next(kind for entity, kind in KINDS.items() if entity != evidence.entity.entity)
-        what = counts.count_label(f"linked {other}", count)
-        since = numbers.days(evidence.around.before[0], evidence.around.before[0])
-        sentences.append(f"{what} changed since {since} too: the difference may be of both.")
-    return sentences
+        if count := len(evidence.beside):
+            other = next(kind for entity, kind in KINDS.items() if entity != evidence.entity.entity)
+            what = counts.count_label(f"linked {other}", count)
+            since = numbers.days(evidence.around.before[0], evidence.around.before[0])
+            sentence = f"{what} changed since {since} too: the difference may be of both."
+            st.warning(sentence, icon=":material/warning:")
 
 
 def _table(evidence: Evidence, locale_numbers: Numbers) -> dict[str, list[str]]:

@@ -36,11 +36,16 @@ def of_deals(context: PageContext) -> PageContext | None:
         return context
     slicers: dict[tuple[str, str], Slicer] = session_cache.of(SLICERS, dict)
     for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
-        slicer = slicers.get(pair) or _info(context, *pair)
-        if slicer is not None:
+        if (slicer := slicers.get(pair)) is None:
+            try:
+                slicer = context.reporting.info(InfoQuery(project_name=pair[0], slicer_name=pair[1]))
+            except Refused:
+                raise
+            except (AccessError, BadRequest, InternalError):
+                continue  # it is refused or broken: another one may do
             slicers[pair] = slicer
-            if tells_deals(slicer):
-                return replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
+        if tells_deals(slicer):
+            return replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
     return None
 
 
@@ -49,16 +54,6 @@ def of_deals_or_note(context: PageContext) -> PageContext | None:
     if (deals_context := of_deals(context)) is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
     return deals_context
-
-
-def _info(context: PageContext, project: str, name: str) -> Slicer | None:
-    """The slicer; None where it is refused or broken: another one may do."""
-    try:
-        return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))
-    except Refused:
-        raise
-    except (AccessError, BadRequest, InternalError):
-        return None
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:

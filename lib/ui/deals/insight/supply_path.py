@@ -128,28 +128,26 @@ def sentence(path: SupplyPath, texts: Numbers) -> str:
 
 def unauthorized_ids(context: PageContext, entity: str) -> tuple[tuple[str, ...], str]:
     """The ids of those with unauthorized bids, or why they can't be listed."""
+
+    def fetch() -> list[str] | str:
+        """Those with bids for unauthorized sites or apps; or why they can't be said."""
+        deals_context = report.of_deals(context)
+        field = None if deals_context is None else field_of(deals_context.slicer, BIDS)
+        if deals_context is None or field is None:
+            return "None of the slicers that you can see has bids by deal."
+        asking, by = deal_report.insight(deals_context), DEAL if entity == DEALS else PACKAGE
+        shares = asking.unauthorized_shares(index(context), by, field.name, PERIODS[0])
+        if shares is None:
+            return "The report is too large to read every record of it."
+        return [state for state, share in shares.items() if share >= LEAST]
+
     with st.spinner("Checking the supply path", show_time=True):
-        ids = catalog.fetch_cached(context, ("unauthorized", entity), lambda: _ids_or_reason(context, entity))
+        ids = catalog.fetch_cached(context, ("unauthorized", entity), fetch)
     if isinstance(ids, str):
         return (), ids
     if len(ids) > MOST_RESULTS:
         return (), f"{len(ids):,} have such bids; {MOST_RESULTS:,} can be listed at once."
     return tuple(sorted(ids)), ""
-
-
-def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
-    """The ids of those with bids for unauthorized sites or apps; or why they can't be said."""
-    deals_context = report.of_deals(context)
-    field = None if deals_context is None else field_of(deals_context.slicer, BIDS)
-    if deals_context is None or field is None:
-        return "None of the slicers that you can see has bids by deal."
-    by = DEAL if entity == DEALS else PACKAGE
-    shares = deal_report.insight(deals_context).unauthorized_shares(
-        index(context), by, field.name, PERIODS[0]
-    )
-    if shares is None:
-        return "The report is too large to read every record of it."
-    return [state for state, share in shares.items() if share >= LEAST]
 
 
 def _draw_path(path: SupplyPath, note: str, title: str) -> None:

@@ -228,7 +228,14 @@ def draw_costs(
             st.caption(f"The report has no data for {days}.")
             return
         costs, trials = lookup.read(answers)
-        _table(costs, field, descriptions)
+        texts = counts.numbers()
+        columns = {
+            numbers.title(field): [share(cost, texts) for cost in costs],
+            "Without it": [without(cost, texts) for cost in costs],
+        }
+        index = pd.Index([plain(name(cost.element, descriptions)) for cost in costs], name="Target")
+        table = with_figures(pd.DataFrame(columns, index=index), columns)
+        st.table(table, border="horizontal", alt="What each target costs or brings")
         where = f"{plain(context.project)}/{plain(context.slicer_name)}"
         st.caption(f"{days} · From {where} · {precision_of(answers, field)}")
         if trials.omissions:
@@ -281,16 +288,3 @@ def range_text(estimate: Estimate, write: Callable[[float], str]) -> str:
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return f" ({NO_RANGE})"
     return f" ({write(max(estimate.low, 0.0))} to {write(estimate.high)})"
-
-
-def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descriptions) -> None:
-    """The costs, highest first, then the gains."""
-    texts = counts.numbers()
-    columns = {
-        numbers.title(field): [share(cost, texts) for cost in target_costs],
-        "Without it": [without(cost, texts) for cost in target_costs],
-    }
-    names = [plain(name(cost.element, descriptions)) for cost in target_costs]
-    index = pd.Index(names, name="Target")
-    table = with_figures(pd.DataFrame(columns, index=index), columns)
-    st.table(table, border="horizontal", alt="What each target costs or brings")

@@ -123,8 +123,15 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
         )  # fmt: skip
         if entity == supply_files.ENTITY:
             supply_files.draw_import(context)
-        else:
-            _draw_new(context, entity)
+        elif not catalog.abilities(context).why_not(entity, "create"):
+            with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
+                st.text_input("Name", key=f"{NEW}_name", max_chars=200)
+                st.button(
+                    "Create list", type="primary", key=f"{NEW}_create", on_click=_create,
+                    args=(context, entity),
+                )  # fmt: skip
+                if problem := st.session_state.get(f"{NEW}_problem"):
+                    st.error(plain(problem), icon=":material/error:")
     if _open_key() is None:
         notes.draw()
     is_supply = entity == supply_files.ENTITY
@@ -158,18 +165,6 @@ def _rows(context: PageContext, entity: str, text: str | None) -> tuple[int, lis
 
 def _kind_title(entity: str) -> str:
     return supply_files.TITLE if entity == supply_files.ENTITY else KINDS[entity].title
-
-
-def _draw_new(context: PageContext, entity: str) -> None:
-    if catalog.abilities(context).why_not(entity, "create"):
-        return
-    with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
-        st.text_input("Name", key=f"{NEW}_name", max_chars=200)
-        st.button(
-            "Create list", type="primary", key=f"{NEW}_create", on_click=_create, args=(context, entity)
-        )
-        if problem := st.session_state.get(f"{NEW}_problem"):
-            st.error(plain(problem), icon=":material/error:")
 
 
 def _create(context: PageContext, entity: str) -> None:
@@ -213,7 +208,17 @@ def _draw_drawer(context: PageContext) -> None:
     if key is None:
         return
     if key[0] == supply_files.ENTITY:
-        _draw_file_drawer(context, key[1])
+        with report_errors("The file", effect="Nothing was changed."):
+            file = context.clients.supply_files.get(key[1])
+            if file is None:
+                _close()
+                st.warning("This file was removed, or imported again.", icon=":material/link_off:")
+                return
+            drawer = st.dialog(
+                plain(supply_files.title(file)), position="right", width=WIDTH, icon=":material/lan:",
+                on_dismiss=_close,
+            )  # fmt: skip
+            drawer(_draw_file)(context, file)
         return
     try:
         entry_list = context.deals.get(*key)
@@ -227,20 +232,6 @@ def _draw_drawer(context: PageContext) -> None:
     title = plain(entry_list.name or f"List {key[1]}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
     drawer(_content)(context, key)
-
-
-def _draw_file_drawer(context: PageContext, file_id: int) -> None:
-    with report_errors("The file", effect="Nothing was changed."):
-        file = context.clients.supply_files.get(file_id)
-        if file is None:
-            _close()
-            st.warning("This file was removed, or imported again.", icon=":material/link_off:")
-            return
-        drawer = st.dialog(
-            plain(supply_files.title(file)), position="right", width=WIDTH, icon=":material/lan:",
-            on_dismiss=_close,
-        )  # fmt: skip
-        drawer(_draw_file)(context, file)
 
 
 def _draw_file(context: PageContext, file: ImportedFile) -> None:

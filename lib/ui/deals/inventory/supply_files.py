@@ -37,7 +37,12 @@ WHAT = (
 def rows(context: PageContext, text: str, limit: int) -> tuple[int, list[ListRow]]:
     """How many files have this text in their domain or kind, and rows of the first of them."""
     count, files = context.clients.supply_files.files(text, limit)
-    return count, [ListRow(f"{ENTITY}-{file.id}", tuple(map(ListCell, _texts(file)))) for file in files]
+    list_rows = []
+    for file in files:
+        unread = number(file.problem_count) if file.problem_count else ""
+        texts = (file.domain or "–", file.kind, number(file.records), unread, _day(file), file.who)
+        list_rows.append(ListRow(f"{ENTITY}-{file.id}", tuple(map(ListCell, texts))))
+    return count, list_rows
 
 
 def title(file: ImportedFile) -> str:
@@ -60,7 +65,15 @@ def draw_import(context: PageContext) -> None:
         if (waiting := state.get(WAITING)) is not None:
             st.text_input(f"Domain of {plain(waiting.name)}", key=HOST, placeholder="news.example")
             st.button("Import", type="primary", key="supply_import_go", on_click=_import, args=(context,))
-        _draw_outcome(state.get(OUTCOME))
+        outcome: ImportOutcome | None = state.get(OUTCOME)
+        if outcome is not None and outcome.refusal:
+            st.error(f"{plain(outcome.refusal.rstrip('.'))}.", icon=":material/error:")
+        elif outcome is not None:
+            lines = count_label("line", outcome.problem_count)
+            unread = f"; {lines} could not be read" if outcome.problem_count else ""
+            records = count_label("record", outcome.records)
+            what = f"{plain(outcome.name)} is imported: {records}{unread}."
+            st.success(what, icon=":material/check_circle:")
 
 
 def may_change(context: PageContext) -> bool:
@@ -111,19 +124,6 @@ def _add(context: PageContext, file: ChosenFile, host: str) -> None:
         supply_path.forget()
 
 
-def _draw_outcome(outcome: ImportOutcome | None) -> None:
-    if outcome is None:
-        return
-    if outcome.refusal:
-        st.error(f"{plain(outcome.refusal.rstrip('.'))}.", icon=":material/error:")
-        return
-    unread = (
-        f"; {count_label('line', outcome.problem_count)} could not be read" if outcome.problem_count else ""
-    )
-    what = f"{plain(outcome.name)} is imported: {count_label('record', outcome.records)}{unread}."
-    st.success(what, icon=":material/check_circle:")
-
-
 def draw_file(context: PageContext, file: ImportedFile) -> bool:
     """Draw a file's facts, the lines that were not read, and for who may the button that removes it; whether
     it was removed."""
@@ -148,11 +148,6 @@ def draw_file(context: PageContext, file: ImportedFile) -> bool:
     supply_path.forget()
     notes.say(f"{title(file)} is removed")
     return True
-
-
-def _texts(file: ImportedFile) -> tuple[str, ...]:
-    unread = number(file.problem_count) if file.problem_count else ""
-    return file.domain or "–", file.kind, number(file.records), unread, _day(file), file.who
 
 
 def _day(file: ImportedFile) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import partial
 
 import streamlit as st
 
@@ -95,7 +94,12 @@ def _content(context: PageContext) -> None:
         states = [state for state in STATES if (state in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
         if proposals:
-            rows = [_row(proposal, selection) for proposal in proposals]
+            rows = []
+            for proposal in proposals:
+                texts = (title(proposal), proposal.by, field_text.moment(proposal.at))
+                state = ListCell(proposal.state.capitalize(), TONES[proposal.state])
+                cells = (*map(ListCell, texts), state)
+                rows.append(ListRow(str(proposal.id), cells, is_open=proposal.id == selection))
             page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
             listing.draw_links(LIST, page, _open)
         else:
@@ -103,12 +107,6 @@ def _content(context: PageContext) -> None:
         notes.draw()
         if selection is not None:
             _proposal(context, context.clients.proposals.get(selection))
-
-
-def _row(proposal: Proposal, selection: int | None) -> ListRow:
-    texts = (title(proposal), proposal.by, field_text.moment(proposal.at))
-    cells = (*map(ListCell, texts), ListCell(proposal.state.capitalize(), TONES[proposal.state]))
-    return ListRow(str(proposal.id), cells, is_open=proposal.id == selection)
 
 
 def _proposal(context: PageContext, proposal: Proposal) -> None:
@@ -183,22 +181,16 @@ def _drifts(context: PageContext, proposal: Proposal) -> list[Drift]:
     drifts = proposal.drifts(ClientWriter(context.deals).read(proposal.entity, entity_id)[0])
     if not drifts:
         return []
-    lines = [_drift_line(drift, catalog.prices_of(context, proposal.entity, entity_id)) for drift in drifts]
-    st.warning(
-        "\n".join(f"- {plain(line)}" for line in lines), title="Changed since it was proposed",
-        icon=":material/group:",
-    )  # fmt: skip
+    lines, money = [], catalog.prices_of(context, proposal.entity, entity_id)
+    for drift in drifts:
+        before, now, new_value = (
+            plain(field_text.value(drift.field, part)) for part in (drift.before, drift.now, drift.new_value)
+        )
+        sentence = f"{plain(field_text.title(drift.field, money))} went from {before} to {now}"
+        result = ", as proposed" if drift.is_proposed else ", and stays so"
+        lines.append(f"- {sentence}{f'; the proposal has {new_value}' if drift.is_conflict else result}")
+    st.warning("\n".join(lines), title="Changed since it was proposed", icon=":material/group:")
     return drifts
-
-
-def _drift_line(drift: Drift, money: field_text.Prices) -> str:
-    before, now, new_value = (
-        field_text.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
-    )
-    sentence = f"{field_text.title(drift.field, money)} went from {before} to {now}"
-    if drift.is_conflict:
-        return f"{sentence}; the proposal has {new_value}"
-    return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
 
 
 def _show(proposal: Proposal, is_past: bool) -> None:
@@ -211,7 +203,16 @@ def _show(proposal: Proposal, is_past: bool) -> None:
 
 
 def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:
-    may_write = context.clients.proposals.may_decide(proposal)
+    store = context.clients.proposals
+
+    def approve() -> None:
+        store.approve(proposal.id, {"overwrites": has_conflict}, ClientWriter(context.deals))
+
+    def decline() -> None:
+        word = " ".join((st.session_state.get(WORD) or "").split())
+        store.decline(proposal.id, {"word": word or "Declined without a word"})
+
+    may_write = store.may_decide(proposal)
     is_sure = not may_write or confirmations.confirm(
         confirmations.of_proposal(context, proposal), f"proposal_{proposal.id}_"
     )
@@ -220,13 +221,9 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if may_write:
             st.button(
-                "Overwrite and approve" if has_conflict else "Approve",
-                type="primary",
-                key="proposal_approve",
-                disabled=not is_sure,
-                on_click=_attempt,
-                args=(partial(_approve, context, proposal, has_conflict), "Approved"),
-            )
+                "Overwrite and approve" if has_conflict else "Approve", type="primary",
+                key="proposal_approve", disabled=not is_sure, on_click=_attempt, args=(approve, "Approved"),
+            )  # fmt: skip
             if st.button("Approve with edits", key="proposal_edit"):
                 if proposal.is_new:
                     new_package.fill_proposal(draft_of(proposal.fields), proposal)
@@ -241,23 +238,12 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
             with st.popover("Decline" if may_write else "Take back", key="proposal_decline"):
                 st.text_input("Why", key=WORD, max_chars=500)
                 st.button(
-                    "Decline", key="proposal_decline_sure",
-                    on_click=_attempt, args=(partial(_decline, context, proposal), "Declined"),
-                )  # fmt: skip
+                    "Decline", key="proposal_decline_sure", on_click=_attempt, args=(decline, "Declined")
+                )
     if not may_write and context.now().deals.writes:
         st.caption(":material/person_off: Somebody else approves it, since you proposed it.")
     if may_write and proposal.is_new and new_package.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
-
-
-def _approve(context: PageContext, proposal: Proposal, overwrites: bool) -> None:
-    writer = ClientWriter(context.deals)
-    context.clients.proposals.approve(proposal.id, {"overwrites": overwrites}, writer)
-
-
-def _decline(context: PageContext, proposal: Proposal) -> None:
-    word = " ".join((st.session_state.get(WORD) or "").split())
-    context.clients.proposals.decline(proposal.id, {"word": word or "Declined without a word"})
 
 
 def _attempt(work: Callable[[], None], note: str) -> None:

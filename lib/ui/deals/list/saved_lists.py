@@ -1,6 +1,7 @@
 """Saved lists: filters, search, order and columns under a name, in a popover beside the list."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -111,9 +112,12 @@ def go(does: Abilities, options: Options, view: DealEntry) -> None:
     state[KIND], state[FIND] = entity, body["find"]
     missing = 0
     for name in available_filters(entity, does):
-        saved_values = body["filters"].get(name, [])
-        state[FILTER.format(name)] = _existing(options, name, saved_values)
-        missing += len(saved_values) - len(state[FILTER.format(name)])
+        values = saved_values = body["filters"].get(name, [])
+        with suppress(TrancheError):  # all of them where it can't be read now which the person may choose
+            choices = {*options(name)[0]} if saved_values else set()
+            values = [value for value in saved_values if value in choices]
+        state[FILTER.format(name)] = values
+        missing += len(saved_values) - len(values)
     state[COLUMNS[entity]] = [*deal_rows.read_columns(entity, body["columns"])[1:]]
     state[show_filter.KEY] = next((choice for choice in show_filter.TITLES if body.get(choice)), None)
     list_state.start_over(body["order"])
@@ -136,15 +140,6 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
     link |= {show_filter.KEY: show[0]} if show else {}
     link[list_state.ORDER_PARAM] = body["order"]
     return {name: value for name, value in link.items() if value}
-
-
-def _existing(options: Options, name: str, saved_values: list[str]) -> list[str]:
-    """The values that the person may choose; all of them where that can't be read now."""
-    try:
-        choices = {*options(name)[0]} if saved_values else set()
-    except TrancheError:
-        return saved_values
-    return [value for value in saved_values if value in choices]
 
 
 def _update(context: PageContext, view: DealEntry, now: dict[str, Any]) -> None:

@@ -162,7 +162,10 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     means = catalog.meanings(context, search_text) if does.finds else ()
     only, why_not = show_filter.filters(context, entity, choice, order[0])
     conditions = (*active_filters(filters, entity, does), *only)
-    return ListSearch(entity, search_text, means, conditions, order, _page()), why_not
+    number = address.read(list_state.PAGE_PARAM) or "1"
+    is_page = number.isascii() and number.isdigit() and 0 < int(number) < 10**6
+    page = int(number) - 1 if is_page else 0
+    return ListSearch(entity, search_text, means, conditions, order, page), why_not
 
 
 def _phone_switch(names: Sequence[str]) -> bool:
@@ -215,11 +218,6 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return f"{label} ({number})" if label in duplicates else label
 
     return sorted(names, key=lambda number: names[number].casefold()), label_of
-
-
-def _page() -> int:
-    text = address.read(list_state.PAGE_PARAM) or "1"
-    return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
 
 
 def _listing(

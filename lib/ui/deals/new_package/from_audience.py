@@ -98,8 +98,14 @@ def _draw_targeting(context: PageContext) -> None:
             kind: {f"list {number}": name for number, name in names.items()}
             for kind, names in catalog.named_lists(context).items()
         }
-        descriptions = {**targeting_text.describe(context, query, translation.targeting), **list_names}
-        st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
+        targeting = translation.targeting
+        descriptions = {**targeting_text.describe(context, query, targeting), **list_names}
+        parts = []
+        if targeting != Targeting():
+            parts.append(targeting_text.sentence(targeting, MOST_NAMES, descriptions))
+        parts += [f"{'not ' * new.is_excluded}{_count_label(new)}" for new in translation.lists]
+        parts += [translation.media_type] if translation.media_type else []
+        st.markdown(f"Targeting: **{plain(' · '.join(parts))}**")
     for part in translation.left_out:
         left_out = filters.sentence(part.filter, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} ({plain(part.why)}).")
@@ -110,16 +116,6 @@ def _draw_targeting(context: PageContext) -> None:
         st.caption(HOW)
         return
     _open(context, translation)
-
-
-def _sentence(from_filters: FromFilters, descriptions: targeting_text.Descriptions) -> str:
-    parts = (
-        []
-        if from_filters.targeting == Targeting()
-        else [targeting_text.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
-    )
-    parts += [f"{'not ' * new_list.is_excluded}{_count_label(new_list)}" for new_list in from_filters.lists]
-    return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
 
 
 def _count_label(new_list: NewList) -> str:
@@ -139,7 +135,15 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
             f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refusals[0])}."
         )
         from_filters = replace(from_filters, lists=())
-    names = [_name(context, index, new_list) for index, new_list in enumerate(from_filters.lists)]
+    names = []
+    for index, new_list in enumerate(from_filters.lists):
+        name = st.text_input(
+            f"Name of the new {plain(new_list.kind.title.lower())}",
+            f"{_count_label(new_list)} of {context.slicer_name}",
+            key=f"{FORM}_name_{index}", max_chars=LONGEST_NAME,
+            help=f"A package is restricted to {_kind(new_list).word} by a list. None has exactly these yet",
+        )  # fmt: skip
+        names.append(name.strip())
     if state.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
     if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{FORM}_open"):
@@ -156,18 +160,6 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         return
     state.fill_from(from_filters.with_lists(ids), from_filters.media_type, package_question(context))
     st.switch_page(screens.NEW_PACKAGE, query_params={})
-
-
-def _name(context: PageContext, index: int, new_list: NewList) -> str:
-    """Draw the field for the name of a list that has to be created."""
-    word = _kind(new_list).word
-    name = st.text_input(
-        f"Name of the new {plain(new_list.kind.title.lower())}",
-        f"{_count_label(new_list)} of {context.slicer_name}",
-        key=f"{FORM}_name_{index}", max_chars=LONGEST_NAME,
-        help=f"A package is restricted to {word} by a list. No list has exactly these yet",
-    )  # fmt: skip
-    return name.strip()
 
 
 def _list(context: PageContext, entry_list: NewList, name: str) -> int:

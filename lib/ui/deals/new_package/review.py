@@ -137,21 +137,14 @@ def create(context: PageContext) -> None:
         return
     [package] = plan.entities
     if isinstance(package, SupplyPackage):
-        gaps = (*plan.gaps, *_keep_question(context, package))
-        session[state.RESULT] = CreatedPackage(package, gaps, plan.record.number)
+        gaps, origin = plan.gaps, state.question()
+        if origin is not None and package.id is not None:
+            try:
+                context.clients.package_questions.keep(package.id, origin)
+            except TrancheError as error:
+                gaps = [*gaps, f"The link to its question is not stored: {error.reason.rstrip('.')}"]
+        session[state.RESULT] = CreatedPackage(package, tuple(gaps), plan.record.number)
     state.forget_draft(drafts)
-
-
-def _keep_question(context: PageContext, package: SupplyPackage) -> tuple[str, ...]:
-    """Store the question that the package comes from; a sentence where that failed."""
-    package_question = state.question()
-    if package_question is None or package.id is None:
-        return ()
-    try:
-        context.clients.package_questions.keep(package.id, package_question)
-    except TrancheError as error:
-        return (f"The link to its question is not stored: {error.reason.rstrip('.')}",)
-    return ()
 
 
 def draw_result(context: PageContext, result: CreatedPackage) -> None:
@@ -169,7 +162,15 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
             f"Some of it is not as you entered it. Fix this in Deals:\n\n{lines}", icon=":material/warning:"
         )
     if count:
-        _hand_over(context, package)
+        try:
+            deals = catalog.deals_of(context.deals, [package])[package.id or 0]
+        except TrancheError as error:
+            reason = plain(error.reason)
+            st.caption(f":material/info: The deal ids could not be loaded: {reason}. See Deals.")
+            names = [f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals]
+            st.markdown("\n".join(names))
+        else:
+            hand_over.draw(context, package, deals)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             screens.DEALS,
@@ -179,14 +180,3 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
         )
         st.button("Create another package", icon=":material/add:", key="np_another", on_click=state.clear)
         plan_steps.offer_undo(result.action, state.clear, screens.DEALS)
-
-
-def _hand_over(context: PageContext, package: SupplyPackage) -> None:
-    """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
-    try:
-        deals = catalog.deals_of(context.deals, [package])[package.id or 0]
-    except TrancheError as error:
-        st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
-        st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
-        return
-    hand_over.draw(context, package, deals)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
@@ -15,7 +14,6 @@ from lib.deals.package_records import PackageQuestion
 from lib.deals.targeting.filters import Translation, report_filters
 from lib.figures import numbers
 from lib.figures.deals import deal_report, field_text, targeting_text
-from lib.figures.numbers import Numbers
 from lib.figures.query import ask, precision
 from lib.reporting import links
 from lib.reporting.answers import Audience
@@ -149,12 +147,22 @@ def draw_panel(context: PageContext, translation: Translation) -> None:
     with report_errors("Past delivery", effect="What you entered is kept."):
         with waiting.speaking("Past delivery", queries[0], context.slicer, height=HEIGHT):
             answers = [ask.audience(context, query) for query in queries]
-        numbers = counts.numbers()
-        st.table(
-            _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
-        )
-        where = f"{plain(context.project)}/{plain(context.slicer_name)}"
-        st.caption(f"From {where} · {_precision(context.slicer, answers, numbers)}")
+        locale_numbers, figures = counts.numbers(), report.report_figures(context.slicer)
+        # They stay numbers, so that they stand to the right.
+        style = table(context.slicer, answers).style
+        for title, field in figures.items():
+            text: Callable[[Any], str] = locale_numbers.number
+            text = text if field is None else partial(locale_numbers.short, field=field)
+            style = style.format(text, subset=pd.IndexSlice[[title], :])
+        st.table(style, border="horizontal", alt="Figures of this targeting")
+        # How exact the widest of the figures is.
+        names = [field.name for field in figures.values() if field is not None]
+        pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in names]
+        exact = "no figures"
+        if pairs:
+            _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
+            exact = precision.sentence(answer, name, locale_numbers)
+        st.caption(f"From {plain(context.project)}/{plain(context.slicer_name)} · {exact}")
         if not any(any(answer.total.values.values()) for answer in answers):
             st.caption("Nothing in the report matches this targeting.")
     for sentence in translation.left_out:
@@ -173,25 +181,6 @@ def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
     }
     titles = pd.Index([*report_figures], name="Figure")
     return pd.DataFrame(columns, index=titles, dtype="float64")
-
-
-def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
-    """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
-    style = table(slicer, answers).style
-    for title, field in report.report_figures(slicer).items():
-        text: Callable[[Any], str] = numbers.number if field is None else partial(numbers.short, field=field)
-        style = style.format(text, subset=pd.IndexSlice[[title], :])
-    return style
-
-
-def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
-    """How exact the widest of the figures is."""
-    names = [field.name for field in report.report_figures(slicer).values() if field is not None]
-    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in names]
-    if not pairs:
-        return "no figures"
-    _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
-    return precision.sentence(answer, name, numbers)
 
 
 @st.fragment(parallel=True)

@@ -129,31 +129,32 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
 
 def draw(context: PageContext, query: AudienceQuery, place: Place, options: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
+    field = key_field(place[1], context.slicer)
     for entry in _waiting(place):
-        _draw(context, query, place, entry, options)
-
-
-def _draw(
-    context: PageContext, query: AudienceQuery, place: Place, entry: str, options: Mapping[str, str]
-) -> None:
-    kind, at = place[1], f"{key(*place)}_{entry}"
-    fault = wrong(kind, entry)
-    beside([f"'{entry}': {fault}." if fault else f"The report has no '{entry}'."])
-    with st.container(horizontal=True, gap="xsmall", width=WIDTH):
-        for code in () if fault else _near(context, query, kind, entry, options):
+        at, fault = f"{key(*place)}_{entry}", wrong(place[1], entry)
+        beside([f"'{entry}': {fault}." if fault else f"The report has no '{entry}'."])
+        with st.container(horizontal=True, gap="xsmall", width=WIDTH):
+            # Similar codes among the values listed and, if the report has more, those of the same beginning.
+            codes = {code: description for code, description in options.items() if code and not fault}
+            if field is not None and not fault:
+                with report_errors("Other values", effect="What you typed is kept."):
+                    beginning = entry[:BEGINNING]
+                    codes |= values.value_options(context, query, field.name, beginning).descriptions
+            codes.pop("", None)
+            for code in near(entry, codes):
+                st.button(
+                    f"{plain(options.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
+                    on_click=add, args=(place, entry, code),
+                )  # fmt: skip
+            if not fault:
+                st.button(
+                    f"Add '{plain(entry)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
+                    args=(place, entry, entry),
+                )  # fmt: skip
             st.button(
-                f"{plain(options.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
-                on_click=add, args=(place, entry, code),
+                f"Leave out '{plain(entry)}'", key=f"{at}_drop", type="tertiary", on_click=add,
+                args=(place, entry, ""),
             )  # fmt: skip
-        if not fault:
-            st.button(
-                f"Add '{plain(entry)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
-                args=(place, entry, entry),
-            )  # fmt: skip
-        st.button(
-            f"Leave out '{plain(entry)}'", key=f"{at}_drop", type="tertiary", on_click=add,
-            args=(place, entry, ""),
-        )  # fmt: skip
 
 
 def add(place: Place, entry: str, value: str) -> None:
@@ -184,17 +185,6 @@ def wrong(kind: TargetingKind, value: str) -> str:
     if kind.name == "size":
         return "" if SIZE.fullmatch(value.lower()) else "a size is width x height in pixels, like 300x250"
     return f"a value {sentence}" if (sentence := text.fault(value)) else ""
-
-
-def _near(
-    context: PageContext, query: AudienceQuery, kind: TargetingKind, entry: str, options: Mapping[str, str]
-) -> list[str]:
-    """Similar codes among the values listed and, if the report has more, those with the same beginning."""
-    candidates, field = dict(options), key_field(kind, context.slicer)
-    if field is not None:
-        with report_errors("Other values", effect="What you typed is kept."):
-            candidates |= values.value_options(context, query, field.name, entry[:BEGINNING]).descriptions
-    return near(entry, {code: description for code, description in candidates.items() if code})
 
 
 def _of_kind(prefix: str, kind: TargetingKind) -> list[str]:
