@@ -30,14 +30,7 @@ HOME, DATABASE = "home", "database"
 SETTINGS, SESSIONS = "tranche.toml", "sessions.json"
 SECRETS, REJECTS, WAREHOUSE = "secrets", "rejects", "warehouse"
 SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
-BUSY_SECONDS = 30
 REVISION = "select version_num from alembic_version"
-# SQLite writes the beginning of a statement itself: anything else than a table or an index is somebody's own,
-# such as `create/**/virtual table`.
-CODE = (
-    "select name from sqlite_master where type not in ('table', 'index') or sql is not null and not ("
-    "sql glob 'CREATE TABLE *' or sql glob 'CREATE INDEX *' or sql glob 'CREATE UNIQUE INDEX *') limit 1"
-)
 
 
 class Damage(Misconfigured):
@@ -167,7 +160,19 @@ def new_archive(path: Path) -> Iterator[tuple[Archive, Path]]:
             yield Archive(stream), Path(folder)
             stream.flush()
             os.fsync(stream.fileno())
-        _name(draft, path)
+        # Its name, unless another took it meanwhile; where there are no links, by a rename.
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            raise BadRequest(f"{path} exists already: name a new file, a backup replaces none") from None
+        except OSError:
+            draft.rename(path)
+        with suppress(OSError):
+            parent = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(parent)
+            finally:
+                os.close(parent)
 
 
 def refuse_existing(path: Path) -> None:
@@ -178,20 +183,7 @@ def refuse_existing(path: Path) -> None:
         raise BadRequest(f"There is no folder {path.parent}")
 
 
-def _name(draft: Path, path: Path) -> None:
-    """Give the file its name, unless another took it meanwhile; where there are no links, by a rename."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise BadRequest(f"{path} exists already: name a new file, a backup replaces none") from None
-    except OSError:
-        draft.rename(path)
-    with suppress(OSError):
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+BUSY_SECONDS = 30
 
 
 def copy_database(source: Path, target: Path) -> str:
@@ -210,6 +202,14 @@ def copy_database(source: Path, target: Path) -> str:
             return str(revision)
     except (sqlite3.Error, TypeError) as error:
         raise Misconfigured(f"The database {source} can't be copied: {error}") from error
+
+
+# SQLite writes the beginning of a statement itself: anything else than a table or an index is somebody's own,
+# such as `create/**/virtual table`.
+CODE = (
+    "select name from sqlite_master where type not in ('table', 'index') or sql is not null and not ("
+    "sql glob 'CREATE TABLE *' or sql glob 'CREATE INDEX *' or sql glob 'CREATE UNIQUE INDEX *') limit 1"
+)
 
 
 def check_database(path: Path, revision: str) -> None:

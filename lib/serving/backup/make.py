@@ -72,30 +72,31 @@ def back_up(settings: Settings, path: Path) -> Backup:
     if path.resolve().is_relative_to(home.resolve()):
         raise BadRequest(f"{path} lies in the data directory: name a file outside of it")
     refuse_existing(path)
-    with _one_at_a_time(home), hold(settings.warehouse) as slicers, new_archive(path) as (archive, folder):
-        for relative in _other_files(home):
-            archive.add(member_of(HOME, relative), home / relative)
-        database = _add_database(archive, settings, folder)
-        for slicer in slicers:
-            add_slicer(archive, slicer)
-        contents = Inventory(
-            program=version("tranche"),
-            made=dt.datetime.now(dt.UTC),
-            database=database,
-            members=archive.members,
-        )
-        archive.finish(contents)
-    left_out = tuple(_left_out(home, database))
-    moved = DATABASE_FILE if isinstance(database, PostgresRows) and DATABASE_FILE in left_out else None
-    return Backup(contents, path.stat().st_size, tuple(name for name in left_out if name != moved), moved)
-
-
-@contextmanager
-def _one_at_a_time(home: Path) -> Iterator[None]:
     with private.process_lock(home / "backup.lock") as other:
         if other:
             raise BadRequest(f"Another backup of {home} is running; wait until it is done")
-        yield
+        with hold(settings.warehouse) as slicers, new_archive(path) as (archive, folder):
+            for relative in _other_files(home):
+                archive.add(member_of(HOME, relative), home / relative)
+            database = _add_database(archive, settings, folder)
+            for slicer in slicers:
+                add_slicer(archive, slicer)
+            contents = Inventory(
+                program=version("tranche"),
+                made=dt.datetime.now(dt.UTC),
+                database=database,
+                members=archive.members,
+            )
+            archive.finish(contents)
+    names = {*FILES, *FOLDERS, WAREHOUSE}
+    moved = None
+    if isinstance(database, SqliteFile):
+        names.add(Path(database.file).parts[0])
+    elif isinstance(database, PostgresRows) and (home / DATABASE_FILE).exists():
+        moved = DATABASE_FILE
+        names.add(moved)
+    left_out = {path.name for path in home.iterdir() if not _is_passing(path.name)} - names
+    return Backup(contents, path.stat().st_size, tuple(sorted(left_out)), moved)
 
 
 def _other_files(home: Path) -> Iterator[str]:
@@ -137,16 +138,6 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
     return database_file
 
 
-def _left_out(home: Path, database: SqliteFile | PostgresRows | None) -> Iterator[str]:
-    """Unknown files in the home, apart from caches and files of running processes."""
-    names = {*FILES, *FOLDERS, WAREHOUSE}
-    if isinstance(database, SqliteFile):
-        names.add(Path(database.file).parts[0])
-    yield from sorted(
-        path.name for path in home.iterdir() if path.name not in names and not _is_passing(path.name)
-    )
-
-
 @dataclass(frozen=True)
 class HeldSlicer:
     """A slicer at one moment: its folder, its manifest as it was read, and the held name of each file."""
@@ -160,7 +151,7 @@ class HeldSlicer:
         return manifest_of(self.content, self.folder)
 
     def digests(self) -> dict[str, str]:
-        """The beginning of the digest that each file must have, where it is known."""
+        """The beginning of the digest that each file must have, where it is names."""
         rows = {
             f"{day_folder(day)}/{part.file}": part.digest
             for day, parts in self.manifest.days.items()
@@ -206,7 +197,9 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
         names = sorted(manifest_of(content, folder).files())
         private.folder(links)
         try:
-            files = {name: _link(folder / name, links / str(number)) for number, name in enumerate(names)}
+            files = {name: links / str(number) for number, name in enumerate(names)}
+            for name, link in files.items():
+                link.hardlink_to(folder / name)
             return HeldSlicer(folder, content, files)
         except FileNotFoundError as error:
             if content == previous:
@@ -216,8 +209,3 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
             previous = content
         shutil.rmtree(links)
     raise StoreUnavailable(f"{folder} changes too quickly to be backed up; try again")
-
-
-def _link(path: Path, name: Path) -> Path:
-    name.hardlink_to(path)
-    return name

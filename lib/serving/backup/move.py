@@ -1,6 +1,6 @@
 """Moving an installation's state from its file of SQLite to a database of PostgreSQL, whole or not at all."""
 
-from sqlalchemy import Connection, Table, func, insert, inspect, make_url, select, text
+from sqlalchemy import Connection, func, insert, inspect, make_url, select, text
 
 from lib import database
 from lib.serving.backup.postgres import VERSIONS, revision_of, sequence_of, tables_of, transaction
@@ -58,15 +58,9 @@ def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
         if new != total:
             raise Misconfigured(f"Of the table {table.name} {new} of {total} rows arrived; nothing was moved")
         counts[table.name] = new
-        _go_on(target, table, numbers.get(table.name))
+        # Numbers go on after the last that was given: deleted ones are not given again.
+        if sequence := sequence_of(target, table.name):
+            newest = target.execute(select(func.max(table.c.id))).scalar_one()
+            if last := max(numbers.get(table.name) or 0, newest or 0):
+                target.execute(text("select setval(:name, :last)"), {"name": sequence, "last": last})
     return counts
-
-
-def _go_on(target: Connection, table: Table, number: int | None) -> None:
-    """Let the numbers of a table go on after the last that was given: deleted ones are not given again."""
-    sequence = sequence_of(target, table.name)
-    if sequence is None:
-        return
-    last = max(number or 0, target.execute(select(func.max(table.c.id))).scalar_one() or 0)
-    if last:
-        target.execute(text("select setval(:name, :last)"), {"name": sequence, "last": last})

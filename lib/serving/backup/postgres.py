@@ -35,8 +35,15 @@ def copy(url: str, folder: Path) -> PostgresRows:
             raise Misconfigured("database_url: that database has no tables of Tranche")
         tables = {name: TableRows(columns=columns) for name, columns in tables_of(revision).items()}
         for name, rows in tables.items():
-            _write(connection, name, rows.columns, folder / name)
-            tables[name] = rows.model_copy(update={"last_number": _last_number(connection, name)})
+            statement = _copying(OUT, name, rows.columns)
+            with (folder / name).open("wb") as file, _cursor(connection).copy(statement) as pieces:
+                for piece in pieces:
+                    file.write(piece)
+            if sequence := sequence_of(connection, name):
+                # The last number that the table gave: deleted ones are not given again.
+                counter = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
+                last = int(counter.last_value) if counter.is_called else None
+                tables[name] = rows.model_copy(update={"last_number": last})
         return PostgresRows(revision=revision, tables=tables)
 
 
@@ -54,7 +61,14 @@ def load(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
         connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
         _make_room(connection, rows.revision, tables, replace=replace)
         for name in tables:
-            _read(connection, name, rows.tables[name], folder / name)
+            table = rows.tables[name]
+            statement = _copying(IN, name, table.columns)
+            with (folder / name).open("rb") as file, _cursor(connection).copy(statement) as target:
+                while piece := file.read(PIECE_BYTES):
+                    target.write(piece)
+            if table.last_number is not None and (sequence := sequence_of(connection, name)):
+                setting = {"name": sequence, "last": table.last_number}
+                connection.execute(text("select setval(:name, :last)"), setting)
 
 
 def tables_of(revision: str) -> dict[str, tuple[str, ...]]:
@@ -92,7 +106,10 @@ def _make_room(connection: Connection, revision: str, columns: Columns, *, repla
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     cursor = _cursor(connection)
     cursor.execute(sql.SQL("LOCK TABLE {}").format(names))
-    full = [name for name in columns if _has_rows(cursor, name)]
+    exists = sql.SQL("select exists (select from {})")
+    full = [
+        name for name in columns if cursor.execute(exists.format(sql.Identifier(name))).fetchone() == (True,)
+    ]
     if full and not replace:
         raise Misconfigured(
             f"The database of database_url holds rows ({', '.join(full[:3])}): name an empty database, or "
@@ -101,39 +118,9 @@ def _make_room(connection: Connection, revision: str, columns: Columns, *, repla
     cursor.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(names))
 
 
-def _has_rows(cursor: psycopg.Cursor[Any], table: str) -> bool:
-    query = sql.SQL("select exists (select from {})").format(sql.Identifier(table))
-    row = cursor.execute(query).fetchone()
-    return bool(row and row[0])
-
-
 def _copying(statement: sql.SQL, table: str, columns: tuple[str, ...]) -> sql.Composed:
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     return statement.format(sql.Identifier(table), names)
-
-
-def _write(connection: Connection, table: str, columns: tuple[str, ...], path: Path) -> None:
-    with path.open("wb") as file, _cursor(connection).copy(_copying(OUT, table, columns)) as rows:
-        for piece in rows:
-            file.write(piece)
-
-
-def _read(connection: Connection, table: str, rows: TableRows, path: Path) -> None:
-    cursor = _cursor(connection)
-    with path.open("rb") as file, cursor.copy(_copying(IN, table, rows.columns)) as target:
-        while piece := file.read(PIECE_BYTES):
-            target.write(piece)
-    if rows.last_number is not None and (sequence := sequence_of(connection, table)):
-        connection.execute(text("select setval(:name, :last)"), {"name": sequence, "last": rows.last_number})
-
-
-def _last_number(connection: Connection, table: str) -> int | None:
-    """The last number that the table gave: deleted ones are not given again."""
-    sequence = sequence_of(connection, table)
-    if sequence is None:
-        return None
-    row = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
-    return int(row[0]) if row[1] else None
 
 
 def sequence_of(connection: Connection, table: str) -> str | None:

@@ -50,9 +50,19 @@ def receive(archive: Path, folder: Path) -> Inventory:
 
     Damage says what is wrong. Files are readable by their owner only, whatever mode the archive gives them.
     """
+    members: dict[str, Member] = {}
+    contents = None
     try:
         with tarfile.open(archive, mode="r:") as tar:
-            members, contents = _unpack(tar, folder)
+            for member in tar:
+                name = _safe_name(member, members)
+                content = tar.extractfile(member)
+                if content is None:
+                    raise Damage(f"The member '{_printable(name)}' is no plain file")
+                if name == MANIFEST:
+                    contents = _manifest(content, member.size)
+                    break
+                members[name] = _write(content, member.size, folder / name)
     except (tarfile.TarError, EOFError) as error:
         raise Damage(f"{archive} is no backup, or damaged: {error}") from None
     except UnicodeError:
@@ -68,19 +78,6 @@ def receive(archive: Path, folder: Path) -> Inventory:
         if members[name] != contents.members[name]:
             raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
     return contents
-
-
-def _unpack(tar: tarfile.TarFile, folder: Path) -> tuple[dict[str, Member], Inventory | None]:
-    members: dict[str, Member] = {}
-    for member in tar:
-        name = _safe_name(member, members)
-        content = tar.extractfile(member)
-        if content is None:
-            raise Damage(f"The member '{_printable(name)}' is no plain file")
-        if name == MANIFEST:
-            return members, _manifest(content, member.size)
-        members[name] = _write(content, member.size, folder / name)
-    return members, None
 
 
 def _safe_name(member: tarfile.TarInfo, members: dict[str, Member]) -> str:
@@ -180,16 +177,12 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResul
         load = _database(contents, fresh, home, folder, replace=replace)
         os.sync()
         load()
-        other_database = _other_database(fresh)
+        # The name of a database in the restored file, which the settings of this restore may override.
+        file, other_database = fresh / SETTINGS, None
+        name = tomllib.loads(file.read_text("utf-8")).get("database_url") if file.exists() else None
+        if name is not None and make_url(name) != make_url(Settings.load(home=fresh).database_url):
+            other_database = make_url(name).render_as_string(hide_password=True)
         return RestoreResult(contents, _swap(fresh, home), other_database)
-
-
-def _other_database(home: Path) -> str | None:
-    file = home / SETTINGS
-    name = tomllib.loads(file.read_text("utf-8")).get("database_url") if file.exists() else None
-    if name is None or make_url(name) == make_url(Settings.load(home=home).database_url):
-        return None
-    return make_url(name).render_as_string(hide_password=True)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def _connections(settings: Settings) -> Iterator[Step]:
         except TrancheError as error:
             # what did not answer may be whole: only a table that was read and does not fit calls for a change
             remedy = MISFIT if isinstance(error, BadRequest) else SILENCE
-            yield Step(CONNECTIONS, name, "failed", _sentence(error), remedy)
+            yield Step(CONNECTIONS, name, "failed", error.sentence, remedy)
         else:
             yield Step(CONNECTIONS, name, "ok", f"{source.table} has its columns.")
 
@@ -96,9 +96,5 @@ def _step(service: str, what: str, check: Check, remedy: str) -> Step:
         with timer() as took:
             check(Deadline(SECONDS))
     except TrancheError as error:
-        return Step(service, what, "failed", _sentence(error), remedy)
+        return Step(service, what, "failed", error.sentence, remedy)
     return Step(service, what, "ok", f"Answers {took()}.")
-
-
-def _sentence(error: TrancheError) -> str:
-    return f"{error.reason.rstrip('.')}."

@@ -41,9 +41,17 @@ def steps(settings: Settings) -> Iterator[Step]:
         remote_deals = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
         client, dialect = remote_deals.client(Abilities()), remote_deals.dialect
         lists = has_lists(client)
-        yield from _check_token(client, lists)
-        entities = _entities(client) if lists else _cached_entities(settings, line.address)
-        yield from _shapes(dialect, entities)
+        if lists:
+            yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
+            bodies = _entities(client)
+        else:
+            # That a deal is not there shows as well that the token is taken.
+            with suppress(NotFound):
+                client.get(DemandDeal, ANY_ID)
+            result = "The token is accepted; the service has no lists: Tranche remembers packages and deals."
+            yield Step(NAME, "Lists", "note", result)
+            bodies = _cached_entities(settings, line.address)
+        yield from _shapes(dialect, bodies)
     except TrancheError as error:
         yield service.failure("Deals", error)
         return
@@ -67,21 +75,6 @@ def steps(settings: Settings) -> Iterator[Step]:
             yield Step(
                 NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats."
             )
-
-
-def _check_token(client: Deals, lists: bool) -> Iterator[Step]:
-    """Reading something shows that the token is taken; a deal that is not there shows it too."""
-    if lists:
-        yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
-        return
-    with suppress(NotFound):
-        client.get(DemandDeal, ANY_ID)
-    yield Step(
-        NAME,
-        "Lists",
-        "note",
-        "The token is accepted; the service has no lists: Tranche remembers packages and deals.",
-    )
 
 
 def _entities(client: Deals) -> Iterator[tuple[Entity, Body]]:
@@ -110,10 +103,5 @@ def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterat
     elif not misfits:
         yield Step(NAME, "Targeting and fees", "ok", f"All of {looked_at} packages and deals could be read.")
     for sentence in misfits:
-        yield Step(
-            NAME,
-            "Targeting and fees",
-            "failed",
-            f"{sentence}.",
-            "Map it in the settings (targeting_names, fee_types).",
-        )
+        remedy = "Map it in the settings (targeting_names, fee_types)."
+        yield Step(NAME, "Targeting and fees", "failed", f"{sentence}.", remedy)

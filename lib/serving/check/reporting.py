@@ -62,17 +62,12 @@ def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tupl
         hint = "Check this name in slicers. " if isinstance(error, AccessError) else ""
         yield replace(step, remedy=f"{hint}{step.remedy}")
         return None
-    yield Step(NAME, name, "ok", _describe(slicer))
-    return query, slicer
-
-
-def _describe(slicer: Slicer) -> str:
+    missing = [name for name in EXTENSIONS if name not in slicer.extensions]
+    rest = f"Tranche emulates {', '.join(missing)} where possible" if missing else "all extensions"
     counts = f"{len(slicer.key_fields)} key fields, {len(slicer.data_fields)} data fields"
     days = f"data to {slicer.last_date}" if slicer.last_date else "no data yet"
-    missing = [name for name in EXTENSIONS if name not in slicer.extensions]
-    if not missing:
-        return f"{counts}, {days}; all extensions."
-    return f"{counts}, {days}; Tranche emulates {', '.join(missing)} where possible."
+    yield Step(NAME, name, "ok", f"{counts}, {days}; {rest}.")
+    return query, slicer
 
 
 def _figures(service: ServiceSetting, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:

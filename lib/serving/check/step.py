@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-import httpx
-
 from lib.people.tokens.client import TemporaryToken
 from lib.serving.remote import Line
 from lib.settings import Settings
@@ -52,7 +50,7 @@ class ServiceSetting:
     def failure(self, what: str, error: errors.TrancheError) -> Step:
         """The failed step for this error, with the setting to check."""
         state: State = "refused" if isinstance(error, REFUSALS) else "failed"
-        return Step(self.name, what, state, f"{error.reason.rstrip('.')}.", self._remedy(error))
+        return Step(self.name, what, state, error.sentence, self._remedy(error))
 
     def _remedy(self, error: errors.TrancheError) -> str:
         if isinstance(error, errors.Misconfigured):
@@ -63,11 +61,9 @@ class ServiceSetting:
             return "Ask whoever runs the service whether it is slow, or raise answer_seconds."
         if isinstance(error, errors.Unreadable):
             return f"Something else may answer there: {self.address} must be given without the API's path."
-        if isinstance(error, errors.Unreachable):
-            return self._way(error.reason.lower())
-        return "Ask whoever runs the service: its log has the details."
-
-    def _way(self, reason: str) -> str:
+        if not isinstance(error, errors.Unreachable):
+            return "Ask whoever runs the service: its log has the details."
+        reason = error.reason.lower()
         if CERTIFICATE in reason:
             return "If your own certificate authority signed it, set ca_file to that authority's certificate."
         if any(phrase in reason for phrase in NO_HOST):
@@ -84,9 +80,13 @@ def timer() -> Iterator[Callable[[], str]]:
 
 def check_reachable(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     """Whether it answers at all, and there is a token for this identifier; the steps that say so."""
+    deadline = Deadline(2 * settings.remote.connect_seconds)
     try:
         with timer() as took:
-            code = _answer(line.http, settings.remote.connect_seconds)
+            try:
+                code = str(call(line.http, Call("GET", "/", deadline=deadline, max_bytes=SMALL)).status_code)
+            except errors.Unreadable:
+                code = "with more than a page"
         yield Step(service.name, "Connection", "ok", f"{line.address} answers {took()} (HTTP {code}).")
     except errors.TrancheError as error:
         yield service.failure("Connection", error)
@@ -94,19 +94,10 @@ def check_reachable(service: ServiceSetting, line: Line, settings: Settings, ide
     return (yield from _token(service, line, settings, identifier))
 
 
-def _answer(http: httpx.Client, seconds: float) -> str:
-    """The HTTP code of the response at the address itself."""
-    try:
-        return str(call(http, Call("GET", "/", deadline=Deadline(2 * seconds), max_bytes=SMALL)).status_code)
-    except errors.Unreadable:
-        return "with more than a page"
-
-
 def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     if not isinstance(line.credential, TemporaryToken):
-        yield Step(
-            service.name, "Token", "note", f"The settings give a permanent one for the service {identifier}."
-        )
+        result = f"The settings give a permanent one for the service {identifier}."
+        yield Step(service.name, "Token", "note", result)
         return True
     try:
         with timer() as took:
@@ -116,8 +107,6 @@ def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: 
         grant = ServiceSetting(service.name, "auth_url", refusal)
         yield grant.failure("Token", error)
         return False
-    who = settings.remote.service_username
-    yield Step(
-        service.name, "Token", "ok", f"{settings.remote.auth_url} gives {who} temporary tokens {took()}."
-    )
+    result = f"{settings.remote.auth_url} gives {settings.remote.service_username} temporary tokens {took()}."
+    yield Step(service.name, "Token", "ok", result)
     return True

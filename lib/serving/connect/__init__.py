@@ -54,7 +54,6 @@ __all__ = [
     "one_desk",
     "startup_warnings",
 ]
-SLICER_SECONDS = 60
 
 
 class Reports:
@@ -168,6 +167,9 @@ class Clients:
         return self.open_deals()
 
 
+SLICER_SECONDS = 60
+
+
 def connect(
     person: Person, settings: Settings, session_id: str = "", within: Deadline | None = None
 ) -> Clients:
@@ -182,15 +184,23 @@ def connect(
     engine, service = resources.access.store.engine, settings.remote.curate_url
     note = partial(note_event, resources.access, person)
     questions = PackageQuestions(engine, service, settings.remote.base_url, person)
+    line = resources.lines.reporting
+    patience = replace(ONCE if line is None else line.patience, session=session_id, within=within)
+    reporting: Reporting
+    if line is None:
+        token = resources.desk_tokens.of(person, "reporting")
+        reporting = EmbeddedReporting(resources.http, token, patience, resources.reporting, resources.meter)
+    else:
+        reporting = LimitedReporting(line.http, line.credential, patience, person)
     return Clients(
-        _reporting(resources, person, session_id, within),
-        partial(_deals, resources, person),
-        tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
-        Drafts(engine, service, person),
-        questions,
-        PackageNotes(engine, service, person),
-        BulkActions(engine, service, person),
-        Proposals(
+        reporting=reporting,
+        open_deals=partial(_deals, resources, person),
+        slicers=tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
+        drafts=Drafts(engine, service, person),
+        package_questions=questions,
+        package_notes=PackageNotes(engine, service, person),
+        bulk_actions=BulkActions(engine, service, person),
+        proposals=Proposals(
             engine,
             service,
             person,
@@ -198,16 +208,16 @@ def connect(
             questions=questions,
             approves_own=settings.approve_own_proposals,
         ),
-        SupplyFiles(engine, person, note),
-        ViewStore(Scope(engine, settings.remote.base_url, person), service, note),
-        BuyerCounts(engine, service),
-        Negotiations(engine, service),
-        None if service else HealthStore(engine),
-        settings.remote.base_url,
-        service,
-        0 if resources.lines.reporting is None else SLICER_SECONDS,
-        settings.price_unit,
-        settings.usual_terms,
+        supply_files=SupplyFiles(engine, person, note),
+        view_store=ViewStore(Scope(engine, settings.remote.base_url, person), service, note),
+        buyer_counts=BuyerCounts(engine, service),
+        negotiations=Negotiations(engine, service),
+        healths=None if service else HealthStore(engine),
+        reporting_address=settings.remote.base_url,
+        deals_address=service,
+        slicer_seconds=0 if line is None else SLICER_SECONDS,
+        price_unit=settings.price_unit,
+        usual_terms=settings.usual_terms,
     )
 
 
@@ -268,18 +278,6 @@ def startup_warnings(settings: Settings) -> Iterator[str]:
             "from its address. Wrong passwords of one then slow down the others, and the audit log has the "
             "proxy's address. Set trusted_proxies to the address of the proxy."
         )
-
-
-def _reporting(
-    installation: Installation, person: Person, session_id: str, within: Deadline | None
-) -> Reporting:
-    line = installation.lines.reporting
-    patience = replace(ONCE if line is None else line.patience, session=session_id, within=within)
-    if line is None:
-        token = installation.desk_tokens.of(person, "reporting")
-        service, meter = installation.reporting, installation.meter
-        return EmbeddedReporting(installation.http, token, patience, service, meter)
-    return LimitedReporting(line.http, line.credential, patience, person)
 
 
 def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:

@@ -161,10 +161,7 @@ class ReportAvailability:
                 continue
             about = self.source.info(pair, self.deadline)
             if tells_deals(about):
-                ask = partial(self._audience, pair, about)
+                ask = partial(self.source.audience, pair, slicer=about, deadline=self.deadline)
                 sees_all_seats = self.caller.deals.seats is None
                 return Insight(*pair, about, dates.today(about.timezone), ask, sees_all_seats, self.currency)
         return None
-
-    def _audience(self, pair: Pair, slicer: Slicer, query: AudienceQuery) -> Audience:
-        return self.source.audience(pair, query, slicer, self.deadline)

@@ -133,7 +133,14 @@ def rename(
             values = {"project": to[0], "slicer": to[1]}
             for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
                 connection.execute(update(table).where(*_about(table, pair)).values(values))
-            _rename_in_boards(connection, pair, to)
+            # The share links of boards, whose copies of views name their slicers.
+            boards = select(share_links).where(*_about(share_links, ("", "")))
+            for row in connection.execute(boards).all():
+                copy = BoardCopy.from_params(row.params)
+                if copy is not None and pair in copy.slicers:
+                    params = copy.rename_slicer(pair, to).to_params()
+                    statement = update(share_links).where(share_links.c.id == row.id)
+                    connection.execute(statement.values(params=params))
             connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
             for table in (health_reports, mail_messages):
                 connection.execute(update(table).where(*_is_of(table, pair)).values(values))
@@ -190,16 +197,6 @@ def _regrant(connection: Connection, pair: Pair, change: Callable[[Sequence[Gran
 def _note(access: Access, changes: Changes, by: str) -> None:
     for username, detail in changes.items():
         access.audit.note("person changed", by, username, detail)
-
-
-def _rename_in_boards(connection: Connection, pair: Pair, to: Pair) -> None:
-    """Let the share links of boards follow, whose copies of views name their slicers."""
-    rows = connection.execute(select(share_links).where(*_about(share_links, ("", "")))).all()
-    for row in rows:
-        copy = BoardCopy.from_params(row.params)
-        if copy is not None and pair in copy.slicers:
-            params = copy.rename_slicer(pair, to).to_params()
-            connection.execute(update(share_links).where(share_links.c.id == row.id).values(params=params))
 
 
 def _narrow_grants(connection: Connection, table: Table, pair: Pair) -> Mapping[int, list[Grant]]:

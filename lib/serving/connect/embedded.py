@@ -30,7 +30,6 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, InternalError, TrancheError
 from lib.wire.problems import public
 
-SECONDS_BETWEEN_CHECKS = 0.25
 OK = 200
 OPTIONAL = (*EXTRAS, "descriptions", "currencies")
 Result = TypeVar("Result")
@@ -80,52 +79,49 @@ class EmbeddedReporting(Reporting):
         return self._answer("records", for_records(query, slicer), self._service.records)
 
     def _answer(self, verb: str, query: InfoQuery, work: "Work[Result]") -> Result:
-        """What `work` makes of the query, with the errors that a client of the API raises."""
+        """What `work` makes of the query, with the errors that a client of the API raises.
+
+        Within a deadline of the caller's token and grants are looked at once for all queries about a slicer.
+        """
         deadline = self._patience.deadline().part(self._service.settings.deadline_seconds)
-        return in_the_name_of(
-            self._credential, lambda token: self._measure(verb, token, query, work, deadline)
-        )
+        is_within = self._patience.within is not None
 
-    def _measure(
-        self, verb: str, token: str, query: InfoQuery, work: "Work[Result]", deadline: Deadline
-    ) -> Result:
-        began, status, slicer = time.perf_counter(), OK, ""
-        try:
-            request = self._authorize(token, query)
-            slicer = f"{request.slicer.project}/{request.slicer.name}"
-            return self._run(request, work, deadline)
-        except Abandoned:
-            status = NO_CLIENT
-            raise
-        except TrancheError as error:
-            status = error.http
-            raise error_of(public(verb, error)) from error
-        except Exception as error:
-            log.exception("%s failed", verb)
-            status = InternalError.http
-            raise public(verb, InternalError()) from error
-        finally:
-            self._meter.note(verb, status, time.perf_counter() - began, slicer)
+        def attempt(token: str) -> Result:
+            began, status, slicer = time.perf_counter(), OK, ""
+            about = token, query.project_name, query.slicer_name
+            try:
+                if (first := self._first.get(about)) is not None:
+                    request = replace(first, query=query)
+                else:
+                    request = self._service.authorize(token, query)
+                    if is_within:
+                        self._first[about] = request
+                slicer = f"{request.slicer.project}/{request.slicer.name}"
 
-    def _authorize(self, token: str, query: InfoQuery) -> AuthorizedRequest:
-        """The request, checked; within a deadline of the caller's once for all queries about a slicer."""
-        about = token, query.project_name, query.slicer_name
-        first = self._first.get(about)
-        if first is not None:
-            return replace(first, query=query)
-        request = self._service.authorize(token, query)
-        if self._patience.within is not None:
-            self._first[about] = request
-        return request
+                def run() -> Result:
+                    deadline.check()
+                    return work(request, deadline)
 
-    def _run(self, request: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
-        def run() -> Result:
-            deadline.check()
-            return work(request, deadline)
+                if is_within:
+                    return run()
+                return _await_result(self._service.queries.submit(request.who, run), deadline)
+            except Abandoned:
+                status = NO_CLIENT
+                raise
+            except TrancheError as error:
+                status = error.http
+                raise error_of(public(verb, error)) from error
+            except Exception as error:
+                log.exception("%s failed", verb)
+                status = InternalError.http
+                raise public(verb, InternalError()) from error
+            finally:
+                self._meter.note(verb, status, time.perf_counter() - began, slicer)
 
-        if self._patience.within is not None:
-            return run()
-        return _await_result(self._service.queries.submit(request.who, run), deadline)
+        return in_the_name_of(self._credential, attempt)
+
+
+SECONDS_BETWEEN_CHECKS = 0.25
 
 
 def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:

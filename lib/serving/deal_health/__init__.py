@@ -64,7 +64,7 @@ class HealthWatch:
                 log.warning("The health of deals could not be computed: %s", error.reason)
                 self._pulse.pop(pair, None)
                 self._retry_at[pair] = now + DATA_EVERY
-                self.store.settle(pair, None, f"{error.reason.rstrip('.')}.")
+                self.store.settle(pair, None, error.sentence)
         # Delete what was computed from slicers that are gone, or don't tell deals apart any more.
         others = {pair for pair, (_, _, slicer) in self._slicers.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
@@ -75,7 +75,15 @@ class HealthWatch:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
         if pair == NO_REPORT:
             return Assessor(None)
-        slicer = self._slicer(pair, now)
+        # Looked at again after some minutes, and once the clock was set back.
+        entry = self._slicers.get(pair)
+        if entry is None or abs(now - entry[1]) >= DATA_EVERY:
+            version = self._reports.version(*pair)
+            is_same = entry is not None and entry[0] == version
+            slicer = entry[2] if entry is not None and is_same else self._reports.info(*pair)
+            self._slicers[pair] = version, now, slicer
+        else:
+            slicer = entry[2]
         if not tells_deals(slicer):
             return None
         ask = partial(self._reports.audience, slicer=slicer)
@@ -84,16 +92,6 @@ class HealthWatch:
         counts = BuyerCounts(self._engine, "")
         price_type, tolerance = self._settings.price_type, self._settings.dossier_tolerance
         return Assessor(report, price_type, self._supply[1], counts, tolerance)
-
-    def _slicer(self, pair: Pair, now: datetime) -> Slicer:
-        """The slicer, looked at again after some minutes, and once the clock was set back."""
-        entry = self._slicers.get(pair)
-        if entry is None or abs(now - entry[1]) >= DATA_EVERY:
-            version = self._reports.version(*pair)
-            is_same = entry is not None and entry[0] == version
-            slicer = entry[2] if entry is not None and is_same else self._reports.info(*pair)
-            entry = self._slicers[pair] = version, now, slicer
-        return entry[2]
 
     def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
         # What differs once the rule, the data or their days do.

@@ -69,7 +69,7 @@ price: for slicers in connected databases, for remote services that were slow la
 import asyncio
 import logging
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -80,6 +80,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lib.serving.front.body import read_body
 from lib.serving.front.hosts import is_from_own_page
 from lib.wire.apis import LOOPBACK
 from lib.wire.deadline import Deadline
@@ -190,10 +191,18 @@ class BoardRoute:
             raise AccessError("Only a page of the desk may send this")
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))
-        person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._admit(cookie)))
+
+        def admit() -> Any:
+            """Whoever is signed in; raises Throttled beyond their clicks of a minute."""
+            person = self._person_of(cookie)
+            if person is not None:
+                self._clicks.admit(person.username)
+            return person
+
+        person = await asyncio.wrap_future(self._sessions.submit(None, admit))
         if person is None:
             raise Unauthorized("You are signed out. Sign in again.", "Cookie")
-        body = await _body(request)
+        body = await read_body(request, LONGEST_BODY)
         if body is None:
             reason = f"The request is larger than the {LONGEST_BODY:,} bytes allowed"
             answer = problem(PATH, BadRequest(reason), TOO_LARGE)
@@ -209,13 +218,6 @@ class BoardRoute:
         stream = _Stream(work, request)
         await stream.begin()
         return stream
-
-    def _admit(self, cookie: str) -> Any:
-        """Whoever is signed in; raises Throttled beyond their clicks of a minute."""
-        person = self._person_of(cookie)
-        if person is not None:
-            self._clicks.admit(person.username)
-        return person
 
     async def _is_worth_it(self, board_request: BoardRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""
@@ -250,19 +252,6 @@ def read(body: bytes, languages: str = "", cookies: Mapping[str, str] = NO_COOKI
     language = request.locale or languages.partition(",")[0].partition(";")[0].strip()
     choices = {"numbers": cookies.get(NUMBERS_COOKIE, ""), "zone": cookies.get(ZONE_COOKIE, "")}
     return request.model_copy(update={"locale": language, **choices})
-
-
-async def _body(request: Request) -> bytes | None:
-    """The body; None where it is larger than allowed, whatever its headers promise."""
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > LONGEST_BODY:
-        return None
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LONGEST_BODY:
-            return None
-    return body
 
 
 class _Work:
@@ -325,25 +314,17 @@ class _Stream:
         headers = {"content-type": LINES, "cache-control": "no-store", "x-accel-buffering": "no"}
         headers |= {"vary": "Accept-Encoding"} | ({"content-encoding": "gzip"} if self._is_packed else {})
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        packer = zlib.compressobj(wbits=31) if self._is_packed else None  # 31: gzip (RFC 1952)
+        line: bytes | TrancheError | None = self._first
         try:
             await send({"type": "http.response.start", "status": 200, "headers": raw})
-            async for piece in self._pieces():
+            while line is not None:
+                if isinstance(line, TrancheError):
+                    line = orjson.dumps({"part": "end", "error": {"sentence": line.reason}}) + b"\n"
+                piece = packer.compress(line) + packer.flush(zlib.Z_SYNC_FLUSH) if packer else line
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
+                line = await self._work.next()
+            await send({"type": "http.response.body", "body": packer.flush() if packer else b""})
         finally:
             self._left.cancel()
             self._work.stop()
-
-    async def _pieces(self) -> AsyncIterator[bytes]:
-        packer = zlib.compressobj(wbits=31) if self._is_packed else None  # 31: gzip (RFC 1952)
-        line: bytes | TrancheError | None = self._first
-        while line is not None:
-            text = line if isinstance(line, bytes) else _error_line(line)
-            yield text if packer is None else packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH)
-            line = await self._work.next()
-        if packer is not None:
-            yield packer.flush()
-
-
-def _error_line(error: TrancheError) -> bytes:
-    return orjson.dumps({"part": "end", "error": {"sentence": error.reason}}) + b"\n"

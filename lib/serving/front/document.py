@@ -102,9 +102,12 @@ class _Rewriter:
         self._body = b""
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_document(message):
-            self._start = message
-        elif self._start is None:
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            if message["status"] == 200 and kind.startswith("text/html"):
+                self._start = message
+                return
+        if self._start is None:
             await self._send(message)
         else:
             self._body += message.get("body", b"")
@@ -115,11 +118,6 @@ class _Rewriter:
                 MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
                 await self._send(self._start)
                 await self._send({"type": "http.response.body", "body": body})
-
-
-def _is_document(start: Message) -> bool:
-    kind = Headers(raw=start["headers"]).get("content-type", "")
-    return start["status"] == 200 and kind.startswith("text/html")
 
 
 def _module(text: str, version: bytes) -> Response:

@@ -51,8 +51,7 @@ class RequestPace:
         self._paces: dict[str, _SharedPace] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(raw=scope.get("headers", []))
-        cookie = "; ".join(headers.getlist("cookie"))
+        cookie = "; ".join(Headers(raw=scope.get("headers", [])).getlist("cookie"))
         if scope["type"] == "lifespan" or (cookie and self._is_signed(cookie)):
             await self._app(scope, receive, send)
             return
@@ -66,7 +65,10 @@ class RequestPace:
             await asyncio.shield(pace.exchange)
             now = asyncio.get_running_loop().time()
         if (wait := pace.wait(now)) > LONGEST_WAIT:
-            await _refuse(scope, receive, send)
+            if scope["type"] == "websocket":
+                await receive()  # websocket.connect
+            headers = {"Retry-After": "5", "Connection": "close"}
+            await PlainTextResponse(BUSY, TOO_MANY_REQUESTS, headers)(scope, receive, send)
             return
         path = scope["path"]
         to_api = scope["type"] == "http" and (path.startswith(APIS) or path == AGENTS)
@@ -74,7 +76,14 @@ class RequestPace:
             pace.take(now)
         if wait:
             await asyncio.sleep(wait)
-        await self._app(scope, receive, _counting(pace, send) if to_api else send)
+
+        async def count(message: Message) -> None:
+            """Send on, and count the request once it is refused."""
+            if message["type"] == "http.response.start" and message["status"] >= REFUSED:
+                pace.take(asyncio.get_running_loop().time())
+            await send(message)
+
+        await self._app(scope, receive, count if to_api else send)
 
     async def _share(self, use: Use, address: str, pace: "_SharedPace") -> None:
         """Add to what all desks have used, and go on from there; alone while the database does not answer."""
@@ -99,21 +108,3 @@ class _SharedPace(Pace):
     def take(self, now: float) -> float:
         self.backlog += 1
         return super().take(now)
-
-
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await receive()  # websocket.connect
-    headers = {"Retry-After": "5", "Connection": "close"}
-    await PlainTextResponse(BUSY, TOO_MANY_REQUESTS, headers)(scope, receive, send)
-
-
-def _counting(pace: Pace, send: Send) -> Send:
-    """`send`, which counts the request once it is refused."""
-
-    async def count(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] >= REFUSED:
-            pace.take(asyncio.get_running_loop().time())
-        await send(message)
-
-    return count

@@ -34,7 +34,10 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None]) -> None:
     Misconfigured when host and port can't be listened on.
     """
     few_arenas()
+    # The address as a browser on this machine would ask.
+    host = "localhost" if network.host in ("", "0.0.0.0", "::") else network.host  # noqa: S104
     with listening(network.host, network.port) as listener:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -44,7 +47,7 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None]) -> None:
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
             **accepting(network),
         )
-        _Server(config, lambda: ready(_address(network.host, listener))).run(sockets=[listener])
+        _Server(config, lambda: ready(address)).run(sockets=[listener])
 
 
 def accepting(network: Network) -> dict[str, Any]:
@@ -97,23 +100,12 @@ def listening(host: str, port: int) -> socket.socket:
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError as error:
-        raise Misconfigured(_cannot_listen(host, port, error)) from error
+        reason = f"Can't listen on port {port} of {host}: {error.strerror or error}"
+        if error.errno == errno.EADDRINUSE:
+            choice = "stop what uses it, or choose another (TRANCHE_PORT or --port)"
+            reason = f"Port {port} of {host} is in use: {choice}"
+        raise Misconfigured(reason) from error
     return listener
-
-
-def _cannot_listen(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"Port {port} of {host} is in use: stop what uses it, or choose another (TRANCHE_PORT or --port)"
-        )
-    return f"Can't listen on port {port} of {host}: {error.strerror or error}"
-
-
-def _address(host: str, listener: socket.socket) -> str:
-    """What a browser on this machine would ask."""
-    if host in ("", "0.0.0.0", "::"):  # noqa: S104
-        host = "localhost"
-    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def few_arenas() -> bool:

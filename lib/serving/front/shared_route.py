@@ -26,6 +26,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.serving.front.body import read_body
 from lib.wire.errors import StoreUnwritable, Throttled, TrancheError
 from lib.wire.fair import FairPool
 from lib.wire.network import client_network
@@ -158,12 +159,10 @@ class SharedRoute:
 
 async def _fields(request: Request) -> Fields | Response:
     """The fields of the form that is sent; an answer where it is too large, or none."""
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST_FORM:
-            headers = HEADERS | {"Connection": "close"}
-            return PlainTextResponse(f"A form may have {LARGEST_FORM:,} bytes at most.", 413, headers)
+    body = await read_body(request, LARGEST_FORM)
+    if body is None:
+        headers = HEADERS | {"Connection": "close"}
+        return PlainTextResponse(f"A form may have {LARGEST_FORM:,} bytes at most.", 413, headers)
     messages: list[Message] = [{"type": "http.request", "body": body}]
 
     async def replay() -> Message:

@@ -8,7 +8,7 @@ the page on which somebody began; its cookies last 30 days, and over https have 
 leads back to where it began, and says on the desk what failed.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Protocol, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.serving.front.body import read_body
 from lib.serving.front.hosts import LOOPBACK_NAMES, is_from_own_page
 from lib.serving.front.streamlit_parts import CALLBACK, HOST_CONFIG, IDENTITY, LOGIN, LOGOUT, MEDIA
 from lib.wire.errors import TrancheError
@@ -107,8 +108,8 @@ class SignInRoutes:
             return PlainTextResponse("Only a page of the desk may send this", 403)
         header = _cookie(request.scope)
         if request.scope["path"] == SESSION:
-            code = await _text(request)
-            to_set = await run_in_threadpool(self._cookies.exchange, header, code)
+            code = await read_body(request, LONGEST_CODE) or b""
+            to_set = await run_in_threadpool(self._cookies.exchange, header, code.decode("latin-1"))
             if to_set is None:
                 return PlainTextResponse("This code is not valid (any more) in this browser", 403)
             answer = Response(status_code=204)
@@ -186,16 +187,6 @@ async def _answer_or_away(path: str, answer: Awaitable[Answer]) -> Answer | Resp
         return problem(path, error)
 
 
-async def _text(request: Request) -> str:
-    """The body as text, as far as a code can be long."""
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LONGEST_CODE:
-            return ""
-    return body.decode("latin-1")
-
-
 class CompanyRoutes:
     """ASGI middleware around the two routes of the sign-in; other requests pass.
 
@@ -213,7 +204,17 @@ class CompanyRoutes:
         elif scope["path"] == LOGIN and (url := self._same_machine(scope)):
             await RedirectResponse(url, REDIRECT)(scope, receive, send)
         else:
-            await self._app(scope, receive, _StartSender(self, scope, send))
+
+            async def send_start(message: Message) -> None:
+                """Send the answer on with its start changed, and without the body that it had."""
+                if message["type"] == "http.response.start":
+                    self._lead(scope, message)
+                    MutableHeaders(raw=message["headers"])["content-length"] = "0"
+                    await send(message)
+                elif not message.get("more_body", False):
+                    await send({"type": "http.response.body", "body": b""})
+
+            await self._app(scope, receive, send_start)
 
     def _same_machine(self, scope: Scope) -> str:
         """Where to begin instead, if this is localhost and the provider knows 127.0.0.1, or the reverse.
@@ -226,7 +227,7 @@ class CompanyRoutes:
             return ""
         return f"{self._address}{LOGIN}?{scope['query_string'].decode('latin-1')}"
 
-    def lead(self, scope: Scope, start: Message) -> None:
+    def _lead(self, scope: Scope, start: Message) -> None:
         headers = MutableHeaders(raw=start["headers"])
         if scope["path"] == LOGIN:
             if start["status"] >= 400:
@@ -236,8 +237,12 @@ class CompanyRoutes:
         elif self._has_signed_in(start["headers"]):
             _to(start, headers, return_path(scope))
             headers.append("set-cookie", _return(""))
-        elif outcome := _outcome(scope):
-            _to(start, headers, _outcome_text(outcome))
+        else:
+            # Why nobody is signed in; nothing where the provider only leads back from a sign-out.
+            params = parse_qs(scope["query_string"].decode("latin-1"))
+            error = params.get("error", [""])[0]
+            if error or "code" in params:
+                _to(start, headers, _outcome_text(DENIAL if error == "access_denied" else FAILURE))
 
     def _has_signed_in(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """Whether the answer sets the cookies of who signed in; they then last as long as a session."""
@@ -249,21 +254,6 @@ class CompanyRoutes:
                 headers[index] = (name, "; ".join([*parts, self._attributes]).encode("latin-1"))
                 is_set = True
         return is_set
-
-
-class _StartSender:
-    """Sends an answer on with its start changed, and without the body that it had."""
-
-    def __init__(self, routes: CompanyRoutes, scope: Scope, send: Send) -> None:
-        self._routes, self._scope, self._send = routes, scope, send
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._routes.lead(self._scope, message)
-            MutableHeaders(raw=message["headers"])["content-length"] = "0"
-            await self._send(message)
-        elif not message.get("more_body", False):
-            await self._send({"type": "http.response.body", "body": b""})
 
 
 def start_path(scope: Scope) -> str:
@@ -296,18 +286,6 @@ def _is_path(text: str) -> bool:
 def _return(path: str) -> str:
     seconds = RETURN_SECONDS if path else 0
     return f"{RETURN}={path}; Max-Age={seconds}; Path={CALLBACK}; HttpOnly; SameSite=Lax"
-
-
-def _outcome(scope: Scope) -> str:
-    """Why nobody is signed in; empty where the provider only leads back from a sign-out."""
-    params = parse_qs(scope["query_string"].decode("latin-1"))
-    if _first(params.get("error")):
-        return DENIAL if _first(params.get("error")) == "access_denied" else FAILURE
-    return FAILURE if "code" in params else ""
-
-
-def _first(values: Sequence[str] | None) -> str:
-    return values[0] if values else ""
 
 
 def _outcome_text(outcome: str) -> str:

@@ -241,15 +241,15 @@ class OpenSockets:
                 address = max(visitors, key=lambda address: everywhere[address], default=socket.address)
                 if everywhere[address] <= everywhere[socket.address] + 1:
                     return UNAVAILABLE
-                self._oldest(address).close()
+                oldest = next(
+                    open_socket
+                    for open_socket in self._sockets
+                    if open_socket.address == address and not open_socket.is_signed_in
+                )
+                oldest.close()
         self._sockets[socket] = None
         return 0
 
     def remove(self, socket: OpenSocket) -> None:
         """Remove the socket, if it is there."""
         self._sockets.pop(socket, None)
-
-    def _oldest(self, address: str) -> OpenSocket:
-        return next(
-            socket for socket in self._sockets if socket.address == address and not socket.is_signed_in
-        )

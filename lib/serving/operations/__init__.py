@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -128,7 +129,7 @@ def probes(
     }
     for line in lines:
         name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
-        parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS, name=name)
+        parts[name] = Probe(partial(_check_line, line), REMOTE_KEPT_SECONDS, name=name)
     for name, check in more.items():
         parts[name] = Probe(check, MORE_KEPT_SECONDS, is_optional=True, name=name)
     return parts
@@ -145,19 +146,16 @@ def _revision(connection: Connection) -> object:
     return connection.execute(text("select version_num from alembic_version")).one()
 
 
-def _answering(line: Line) -> Check:
-    def check(deadline: Deadline) -> None:
-        """Whatever answers at the address does; our token is not sent."""
-        if any(breaker.rest for breaker in line.breakers):
-            raise Unreachable("A remote service does not answer")
-        try:
-            answer = call(line.http, Call("GET", "/", deadline=deadline, max_bytes=MOST_BYTES))
-        except TooLarge:
-            return
-        if answer.status_code in DEAD:
-            raise Unreachable("A gateway before a remote service does not reach it")
-
-    return check
+def _check_line(line: Line, deadline: Deadline) -> None:
+    """Whatever answers at the address does; our token is not sent."""
+    if any(breaker.rest for breaker in line.breakers):
+        raise Unreachable("A remote service does not answer")
+    try:
+        answer = call(line.http, Call("GET", "/", deadline=deadline, max_bytes=MOST_BYTES))
+    except TooLarge:
+        return
+    if answer.status_code in DEAD:
+        raise Unreachable("A gateway before a remote service does not reach it")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ remembers what was made through it.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -17,14 +17,13 @@ from typing import Any
 from sqlalchemy import Engine
 
 from lib.deals.client import PLAIN, Abilities, Changes, Deals, Entity, model_of
-from lib.deals.compat import Dialect, Links, Memory, PlainDeals, finds, has_lists, listed, seats_of
+from lib.deals.compat import Dialect, Memory, PlainDeals, finds, has_lists, listed, seats_of
 from lib.deals.models import (
     AppList,
     CreateDemandDeals,
     DemandDeal,
     DomainList,
     Dsp,
-    EntityChange,
     Resource,
     Seat,
     SupplyPackage,
@@ -71,9 +70,7 @@ class SomeSeats(Deals):
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
         """The entity, if it may be seen; NotFound otherwise."""
         model = model_of(entity)
-        with suppress(
-            NotFound
-        ):  # which a service says in words of its own: hidden and missing must not differ
+        with suppress(NotFound):  # in the service's own words: hidden and missing must not differ
             resource = self._all.get(model, entity_id)
             if self._is_visible(resource):
                 return self._redact(resource)
@@ -85,7 +82,14 @@ class SomeSeats(Deals):
         if model in LISTS:
             return self._all.list(model, **params)
         visible = [self._redact(resource) for resource in self._everything(model)]
-        return listed(model, visible, params, self._links())
+        deals = {deal.id: deal for deal in self._deals()}
+
+        def links(resource: Resource) -> Sequence[Resource]:
+            if isinstance(resource, SupplyPackage):
+                return [deals[deal.id] for deal in resource.demand_deals if deal.id in deals]
+            return resource.supply_deals if isinstance(resource, DemandDeal) else ()
+
+        return listed(model, visible, params, links)
 
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
@@ -133,14 +137,32 @@ class SomeSeats(Deals):
         """As `Deals.history`, without hidden parts; of a deal, since it moved to its current seat."""
         model = model_of(entity)
         self.get(model, entity_id)
-        entity_changes = self._all.history(model, entity_id, **params)
+        changes = self._all.history(model, entity_id, **params)
         if model is DemandDeal:
-            return self._changes_since_seat(entity_changes)
-        return (
-            [self._without_deals(change) for change in entity_changes]
-            if model is SupplyPackage
-            else entity_changes
-        )
+            # The latest ones, back to the one that moved the deal from another seat.
+            latest = []
+            for change in changes:
+                before = (change.before or {}).get("seat") or {}
+                if before and before.get("id") not in self._seats:
+                    break
+                latest.append(change)
+            return latest
+        if model is not SupplyPackage:
+            return changes
+        ids = self._ids(DemandDeal)
+
+        def redact(fields: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+            if not fields or "demand_deals" not in fields:
+                return fields
+            return {
+                **fields,
+                "demand_deals": [deal for deal in fields["demand_deals"] or () if deal["id"] in ids],
+            }
+
+        return [
+            change.model_copy(update={"before": redact(change.before), "after": redact(change.after)})
+            for change in changes
+        ]
 
     def _body(self, model: type[Resource], entity_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a change that this caller may make, with the links that they can't see."""
@@ -188,26 +210,14 @@ class SomeSeats(Deals):
         """The deals of these seats, read again after some seconds and after a change."""
         at, deals = self._cache
         if time.monotonic() - at > SECONDS:
-            deals = tuple(deal for deal in self._list_deals() if self._is_visible(deal))
+            try:
+                # All deals if the service can't filter by seat.
+                listed_deals = [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
+            except (Invalid, BadRequest):
+                listed_deals = [*self._all.everything(DemandDeal)]
+            deals = tuple(deal for deal in listed_deals if self._is_visible(deal))
             self._cache = (time.monotonic(), deals)
         return deals
-
-    def _list_deals(self) -> Iterable[DemandDeal]:
-        """The deals that the service lists for these seats; all deals if it can't filter by seat."""
-        try:
-            return [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
-        except (Invalid, BadRequest):
-            return self._all.everything(DemandDeal)
-
-    def _links(self) -> Links:
-        deals = {deal.id: deal for deal in self._deals()}
-
-        def links(resource: Resource) -> Sequence[Resource]:
-            if isinstance(resource, SupplyPackage):
-                return [deals[deal.id] for deal in resource.demand_deals if deal.id in deals]
-            return resource.supply_deals if isinstance(resource, DemandDeal) else ()
-
-        return links
 
     def _hidden_deals(self, package_id: int) -> Sequence[int]:
         whole: SupplyPackage = self._all.get(SupplyPackage, package_id)
@@ -230,28 +240,6 @@ class SomeSeats(Deals):
         if model is SupplyPackage:
             return {*self._own_ids, *(package.id for deal in self._deals() for package in deal.supply_deals)}
         return {deal.id for deal in self._deals()}
-
-    def _changes_since_seat(self, changes: Changes) -> Changes:
-        """The latest changes, back to the one that moved the deal from another seat."""
-        entity_changes = []
-        for change in changes:
-            before = (change.before or {}).get("seat") or {}
-            if before and before.get("id") not in self._seats:
-                break
-            entity_changes.append(change)
-        return entity_changes
-
-    def _without_deals(self, change: EntityChange) -> EntityChange:
-        ids = self._ids(DemandDeal)
-        sides = {
-            side: {
-                **fields,
-                "demand_deals": [deal for deal in fields["demand_deals"] or () if deal["id"] in ids],
-            }
-            for side in ("before", "after")
-            if (fields := getattr(change, side)) and "demand_deals" in fields
-        }
-        return change.model_copy(update=sides)
 
     def _forget(self) -> None:
         self._cache = (float("-inf"), ())
