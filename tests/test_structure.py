@@ -120,3 +120,52 @@ def test_threads_begin_in_few_places() -> None:
     assert callers == {
         "figures/board/moved.py", "figures/caches.py", "figures/waits.py", "ui/kit/sign_in.py",
     }  # fmt: skip
+
+
+CLAUSE = re.compile(r"(?:^|[.;:]\s+)`([a-z_][a-z0-9_]*)`(?=,? [a-z]|:)")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def test_docstrings_name_what_is_there() -> None:
+    """A clause of a docstring that begins with a name in backticks is about a parameter or another name.
+
+    Of a method also about what its class has, and about a module's own names. Docstrings of routes are not
+    compared: they describe bodies.
+    """
+    faults = []
+    for path, tree in _trees().items():
+        own = set().union(*(_words(part) for part in tree.body if not isinstance(part, DEFINITIONS)))
+        own |= {part.name for part in tree.body if isinstance(part, DEFINITIONS)}
+        for top in tree.body:
+            names = own | (_words(top) if isinstance(top, ast.ClassDef) else set())
+            for node in ast.walk(top):
+                if isinstance(node, DEFINITIONS) and "router." not in str(
+                    [*map(ast.unparse, node.decorator_list)]
+                ):
+                    subjects = CLAUSE.findall(ast.get_docstring(node) or "")
+                    faults += [
+                        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {subject}"
+                        for subject in subjects
+                        if subject not in names | _words(node)
+                    ]
+    assert not faults, "\n".join(faults)
+
+
+def _words(part: ast.AST) -> set[str]:
+    """The names in a part of a module, and the words of its texts, but for docstrings."""
+    words = set()
+    docstrings = {id(node.body[0]) for node in ast.walk(part) if isinstance(node, DEFINITIONS)}
+    nodes = [part]
+    while nodes:
+        node = nodes.pop()
+        if id(node) in docstrings and isinstance(node, ast.Expr):
+            continue
+        nodes += ast.iter_child_nodes(node)
+        match node:
+            case ast.Constant(value=str(text)):
+                words.update(re.findall(r"\w+", text))
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=name):
+                words.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                words.add(name)
+    return words

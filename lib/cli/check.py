@@ -1,6 +1,7 @@
 """`tranche check`: whether the services answer; `tranche verify`: every stored file by its checksums."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import click
 
@@ -88,15 +89,13 @@ def _other_zone_data(slicer: StoredSlicer) -> Iterator[str]:
 
 def _damage(slicer: StoredSlicer) -> Iterator[str]:
     """The damage of files that can't be rebuilt, a sentence each."""
-    for files in slicer.files.values():
-        for path in files:
-            try:
-                slicer.check(path)
-            except Misconfigured as problem:
-                yield problem.reason
-    for name in slicer.mapping_files:
+    checks: list[Callable[[], object]] = [
+        *(partial(slicer.check, path) for files in slicer.files.values() for path in files),
+        *(partial(slicer.mapping, name) for name in slicer.mapping_files),
+    ]
+    for check in checks:
         try:
-            slicer.mapping(name)
+            check()
         except Misconfigured as problem:
             yield problem.reason
 

@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -184,17 +184,19 @@ def _import_slicer(
         request.max_rejects,
         request.overlap,
     )
-    rejects_path = request.rejects or _rejects_path(settings, request)
+    now = dt.datetime.now(dt.UTC)
+    usual_path = settings.home / "rejects" / f"{plain_name(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"
+    rejects_path = request.rejects or usual_path
     try:
         try:
             slicer = _import(job, warehouse, rejects_path)
         except RowsOverlap as overlap:
             slicer = _import(_settle_overlap(job, overlap), warehouse, rejects_path)
-        return readers, slicer
     except OSError:
         if new_file is not None:
             new_file.unlink()
         raise
+    return readers, slicer
 
 
 def _settle_overlap(job: ImportJob, overlap: RowsOverlap) -> ImportJob:
@@ -306,8 +308,8 @@ def tell_guess(reasons: Sequence[tuple[str, str, str]], notes: Sequence[str], fi
 
 def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
     size = sum(reader.file.size for reader in job.readers)
-    with _bar("Checking", size) as advance:
-        marks = job.digests(advance)
+    with click.progressbar(length=size, label="Checking", file=sys.stderr) as bar:
+        marks = job.digests(bar.update)
     with Rejects(rejects_path) as rejects:
         try:
             with reading(size) as progress:
@@ -321,12 +323,6 @@ def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredS
             raise
         tell_rejects(rejects)
         return slicer
-
-
-@contextmanager
-def _bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
-        yield bar.update
 
 
 def tell_rejects(rejects: Rejects) -> None:
@@ -378,11 +374,6 @@ def _prepare(slicer: StoredSlicer) -> None:
             "prepares them, once there is space on the disk.",
             err=True,
         )
-
-
-def _rejects_path(settings: Settings, request: ImportRequest) -> Path:
-    now = dt.datetime.now(dt.UTC)
-    return settings.home / "rejects" / f"{plain_name(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"
 
 
 class StopSignal(BaseException):

@@ -59,7 +59,11 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     username = person or question.owner
     if username is None:
         raise click.UsageError("A link has no owner: say by --person in whose name to ask")
-    figures = _take(settings, _person(settings, username), question)
+    people = connect.installation(settings).people
+    asker = people.require(username)
+    if people.is_locked(asker):
+        raise BadRequest(f"'{asker.username}' can't sign in, so nothing is asked in their name")
+    figures = _take(settings, asker, question)
     output.write_bytes(render.file(figures, kind, paper))
     click.echo(f"Wrote {output}: {figures.title}", err=True)
 
@@ -93,14 +97,6 @@ def _of_name(settings: Settings, text: str) -> _Question:
         raise BadRequest(f"Several are named '{text}'. {advice}: {'; '.join(questions)}")
     (question,) = questions.values()
     return question
-
-
-def _person(settings: Settings, username: str) -> Person:
-    people = connect.installation(settings).people
-    person = people.require(username)
-    if people.is_locked(person):
-        raise BadRequest(f"'{person.username}' can't sign in, so nothing is asked in their name")
-    return person
 
 
 def _take(settings: Settings, person: Person, question: _Question) -> snapshots.Snapshot | snapshots.Board:

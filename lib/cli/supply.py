@@ -34,17 +34,12 @@ def supply(folder: Path) -> None:
     files = SupplyFiles(resources.access.store.engine, None, note, caller())
     outcomes = files.add(names)
     read = [outcome for outcome in outcomes if not outcome.refusal]
-    kinds = sorted({outcome.kind for outcome in read})
-    rows = [
-        (
-            kind,
-            f"{len(outcomes_of_kind):,}",
-            f"{sum(outcome.records for outcome in outcomes_of_kind):,}",
-            f"{sum(outcome.problem_count for outcome in outcomes_of_kind):,}",
-        )
-        for kind in kinds
-        for outcomes_of_kind in [[outcome for outcome in read if outcome.kind == kind]]
-    ]
+    rows = []
+    for kind in sorted({outcome.kind for outcome in read}):
+        same = [outcome for outcome in read if outcome.kind == kind]
+        records = sum(outcome.records for outcome in same)
+        problem_count = sum(outcome.problem_count for outcome in same)
+        rows.append((kind, f"{len(same):,}", f"{records:,}", f"{problem_count:,}"))
     click.echo(table(("KIND", "FILES", "RECORDS", "LINES NOT READ"), rows))
     lines = [
         f"{outcome.name}, {position(outcome.kind, problem.line)}: {problem.why}"

@@ -248,15 +248,12 @@ def _take_turn(connection: Connection, deadline: Deadline) -> None:
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         except OperationalError as error:
-            if not _is_busy(error) or deadline.remaining() == 0:
+            code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+            if code != sqlite3.SQLITE_BUSY or deadline.remaining() == 0:
                 raise
             time.sleep(random.uniform(*WRITER_PAUSE_SECONDS))  # noqa: S311
         else:
             return
-
-
-def _is_busy(error: OperationalError) -> bool:
-    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def begin_on_postgresql(connection: Connection) -> None:
@@ -300,11 +297,11 @@ def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
         with explain_errors():
             connection.exec_driver_sql(LIVELY)
             connection.execute(TRY_LOCK, numbers)
-        yield lambda: _holds(connection, numbers)
 
+        def holds() -> bool:
+            try:
+                return bool(connection.execute(COUNT_LOCKS, numbers).scalar_one())
+            except SQLAlchemyError:
+                return False
 
-def _holds(connection: Connection, numbers: dict[str, int]) -> bool:
-    try:
-        return bool(connection.execute(COUNT_LOCKS, numbers).scalar_one())
-    except SQLAlchemyError:
-        return False
+        yield holds

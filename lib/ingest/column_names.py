@@ -160,7 +160,7 @@ def is_amount(name: str) -> bool:
 
 
 def extreme(name: str) -> str | None:
-    """`min` or `max` where the name begins or ends with that."""
+    """Which of `min` and `max` the name begins or ends with."""
     parts = split_words(name)
     kinds = _vocabulary()["extremes"]
     return next((kinds[word] for word in (*parts[:1], *parts[-1:]) if word in kinds), None)

@@ -67,31 +67,24 @@ class Attempts:
 
 
 def _longest_wait(connection: Connection, keys: list[Key], now: float) -> float:
-    """Seconds until an attempt with these keys is allowed."""
-    failures = {key[0]: _failures(connection, key, now) for key in keys}
-    count, _ = failures.pop("address", (0, 0.0))
-    free = FREE | ({"pair": FREE_AMONG_MANY} if count >= MANY else {})
-    return max(_wait(count - free[kind], last, now) for kind, (count, last) in failures.items())
-
-
-def _wait(beyond: int, last: float, now: float) -> float:
-    """Seconds until the next attempt, after so many failures beyond the free ones, the last one then."""
-    if beyond < 0:
-        return 0.0
-    delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(beyond, MANY))
-    return max(0.0, last + delay - now)
-
-
-def _failures(connection: Connection, key: Key, now: float) -> tuple[int, float]:
-    """How many failures the key has in the window, and the time of the last.
+    """Seconds until an attempt with these keys is allowed.
 
     A clock that was put back has left times to come: those beyond the longest delay don't count.
     """
     recent = (attempts.c.at > now - WINDOW) & (attempts.c.at <= now + LONGEST_DELAY)
-    count, last = connection.execute(
-        select(func.count(), func.max(attempts.c.at)).where(_of(key), recent)
-    ).one()
-    return count, last or 0.0
+    failures: dict[str, tuple[int, float]] = {}
+    for key in keys:
+        query = select(func.count(), func.max(attempts.c.at)).where(_of(key), recent)
+        count, last = connection.execute(query).one()
+        failures[key[0]] = count, last or 0.0
+    count, _ = failures.pop("address", (0, 0.0))
+    free = FREE | ({"pair": FREE_AMONG_MANY} if count >= MANY else {})
+    wait = 0.0
+    for kind, (count, last) in failures.items():
+        if (beyond := count - free[kind]) >= 0:
+            delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(beyond, MANY))
+            wait = max(wait, last + delay - now)
+    return wait
 
 
 def _of(key: Key) -> ColumnElement[bool]:

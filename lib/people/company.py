@@ -86,7 +86,11 @@ class ClaimRule:
         """Whether the claim has exactly this value, or a list with it."""
         claim = found_in(claims, self.claim)
         values = claim if isinstance(claim, list | tuple) else [claim]
-        return self.value in [_text(value) for value in values if value is not None]
+        return self.value in [
+            str(value).lower() if isinstance(value, bool) else str(value)
+            for value in values
+            if value is not None
+        ]
 
 
 def rights(rules: Iterable[ClaimRule], claims: Claims) -> Rights | None:
@@ -109,10 +113,6 @@ def found_in(claims: Claims, name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Company:
@@ -178,8 +178,9 @@ class Company:
                 _write(connection, username, record)
             return NO_ACCESS
         if record is None:
-            username = self._new_name(claims)
-            if not username:
+            claim = found_in(claims, self._name_claim)
+            username = re.sub(r"[^a-z0-9._@+-]", "-", key(str(claim or "")))[:LONGEST_NAME]
+            if not Username.fullmatch(username):
                 return NAMELESS.format(self._name_claim)
             if connection.execute(select(people).where(people.c.username == username)).one_or_none():
                 return NAMESAKE.format(username)
@@ -195,12 +196,6 @@ class Company:
         connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
         connection.execute(insert(id_tokens).values(digest=_digest(claims), ends=ends))
         return person_of(username, _find(connection, claims)[1] or {})
-
-    def _new_name(self, claims: Claims) -> str:
-        """The user name for a new person; empty if the claim gives none that can be one."""
-        claim = found_in(claims, self._name_claim)
-        name = re.sub(r"[^a-z0-9._@+-]", "-", key(str(claim or "")))[:LONGEST_NAME]
-        return name if Username.fullmatch(name) else ""
 
 
 def verified_claims(claims: Claims) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class TimeGranularity:
 
     @property
     def key_field(self) -> str:
-        """`granularity_day`: the name of the key field that splits by it."""
+        """The name of the key field that splits by it, such as `granularity_day`."""
         return f"granularity_{self.name}"
 
     @property
@@ -187,5 +187,5 @@ TIME_KEY_FIELDS = {row.key_field: row for row in (*GRANULARITIES.values(), *CYCL
 
 
 def time_key_field(granularity: Granularity) -> str:
-    """`granularity_day` and its siblings: the name of the key field that splits by time."""
+    """The name of the key field that splits by time, `granularity_day` or a sibling."""
     return GRANULARITIES[granularity].key_field

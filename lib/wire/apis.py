@@ -197,6 +197,19 @@ class HeadRequests:
         return await self._app(scope, receive, send_head)
 
 
+async def read_body(request: Request, most: int) -> bytes | None:
+    """The body; None where it has more bytes, whatever its headers promise."""
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > most:
+        return None
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            return None
+    return body
+
+
 class BodyLimit:
     """ASGI middleware: a request's body over `max_bytes` raises 413, as soon as that is known."""
 

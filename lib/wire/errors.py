@@ -107,7 +107,7 @@ class TrancheError(Exception):
 
 
 class BadRequest(TrancheError):
-    """The request can't be answered as it stands; `reason` says what would be right."""
+    """The request can't be answered as it stands; the reason says what would be right."""
 
     status = "bad_request"
     http = 400

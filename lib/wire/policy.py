@@ -28,7 +28,7 @@ class SecurityHeaders:
     """ASGI middleware: every answer says that a page of ours loads from, asks and is framed by nobody else.
 
     Streamlit makes the scripts of its components from blobs and its styles at run time, so that blobs are
-    allowed as scripts, and inline styles; `eval` and inline scripts are not, but for those of `scripts`
+    allowed as scripts, and inline styles. Neither `eval` nor inline scripts are, but for those of `scripts`
     (their hashes, as `inline_scripts` gives them). A page that brings a policy of its own keeps it, and may
     name who frames it.
     """

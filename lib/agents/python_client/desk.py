@@ -179,7 +179,7 @@ class Desk:
         descriptions: bool = False,
         **parts: Unpack[SelectionParts],
     ) -> RecordTable:
-        """The records behind a figure: `frame` has some of the `records_found`, the latest first.
+        """The records behind a figure: its `frame` has some of the `records_found`, the latest first.
 
         `columns` are key fields, those of time too, and data fields; `order` names some, with a minus before
         those that fall. With `descriptions` there is one more column for each coded field.

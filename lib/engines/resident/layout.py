@@ -279,5 +279,5 @@ class Layout:
 
 
 def _plain(parts: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Dataclasses as dictionaries. `asdict` copies every number."""
+    """Dataclasses as dictionaries, without a copy of every number as `asdict` makes it."""
     return {name: vars(part) for name, part in parts.items()}

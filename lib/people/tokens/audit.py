@@ -92,7 +92,9 @@ class Audit:
             with self._scope.write() as connection:
                 connection.execute(insert(audit).values(row))
                 if event == REFUSAL:
-                    _delete_refusals(connection)
+                    own, newest = audit.c.event == REFUSAL, audit.c.id.desc()
+                    oldest = select(audit.c.id).where(own).order_by(newest).limit(1).offset(MOST_REFUSALS)
+                    connection.execute(delete(audit).where(own, audit.c.id <= oldest.scalar_subquery()))
         except TrancheError:
             log.exception("The audit log could not be written: %s", sentence)
 
@@ -118,9 +120,3 @@ class Audit:
             return connection.execute(count).scalar_one(), entries
 
         return self._scope.read(read)
-
-
-def _delete_refusals(connection: Connection) -> None:
-    mine = audit.c.event == REFUSAL
-    oldest = select(audit.c.id).where(mine).order_by(audit.c.id.desc()).limit(1).offset(MOST_REFUSALS)
-    connection.execute(delete(audit).where(mine, audit.c.id <= oldest.scalar_subquery()))

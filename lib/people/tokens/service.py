@@ -7,9 +7,8 @@ whose `access_denied` is a word of RFC 6749, 4.1.2.1; that repeated failures ans
 
 import asyncio
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Literal
@@ -21,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from lib.people.tokens.access import Access
 from lib.people.tokens.store import Caller, Token
+from lib.wire.apis import read_body
 from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
 from lib.wire.schemas import JSON, Schema, body
 
@@ -120,9 +120,14 @@ class TokenApi:
             raise TokenRefusal(
                 "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
             )
-        with _place(self._waiting):
+        if not self._waiting.acquire(blocking=False):
+            reason = "Too many sign-ins at the same time; try again"
+            raise TokenRefusal("temporarily_unavailable", reason, 503, {"Retry-After": "5"})
+        try:
             work = partial(_issue, self._access, form, service, self.lifetime, address)
             return await asyncio.get_running_loop().run_in_executor(self._passwords, work)
+        finally:
+            self._waiting.release()
 
 
 router = APIRouter(tags=["tokens"])
@@ -149,41 +154,17 @@ async def _token(request: Request) -> JSONResponse:
     api: TokenApi = request.app.state.tokens
     address = request.client.host if request.client else None
     try:
-        form = _form(request.headers.get("content-type", ""), await _body(request))
+        content = await read_body(request, LARGEST_FORM)
+        if content is None:
+            reason = f"The form is larger than {LARGEST_FORM:,} bytes"
+            raise TokenRefusal("invalid_request", reason, 413, CLOSE)
+        form = _form(request.headers.get("content-type", ""), content)
         text = await api.issue(form, address)
     except TokenRefusal as refusal:
         return refusal.answer()
     seconds = int(api.lifetime.total_seconds())
     answer = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
     return JSONResponse(answer, headers=NO_STORE)
-
-
-async def _body(request: Request) -> bytes:
-    """The whole body; its size is limited."""
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST_FORM:
-            raise TokenRefusal(
-                "invalid_request", f"The form is larger than {LARGEST_FORM:,} bytes", 413, CLOSE
-            )
-    return body
-
-
-@contextmanager
-def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
-    """A slot for checking a password; refused if all slots are taken."""
-    if not waiting.acquire(blocking=False):
-        raise TokenRefusal(
-            "temporarily_unavailable",
-            "Too many sign-ins at the same time; try again",
-            503,
-            {"Retry-After": "5"},
-        )
-    try:
-        yield
-    finally:
-        waiting.release()
 
 
 def _form(content_type: str, body: bytes) -> Form:

@@ -243,7 +243,7 @@ class TokenStore:
 
 
 def _prefix(service: str) -> str:
-    """`trn_rep_` for the service `reporting`: people and secret scanners see what it is."""
+    """How tokens begin, `trn_rep_` for the service `reporting`: people and secret scanners see what it is."""
     return f"trn_{re.sub('[^a-z0-9]', '', service.lower())[:3]}_"
 
 

@@ -80,9 +80,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib.serving.front.body import read_body
 from lib.serving.front.hosts import is_from_own_page
-from lib.wire.apis import LOOPBACK
+from lib.wire.apis import LOOPBACK, read_body
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, InternalError, Throttled, TrancheError, Unauthorized
 from lib.wire.fair import Ahead, FairPool, wait_for_disconnect

@@ -94,7 +94,7 @@ class DeskDocument:
 
 
 class _Rewriter:
-    """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
+    """Sends an answer on; that of an HTML document whole, with `additions` inserted."""
 
     def __init__(self, send: Send, early: bytes, *additions: bytes) -> None:
         self._send, self._early, self._added = send, early, additions

@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.serving.front.body import read_body
+from lib.wire.apis import read_body
 from lib.wire.errors import StoreUnwritable, Throttled, TrancheError
 from lib.wire.fair import FairPool
 from lib.wire.network import client_network

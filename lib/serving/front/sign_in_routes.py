@@ -19,9 +19,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.serving.front.body import read_body
 from lib.serving.front.hosts import LOOPBACK_NAMES, is_from_own_page
 from lib.serving.front.streamlit_parts import CALLBACK, HOST_CONFIG, IDENTITY, LOGIN, LOGOUT, MEDIA
+from lib.wire.apis import read_body
 from lib.wire.errors import TrancheError
 from lib.wire.problems import problem
 

@@ -121,7 +121,7 @@ def probes(
 ) -> dict[str, Probe]:
     """The parts of an installation; `lines` are the ways to remote services, `more` the checks of others.
 
-    Without the latter the desk does most of its work: they are `optional`.
+    Without the latter the desk does most of its work.
     """
     parts = {
         "database": Probe(lambda deadline: database.reading(engine, _revision, deadline), name="database"),

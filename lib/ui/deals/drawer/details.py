@@ -153,7 +153,7 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
 
 
 def _note_form(context: PageContext, number: int, old_note: PackageNote) -> None:
-    """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
+    """Draw the form. What is typed stays until it is saved; `old_note` is what it was typed over."""
     state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
     if BEFORE.format(number) not in state:
         state[BEFORE.format(number)], state[owner], state[note] = old_note, old_note.owner, old_note.note
