@@ -130,7 +130,7 @@ class _Quotients:
     def _named_pairs(self, rate: str) -> dict[tuple[int, int], tuple[int, int]]:
         """The pairs of amounts that a rate's name says it divides, each with its rank, the best the highest.
 
-        So `cpc_link` says cost / link_clicks rather than cost / clicks; CTR says clicks rather than link_clicks.
+        So `cpc_link` says cost / link_clicks rather than cost / clicks; CTR clicks rather than link_clicks.
         """
         tops, bottoms = column_names.quotient_words(rate)
         words = column_names.split_words(rate)

@@ -181,14 +181,14 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Imports that remove a version's files while they are being held: the next version is backed up."""
-    warehouse, original, left = Warehouse(own_home / "warehouse"), make._link, [3, 4]
+    warehouse, original, left = Warehouse(own_home / "warehouse"), Path.hardlink_to, [3, 4]
 
-    def linked(path: Path, name: Path) -> Path:
-        while left and "delivery" in str(path):
+    def link(name: Path, path: Path) -> None:
+        while left and make.LINKS in name.parts and "delivery" in path.parts:
             imported(warehouse, left.pop(0))
-        return original(path, name)
+        original(name, path)
 
-    monkeypatch.setattr(make, "_link", linked)
+    monkeypatch.setattr(Path, "hardlink_to", link)
     with make.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         assert slicer.manifest.version == warehouse.open("demo", "delivery").version

@@ -100,14 +100,14 @@ def test_a_failure_on_the_way_leaves_nothing(
     """When the last table can't be copied, the new database is as empty as before."""
     from lib.serving.backup import move as module
 
-    go_on, last = module.__globals__["_go_on"], database.metadata.sorted_tables[-1]
+    sequence_of, last = module.__globals__["sequence_of"], database.metadata.sorted_tables[-1]
 
-    def failing(target: Any, table: Any, number: int | None) -> None:
-        if table is last:
+    def fail(target: Any, table: str) -> str | None:
+        if table == last.name:
             target.exec_driver_sql("select 1 / 0")
-        go_on(target, table, number)
+        return sequence_of(target, table)
 
-    monkeypatch.setitem(module.__globals__, "_go_on", failing)
+    monkeypatch.setitem(module.__globals__, "sequence_of", fail)
     with pytest.raises(StoreUnavailable, match=r"division by zero\. Nothing was changed"):
         move(installed.settings, postgres)
     assert tables(postgres) == []

@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -120,9 +121,9 @@ def test_a_remote_service_that_answers_is_ready(own_home: Path) -> None:
         remote = Settings(home=own_home, base_url=address, slicers=("a/b",), reporting_token="never sent")
         line = connect.installation(remote).lines.reporting
         assert line
-        assert operations.Probe(operations._answering(line)).begin().result(10) is True
+        assert operations.Probe(partial(operations._check_line, line)).begin().result(10) is True
         found[0] = 502
-        assert operations.Probe(operations._answering(line)).begin().result(10) is False
+        assert operations.Probe(partial(operations._check_line, line)).begin().result(10) is False
     assert not seen
 
 
