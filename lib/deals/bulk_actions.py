@@ -45,7 +45,10 @@ from lib.people.tables import made_by
 from lib.wire.errors import BadRequest
 
 BATCH_SIZE = 500
-LONGEST_TITLE, DAYS, MOST_ACTIONS, MOST_ROWS = 100, 30, 1_000, 500_000
+LONGEST_TITLE = 100
+DAYS = 30
+MOST_ACTIONS = 1_000
+MOST_ROWS = 500_000
 
 bulk_actions = numbered_table(
     "bulk_actions",

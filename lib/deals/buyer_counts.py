@@ -18,7 +18,9 @@ from lib.deals.negotiation import seat_number
 from lib.deals.store.tables import deal_health
 from lib.wire.errors import BadRequest
 
-MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 400, 10**15, Decimal(10**12)
+MOST_DAYS = 400
+LARGEST_COUNT = 10**15
+LARGEST_SPEND = Decimal(10**12)
 NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
 
 buyer_counts = Table(

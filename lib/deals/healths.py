@@ -21,7 +21,8 @@ from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope, Work
 
-SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
+SECONDS = 30
+BATCH_SIZE = 500
 NO_REPORT = ("", "")
 Pair = tuple[str, str]
 
@@ -49,6 +50,9 @@ class HealthBatch:
     deals: tuple[DemandDeal, ...]
     context: DealContext
     versions: Mapping[int, Mapping[str, int]]
+
+
+PAST = timedelta(days=90)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from lib.wire.errors import TrancheError
 log = logging.getLogger(__name__)
 NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
 """Where a request has the deals that a package is written with; NEW stands for its id, if it has none yet."""
-HEADER, LONGEST, MOST = "Tranche-Warnings", 100, 20
+HEADER = "Tranche-Warnings"
+MOST = 20
 FACTOR, HIGH_PERCENT = 3, 30
 UNUSUAL, LARGE_FEE, LARGE_BUDGET = 1_000, 100_000, 1_000_000
 """A price, a flat fee and a budget that are asked about where there is nothing to compare them with."""
@@ -464,6 +465,9 @@ def _report_missing(case: Case) -> Iterator[Answer]:
     promise = case.promise
     if promise is not None and case.supply is None and 0 < promise.days(case.now) < float("inf"):
         yield f"{promise.units:,.0f} guaranteed impressions, not compared with a report", None, promise.units
+
+
+LONGEST = 100
 
 
 def _targets(case: Case) -> Iterator[Answer]:

@@ -19,7 +19,11 @@ State = Literal["open", "applying", "approved", "declined"]
 Entity = Literal["supply_deals", "demand_deals"]
 STATES: tuple[State, ...] = get_args(State)
 Fields = dict[str, Any]
-LONGEST_REASON, LONGEST_WORD, MOST, LARGEST, MOST_PERIODS = 2_000, 500, 100, 10**15, 10**6
+LONGEST_REASON = 2_000
+LONGEST_WORD = 500
+MOST = 100
+LARGEST = 10**15
+MOST_PERIODS = 10**6
 _RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
 Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
 Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]

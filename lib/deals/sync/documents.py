@@ -36,7 +36,9 @@ VNVNM VUVUT WFWLF WSWSM YEYEM YTMYT ZAZAF ZMZMB ZWZWE
 ALPHA_3 = {pair[:2]: pair[2:] for pair in _CODES.split()}
 EVERY = frozenset(ALPHA_3.values())
 VERSION = "1.0"
-PAUSED, COMPLETE, ARCHIVED, FIXED_PRICE = 1, 3, 4, 3
+PAUSED = 1
+COMPLETE = 3
+ARCHIVED = 4
 SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": PAUSED, "pending": 2, "complete": COMPLETE}
 AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -148,6 +150,9 @@ def withdrawn_document(document: Document) -> Document:
 def moment(at: datetime) -> str:
     """`2026-11-20T08:00:00Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+FIXED_PRICE = 3
 
 
 def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:

@@ -39,7 +39,9 @@ from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
-SECONDS, CONNECT_SECONDS, MOST_BYTES, BATCH_SIZE = 10, 5, 64 * 1024, 200
+SECONDS = 10
+CONNECT_SECONDS = 5
+BATCH_SIZE = 200
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
 ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
 OVERLAP = timedelta(minutes=2)
@@ -67,6 +69,9 @@ def pushing(settings: Settings, engine: Callable[[], Engine]) -> AbstractContext
         return nullcontext()
     failure = "Deals could not be sent to DSPs"
     return database.background("deal-push", failure, engine, lambda: _pushing(settings, engine()))
+
+
+MOST_BYTES = 64 * 1024
 
 
 class Push:

@@ -30,7 +30,10 @@ from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter
 
 WHO = "tranche"
-SECONDS, SECONDS_KEPT, MOST_KEPT, DAYS = 1.0, 300.0, 100, 30
+SECONDS = 1.0
+SECONDS_KEPT = 300.0
+MOST_KEPT = 100
+DAYS = 30
 Pair = tuple[str, str]
 Value = TypeVar("Value")
 

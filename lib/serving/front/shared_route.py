@@ -48,7 +48,9 @@ HEADERS = {
 SEE_OTHER = 303
 COOKIE, VISIT_SECONDS = "tranche_link_{}", 12 * 60 * 60
 log = logging.getLogger(__name__)
-PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
+PATH = "/mail/stop"
+STOPS_A_MINUTE = 60
+LONGEST_TOKEN = 100
 STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 NOTHING = "There is no such mail: it is stopped already, or the link is incomplete"
 

@@ -33,7 +33,7 @@ ToSet = Mapping[str, tuple[str, float]]
 """Cookies to set: name → value, and the seconds that the browser keeps it."""
 OUTCOME = "sign_in"
 DENIAL, UNREACHABLE, FAILURE = "denied", "unreachable", "failed"
-RETURN, RETURN_SECONDS, LONGEST_RETURN = "tranche_return", 600, 2000
+RETURN = "tranche_return"
 REDIRECT = 302
 
 
@@ -277,10 +277,16 @@ def return_path(scope: Scope) -> str:
     return cookie.value if cookie is not None and _is_path(cookie.value) else "/"
 
 
+LONGEST_RETURN = 2000
+
+
 def _is_path(text: str) -> bool:
     """Whether this leads to this server, and can be in a cookie: one slash first, no `\\`, `;` or quotes."""
     is_plain = text.isascii() and text.isprintable() and not set(text) & set("\\;\"', ")
     return is_plain and text.startswith("/") and not text.startswith("//") and len(text) <= LONGEST_RETURN
+
+
+RETURN_SECONDS = 600
 
 
 def _return(path: str) -> str:

@@ -11,7 +11,10 @@ from pathlib import Path
 
 CORE = "/_stcore"
 SOCKET, HEALTH, HOST_CONFIG = f"{CORE}/stream", f"{CORE}/health", f"{CORE}/host-config"
-COMPONENTS, FRAMES, APP_FILES, MEDIA = f"{CORE}/bidi-components/", "/component/", "/app/static/", "/media/"
+COMPONENTS = f"{CORE}/bidi-components/"
+FRAMES = "/component/"
+APP_FILES = "/app/static/"
+MEDIA = "/media/"
 LOGIN, CALLBACK, LOGOUT = "/auth/login", "/oauth2callback", "/auth/logout"
 IDENTITY = "_streamlit_user"
 """The cookie in which Streamlit keeps the claims of the company's provider."""

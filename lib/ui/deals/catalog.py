@@ -42,11 +42,12 @@ from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 CATALOG, PAGES, HEALTH = "deals_catalog", "deals_pages", "deals_health"
-PACKAGE_PRICES, SECONDS, MOST = "deals_package_prices", 15.0, 20
+SECONDS = 15.0
+MOST = 20
 Model = TypeVar("Model", bound=Resource)
 LOOKING = "You can see deals, but not change them"
 PROPOSING = "What you change is proposed, and somebody else decides about it"
-PAGE_SECONDS, MOST_PAGES, BATCH_SIZE = 15.0, 20, 250
+BATCH_SIZE = 250
 Value = TypeVar("Value")
 Entities = tuple[PackageOrDeal, ...]
 MOST_OPTIONS = 50
@@ -105,6 +106,9 @@ def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
 def trouble(context: PageContext) -> TrancheError | None:
     """Why something of what is shown is what was read before; None where all of it is fresh."""
     return _cache().trouble(context.person.username)
+
+
+PACKAGE_PRICES = "deals_package_prices"
 
 
 def forget() -> None:
@@ -213,6 +217,10 @@ def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]
 def page_trouble(context: PageContext) -> TrancheError | None:
     """Why something of what is shown is what was read before."""
     return _pages().trouble(context.person.username)
+
+
+PAGE_SECONDS = 15.0
+MOST_PAGES = 20
 
 
 def _pages() -> SessionCache[Any]:

@@ -11,7 +11,9 @@ from lib.serving import connect
 from lib.settings import Settings
 from lib.wire.errors import TrancheError
 
-IDS, AT, SECONDS = "answered_ids", "answered_at", 30.0
+IDS = "answered_ids"
+AT = "answered_at"
+SECONDS = 30.0
 
 
 def ids(person: Person) -> tuple[int, ...]:

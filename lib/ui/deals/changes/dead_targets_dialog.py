@@ -28,9 +28,11 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.wire.errors import TrancheError
 
-OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
+OPEN = "dead_targets"
 MOMENT_SECONDS = 0.2
-LIST, SELECTION, MOST_SHOWN = "dead_list", "dead_chosen", 300
+LIST = "dead_list"
+SELECTION = "dead_chosen"
+MOST_SHOWN = 300
 COLUMNS = (
     ListColumn("package", "Package", 14.0),
     ListColumn("element", "Element", 7.0, on_phone="top"),
@@ -92,6 +94,11 @@ def close() -> None:
 def _open() -> None:
     choose_none()
     st.session_state[OPEN] = DeadView()
+
+
+PERIOD = "dead_days"
+PERIODS = (7, 14, 30)
+USUAL = 30
 
 
 def _content(context: PageContext, view: DeadView) -> None:

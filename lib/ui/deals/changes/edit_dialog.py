@@ -17,7 +17,6 @@ from lib.deals.values import Limits
 from lib.figures import amounts
 from lib.figures.deals import field_text
 from lib.figures.deals.deal_names import KINDS
-from lib.figures.deals.field_text import Prices
 from lib.ui.deals import catalog, counts, list_state
 from lib.ui.deals.changes import plan_steps
 from lib.ui.deals.changes.confirmations import PRICE
@@ -45,7 +44,9 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-PLAN, MOST, PREFIX = "deals_several", 5_000, "several_"
+PLAN = "deals_several"
+MOST = 5_000
+PREFIX = "several_"
 HOW, AMOUNT, NO_END, ZONE, EMPTY, TARGET, MODE, PROBLEM = (
     f"{PREFIX}{name}"
     for name in ("how", "amount", "no_end", "zone", "empty", "target", "target_mode", "problem")
@@ -146,7 +147,17 @@ def _form(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
 def _draw_deal_fields(context: PageContext) -> None:
     state, fees = st.session_state, catalog.abilities(context).fees
     with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
-        _draw_price(field_text.prices_of(context))
+        money = field_text.prices_of(context)
+        st.segmented_control(
+            plain(money.title), [SET, PERCENT], key=HOW, required=True, default=SET,
+            persist_state="session",
+        )  # fmt: skip
+        how = state.get(HOW) or SET
+        label = money.title if how == SET else "Percent, like 5 or -7.5"
+        amount_field.field(label, AMOUNT, placeholder=KEEP)
+        beside(filter(None, [amounts.fault(state.get(AMOUNT) or "", limits=LIMITS[how])]))
+        if how == PERCENT:
+            st.caption("Rounded to cents, or to the decimals that a price has already.")
     with st.expander("Fee, contact, deal sync and terms", icon=":material/tune:"):
         with st.grid(2, min_column_width=220):
             _draw_switches(DEALS)
@@ -169,19 +180,6 @@ def _draw_switches(entity: str) -> None:
             key=PREFIX + name, persist_state="session", placeholder=KEEP,
             help=fields.BY_NAME[name].help or None,
         )  # fmt: skip
-
-
-def _draw_price(money: Prices) -> None:
-    st.segmented_control(
-        plain(money.title), [SET, PERCENT], key=HOW, required=True, default=SET,
-        persist_state="session",
-    )  # fmt: skip
-    how = st.session_state.get(HOW) or SET
-    amount_field.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder=KEEP)
-    text = st.session_state.get(AMOUNT) or ""
-    beside(filter(None, [amounts.fault(text, limits=LIMITS[how])]))
-    if how == PERCENT:
-        st.caption("Rounded to cents, or to the decimals that a price has already.")
 
 
 def _draw_package_fields(context: PageContext) -> None:

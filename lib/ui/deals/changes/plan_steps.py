@@ -22,7 +22,10 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.tables import with_figures
 
-FIRST, MOST_ROWS, NOTE, UNDO_BEGINS = 50, 1_000, "Note", "deals_undo_begins"
+FIRST = 50
+MOST_ROWS = 1_000
+NOTE = "Note"
+UNDO_BEGINS = "deals_undo_begins"
 Columns = dict[str, list[Any]]
 Action = Callable[[], None]
 

@@ -27,7 +27,9 @@ from lib.ui.deals.deal_rows import DealRow, Key
 
 SHIFT = re.compile(r"([+-])\s*([0-9]{1,4})\s*(day|week|month|year)s?", re.IGNORECASE)
 MONTHS, DAYS = {"month": 1, "year": 12}, {"day": 1, "week": 7}
-START, END, ACTIVE, CENTS = "start_date", "end_date", "is_active", 2
+START = "start_date"
+END = "end_date"
+ACTIVE = "is_active"
 NO_PACKAGE = "It belongs to no package, and dates and targeting are those of a package."
 Mode = Literal["add", "remove", "replace"]
 Element = dict[str, Any]
@@ -177,6 +179,9 @@ class SharedChange:
             before |= {name: elements(package)[name] for name in self.targeting.names}
             after |= targets
         return of_package(package, rows, before, after, refusal)
+
+
+CENTS = 2
 
 
 def price_after(price: Decimal | None, percent: Decimal) -> Decimal:

@@ -25,7 +25,9 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.csv_text import CsvRow, CsvShape
 
-MOST, LARGEST, BATCH, NO_END = 5_000, 600_000, 200, "none"
+MOST = 5_000
+LARGEST = 600_000
+BATCH = 200
 PLAIN = {title: plain for title, plain in COLUMNS.items() if plain.name != ACTIVE}
 """The columns of plain fields; that of is_active is Status."""
 FIRST = ("Price", "Status", "Start", "End")
@@ -59,6 +61,9 @@ def check(client: Deals, rows: Sequence[CsvRow], no_dates: str) -> Iterator[CsvC
         yield from csv_check.lines(part, lines.add)
     csv_check.changes = lines.changes()
     yield csv_check.end()
+
+
+NO_END = "none"
 
 
 class _Lines:

@@ -28,7 +28,7 @@ from lib.ui.kit.job import STEP_SECONDS
 from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
 from lib.wire.errors import TrancheError
 
-MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
+PART = 500
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
 COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
@@ -199,9 +199,17 @@ def _link(model: type[Match], entity_id: int | None) -> Match:
     return model(id=entity_id)
 
 
+LONGEST_ID = 15
+
+
 def is_id(text: str) -> bool:
     """Whether a cell can be the id of something."""
     return text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
+
+
+MOST_OF_A_NAME = 100
+FEW_NAMES = 50
+BATCH_SIZE = 50
 
 
 def _packages(

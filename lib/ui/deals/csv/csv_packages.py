@@ -44,7 +44,6 @@ SHAPE = CsvShape(
     numbers=tuple(title for title, own in OF_DEALS.items() if own in csv_deals.NUMBERS),
     dates=("Start", "End"),
 )
-BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
 
 
@@ -160,6 +159,10 @@ def _zone(row: CsvRow, faults: list[str]) -> Zone:
     return -minutes if match[1] == "-" else minutes
 
 
+BETWEEN = "|"
+NOT = "not "
+
+
 def _targeting(row: CsvRow, lists: ListNames, faults: list[str]) -> Targeting:
     elements: dict[str, list[dict[str, Any]]] = {}
     for kind in KINDS:
@@ -179,6 +182,10 @@ def _targeting(row: CsvRow, lists: ListNames, faults: list[str]) -> Targeting:
     except ValidationError:
         faults.append("The targeting can't be read.")
         return Targeting()
+
+
+LARGEST_SIDE = 20_000
+LONGEST_VALUE = 200
 
 
 def _target(kind: TargetingKind, text: str, lists: ListNames, faults: list[str]) -> str | None:

@@ -24,7 +24,9 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
-DAY, DAYS, NARROWEST = time_key_field("day"), 30, 120
+DAY = time_key_field("day")
+DAYS = 30
+NARROWEST = 120
 
 
 def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:

@@ -25,8 +25,6 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
-PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
-
 
 def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
@@ -57,6 +55,12 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+
+
+PLACE = "evidence"
+SELECTION = "evidence_of"
+CHANGE_ACTION = "changed"
+LONGEST = 90
 
 
 def draw_evidence(

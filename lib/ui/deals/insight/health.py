@@ -40,13 +40,16 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.tables import with_figures
 from lib.wire.errors import TrancheError
 
-SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
+SECONDS = 300.0
+MOMENT_SECONDS = 0.2
+MOST = 2_000
+MOST_RESULTS = 500
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]
 DAYS, ATTENTION = PERIODS[0], "attention"
 OLD = timedelta(minutes=20)
-COUNT, COUNTED, COUNT_SECONDS = "deals_attention_count", "deals_attention_counted", 30.0
+COUNT = "deals_attention_count"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
@@ -138,6 +141,9 @@ def _check(context: PageContext) -> Check:
             return error
 
     return cache.begin(key, outcome)[0]
+
+
+BATCH_SIZE = 50
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -294,6 +300,10 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
         else row
         for row in rows
     ]
+
+
+COUNTED = "deals_attention_counted"
+COUNT_SECONDS = 30.0
 
 
 def number(person: Person) -> int:

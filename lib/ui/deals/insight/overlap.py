@@ -20,7 +20,10 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
-OPEN, PLACE, FEWEST, MOST = "overlap_of", "overlap", 2, 12
+OPEN = "overlap_of"
+PLACE = "overlap"
+FEWEST = 2
+MOST = 12
 
 
 def draw(search: ListSearch, list_view: list_state.ListView) -> None:

@@ -26,7 +26,9 @@ from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.wire.filters import Filter
 
-INDEX, SECONDS, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, 300, 3
+INDEX = "supply_index"
+SECONDS = 30.0
+MOST_ROWS = 300
 MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
 MEANING = (
@@ -174,6 +176,9 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
         st.dataframe(straighten(columns), hide_index=True, alt="Supply path")
         more = f"The first {MOST_ROWS} of {len(path.rows):,}. " if len(path.rows) > MOST_ROWS else ""
         st.caption(plain(more + note))
+
+
+MOST_NAMES = 3
 
 
 def _names(names: list[str]) -> str:

@@ -29,7 +29,10 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.kit.tables import with_figures
 from lib.wire.filters import Filter
 
-DAY, DAYS, HISTORY, MOST_SEATS = time_key_field("day"), 30, 126, 12
+DAY = time_key_field("day")
+DAYS = 30
+HISTORY = 126
+MOST_SEATS = 12
 ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]

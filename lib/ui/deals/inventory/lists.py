@@ -25,7 +25,9 @@ from lib.ui.kit.problems import attempt_write, draw_problem, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, NEW = "lists_kind", "lists_find", "lists_list", "lists_new"
-OPEN, WIDTH, MOST_ROWS, MOST = "list", 720, 1_000, 100
+OPEN = "list"
+MOST_ROWS = 1_000
+MOST = 100
 FIND, PROBLEM = "list_find", "list_problem"
 ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
 PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
@@ -201,6 +203,9 @@ def _close() -> None:
     """Close the drawer. A callback."""
     address.write(OPEN)
     st.session_state.pop(PROBLEM, None)
+
+
+WIDTH = 720
 
 
 def _draw_drawer(context: PageContext) -> None:

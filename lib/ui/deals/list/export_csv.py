@@ -22,7 +22,10 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import PartsJob
 from lib.ui.kit.markdown import plain
 
-EXPORT, SHORT, PART, MEDIA_TYPE = "deals_export", 2_000, 500, "text/csv"
+EXPORT = "deals_export"
+SHORT = 2_000
+PART = 500
+MEDIA_TYPE = "text/csv"
 
 
 @dataclass(kw_only=True)
@@ -72,16 +75,13 @@ def draw(context: PageContext, search: ListSearch, count: int) -> None:
         )  # fmt: skip
     else:
         downloads.offer(
-            context, "Download list", partial(_file, search, prices), _file_name(search), MEDIA_TYPE,
-            "deals_csv", kind="tertiary", disabled=not count,
+            context, "Download list",
+            lambda now: b"".join(csv(catalog.all_rows(now.deals, search), prices)),
+            _file_name(search), MEDIA_TYPE, "deals_csv", kind="tertiary", disabled=not count,
         )  # fmt: skip
     if (export := st.session_state.get(EXPORT)) is not None:
         dialog = st.dialog(f"Export {_count_label(export)}", on_dismiss=lambda: close(EXPORT))
         dialog(_dialog)(context, export)
-
-
-def _file(search: ListSearch, prices: Prices, context: PageContext) -> bytes:
-    return b"".join(csv(catalog.all_rows(context.deals, search), prices))
 
 
 def _file_name(search: ListSearch) -> str:

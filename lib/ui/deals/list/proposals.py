@@ -29,7 +29,8 @@ from lib.wire.errors import TrancheError
 
 PARAM, LIST, PROBLEM = "proposal", "proposals_list", "proposals_problem"
 COUNT, AT, WORD, WHICH = "proposals_count", "proposals_counted", "proposals_word", "proposals_which"
-SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
+SECONDS = 30.0
+MOST = 100
 OPEN_ONES, DECIDED_ONES = "Open", "Decided"
 TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
 COLUMNS = (
@@ -81,6 +82,9 @@ def _open(proposal: str = "all") -> None:
     """Open the dialog, or a proposal in it. A callback."""
     address.write(PARAM, proposal)
     st.session_state.pop(PROBLEM, None)
+
+
+IN_SIGHT = 5
 
 
 def _content(context: PageContext) -> None:

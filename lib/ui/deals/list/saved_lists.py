@@ -19,7 +19,8 @@ from lib.ui.query.entries import EntryShelf
 from lib.views import DealEntry
 from lib.wire.errors import TrancheError
 
-POPOVER, PAGE, WIDTH = "deals_views", "deals", 420
+POPOVER = "deals_views"
+WIDTH = 420
 LISTS = EntryShelf(
     "list_",
     lambda context: context.clients.view_store.deal_lists,
@@ -66,6 +67,9 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "order": address.read(list_state.ORDER_PARAM),
         **({show: True} if show else {}),
     }
+
+
+PAGE = "deals"
 
 
 def _content(

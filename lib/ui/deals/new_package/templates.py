@@ -20,7 +20,9 @@ from lib.ui.query.entries import EntryShelf
 from lib.views import DealEntry
 from lib.wire.errors import BadRequest
 
-POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
+POPOVER = "package_templates"
+WIDTH = 420
+REPLACE = "replace"
 TEMPLATES = EntryShelf(
     "template_",
     lambda context: context.clients.view_store.templates,

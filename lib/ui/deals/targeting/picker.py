@@ -88,8 +88,13 @@ class TargetingPicker:
             plain(kind.title), key=f"{self.prefix}_{kind.name}", width="stretch", wrap=False,
             on_change="rerun", disabled=self.is_closed,
         )  # fmt: skip
-        if sentence := self._choice_text(kind, labels, marks):
-            st.caption(plain(sentence))
+        sides = []  # the choice below the button: `US, CA · not MX`
+        for is_excluded in SIDES:
+            codes = pending.settled_values((self.prefix, kind, is_excluded))
+            if texts := [value_label(code, {code: _value_text(kind, labels, code)}, marks) for code in codes]:
+                sides.append(("not " if is_excluded else "") + ", ".join(texts))
+        if sides:
+            st.caption(plain(" · ".join(sides)))
         beside(pending.waiting(self.prefix, kind))
         if popover.open:
             with popover, report_errors("The values", effect="What you entered is kept."):
@@ -99,15 +104,6 @@ class TargetingPicker:
                     for is_excluded in SIDES:
                         with st.container():
                             self._draw_side((self.prefix, kind, is_excluded), options, marks)
-
-    def _choice_text(self, kind: TargetingKind, labels: Mapping[str, str], marks: Mapping[str, str]) -> str:
-        """The choice below the button: `US, CA · not MX`; empty without one."""
-        sides = []
-        for is_excluded in SIDES:
-            codes = pending.settled_values((self.prefix, kind, is_excluded))
-            if texts := [value_label(code, {code: _value_text(kind, labels, code)}, marks) for code in codes]:
-                sides.append(("not " if is_excluded else "") + ", ".join(texts))
-        return " · ".join(sides)
 
     def _options(self, kind: TargetingKind) -> Mapping[str, str]:
         """The report's values; those found by a search if there are too many to list."""
@@ -129,6 +125,11 @@ class TargetingPicker:
         """Draw one side: the picker of known values, and the handling of other typed ones."""
         _, kind, is_excluded = place
         pending.settle(self.context, self.query, place)
+        placeholder = "Most frequent first; type to find" if options else "Type and press Enter"
+        if kind.is_list:
+            placeholder = "Choose lists" if options else "There are no lists yet"
+            if self.takes_ids:
+                placeholder = "Type the id of a list, press Enter"
         with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
             pending.draw(self.context, self.query, place, options)
         st.multiselect(
@@ -136,16 +137,8 @@ class TargetingPicker:
             format_func=partial(_value_label, place, options, marks), key=pending.key(*place),
             persist_state="session", filter_mode="contains",
             accept_new_options=self.takes_ids or not kind.is_list, select_all=False,
-            placeholder=self._placeholder(kind, bool(options)), width=WIDTH, on_change=pending.take,
-            args=(place, options),
+            placeholder=placeholder, width=WIDTH, on_change=pending.take, args=(place, options),
         )  # fmt: skip
-
-    def _placeholder(self, kind: TargetingKind, is_offered: bool) -> str:
-        if kind.is_list and self.takes_ids:
-            return "Type the id of a list, press Enter"
-        if kind.is_list:
-            return "Choose lists" if is_offered else "There are no lists yet"
-        return "Most frequent first; type to find" if is_offered else "Type and press Enter"
 
 
 def _value_label(
