@@ -10,7 +10,6 @@ from lib.people import DealsGrant, Grant
 from lib.people.person import labels
 from lib.people.tokens.access import Access
 from lib.people.tokens.audit import EVENTS, Event
-from lib.people.tokens.store import Token
 from lib.settings import Settings
 from lib.wire.filters import Filter
 
@@ -88,7 +87,14 @@ def list_tokens(person: str | None) -> None:
         "LAST USED",
         "STATE",
     )
-    click.echo(table(header, [_row(token, datetime.now(UTC)) for token in tokens]))
+    now, rows = datetime.now(UTC), []
+    for token in tokens:
+        opens = str(token.deals or "") or labels(token.grants) or "all that its owner can see"
+        ends = "never" if token.expires is None else _time(token.expires)
+        last_use = "never" if token.last_used is None else _time(token.last_used)
+        whose = (str(token.id), f"{token.prefix}…", token.owner, token.service, token.name)
+        rows.append((*whose, opens, _time(token.created), ends, last_use, token.state(now)))
+    click.echo(table(header, rows))
 
 
 @token.command()
@@ -98,14 +104,6 @@ def revoke(token_id: int) -> None:
     access = Access.of(Settings.load())
     access.revoke(access.store.get(token_id), caller())
     click.echo(f"Token {token_id} is revoked", err=True)
-
-
-def _row(token: Token, now: datetime) -> tuple[str, ...]:
-    opens = str(token.deals or "") or labels(token.grants) or "all that its owner can see"
-    ends = "never" if token.expires is None else _time(token.expires)
-    last_use = "never" if token.last_used is None else _time(token.last_used)
-    times = (_time(token.created), ends, last_use, token.state(now))
-    return (str(token.id), f"{token.prefix}…", token.owner, token.service, token.name, opens, *times)
 
 
 def _time(moment: datetime) -> str:

@@ -13,6 +13,7 @@ from lib.serving.check.step import ServiceSetting, Step, check_reachable
 from lib.serving.remote import RemoteDeals
 from lib.settings import Settings
 from lib.wire.errors import NotFound, TrancheError
+from lib.wire.text import count_of
 
 NAME = "Deals"
 REFUSAL = "Check deals_token, or service_username and service_password"
@@ -70,7 +71,7 @@ def steps(settings: Settings) -> Iterator[Step]:
     if not lists:
         count = len(settings.remote.seats)
         if count:
-            yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
+            yield Step(NAME, "Seats", "ok", f"{count_of(count, 'seat')} in the settings.")
         else:
             yield Step(
                 NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats."

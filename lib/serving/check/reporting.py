@@ -11,6 +11,7 @@ from lib.settings import Settings
 from lib.slicers.models import EXTENSIONS, Slicer
 from lib.slicers.warehouse import Warehouse
 from lib.wire.errors import AccessError, Damaged, Misconfigured, TrancheError
+from lib.wire.text import count_of
 
 NAME = "Reporting"
 REFUSAL = "Check reporting_token, or service_username and service_password"
@@ -43,8 +44,7 @@ def _stored_slicers(warehouse: Warehouse) -> Iterator[Step]:
         yield Step(NAME, str(warehouse.root), "failed", error.sentence, VANISHED)
         return
     slicers = warehouse.slicers()
-    count = f"{len(slicers)} slicer{'' if len(slicers) == 1 else 's'}"
-    yield Step(NAME, EMBEDDED, "ok", f"{count} in {warehouse.root}.")
+    yield Step(NAME, EMBEDDED, "ok", f"{count_of(len(slicers), 'slicer')} in {warehouse.root}.")
     for pair in slicers:
         try:
             warehouse.definition(*pair)
