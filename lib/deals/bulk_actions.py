@@ -46,9 +46,9 @@ from lib.wire.errors import BadRequest
 
 BATCH_SIZE = 500
 LONGEST_TITLE = 100
-DAYS = 30
+DAYS = 30  # after which an action can't be undone
 MOST_ACTIONS = 1_000
-MOST_ROWS = 500_000
+MOST_ROWS = 500_000  # of all actions together
 
 bulk_actions = numbered_table(
     "bulk_actions",

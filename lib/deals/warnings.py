@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 NEW_DEALS, OPTIONS, NEW = "create_demand_deals", "demand_deals_options", 0
 """Where a request has the deals that a package is written with; NEW stands for its id, if it has none yet."""
 HEADER = "Tranche-Warnings"
-MOST = 20
+MOST = 20  # warnings of one answer
 FACTOR, HIGH_PERCENT = 3, 30
 UNUSUAL, LARGE_FEE, LARGE_BUDGET = 1_000, 100_000, 1_000_000
 """A price, a flat fee and a budget that are asked about where there is nothing to compare them with."""
@@ -467,7 +467,7 @@ def _report_missing(case: Case) -> Iterator[Answer]:
         yield f"{promise.units:,.0f} guaranteed impressions, not compared with a report", None, promise.units
 
 
-LONGEST = 100
+LONGEST = 100  # characters of a value
 
 
 def _targets(case: Case) -> Iterator[Answer]:

@@ -152,7 +152,7 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-FIXED_PRICE = 3
+FIXED_PRICE = 3  # of `pricetype`
 
 
 def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:

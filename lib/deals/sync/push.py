@@ -71,7 +71,7 @@ def pushing(settings: Settings, engine: Callable[[], Engine]) -> AbstractContext
     return database.background("deal-push", failure, engine, lambda: _pushing(settings, engine()))
 
 
-MOST_BYTES = 64 * 1024
+MOST_BYTES = 64 * 1024  # of an answer
 
 
 class Push:

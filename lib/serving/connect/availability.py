@@ -30,7 +30,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.filters import Filter
 
 WHO = "tranche"
-SECONDS = 1.0
+SECONDS = 1.0  # for all that one write asks
 SECONDS_KEPT = 300.0
 MOST_KEPT = 100
 DAYS = 30

@@ -22,7 +22,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.tables import with_figures
 
-FIRST = 50
+FIRST = 50  # rows, before all are shown
 MOST_ROWS = 1_000
 NOTE = "Note"
 UNDO_BEGINS = "deals_undo_begins"

@@ -181,7 +181,7 @@ class SharedChange:
         return of_package(package, rows, before, after, refusal)
 
 
-CENTS = 2
+CENTS = 2  # decimals
 
 
 def price_after(price: Decimal | None, percent: Decimal) -> Decimal:

@@ -26,7 +26,7 @@ from lib.ui.kit.markdown import plain
 from lib.wire.csv_text import CsvRow, CsvShape
 
 MOST = 5_000
-LARGEST = 600_000
+LARGEST = 600_000  # bytes of a file
 BATCH = 200
 PLAIN = {title: plain for title, plain in COLUMNS.items() if plain.name != ACTIVE}
 """The columns of plain fields; that of is_active is Status."""

@@ -28,7 +28,7 @@ from lib.ui.kit.job import STEP_SECONDS
 from lib.wire.csv_text import CsvFault, CsvRow, CsvShape
 from lib.wire.errors import TrancheError
 
-PART = 500
+PART = 500  # rows from one look at the progress to the next
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
 COLUMNS = {field.column: field for field in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
@@ -199,7 +199,7 @@ def _link(model: type[Match], entity_id: int | None) -> Match:
     return model(id=entity_id)
 
 
-LONGEST_ID = 15
+LONGEST_ID = 15  # digits; longer ones are names
 
 
 def is_id(text: str) -> bool:
@@ -208,7 +208,7 @@ def is_id(text: str) -> bool:
 
 
 MOST_OF_A_NAME = 100
-FEW_NAMES = 50
+FEW_NAMES = 50  # of packages, which are searched one by one
 BATCH_SIZE = 50
 
 

@@ -42,8 +42,8 @@ from lib.wire.errors import TrancheError
 
 SECONDS = 300.0
 MOMENT_SECONDS = 0.2
-MOST = 2_000
-MOST_RESULTS = 500
+MOST = 2_000  # deals of a remote service that are looked at
+MOST_RESULTS = 500  # ids in one filter
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]

@@ -31,7 +31,7 @@ from lib.wire.filters import Filter
 
 DAY = time_key_field("day")
 DAYS = 30
-HISTORY = 126
+HISTORY = 126  # days in which forecasts are tried
 MOST_SEATS = 12
 ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]

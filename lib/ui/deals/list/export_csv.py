@@ -23,8 +23,8 @@ from lib.ui.kit.job import PartsJob
 from lib.ui.kit.markdown import plain
 
 EXPORT = "deals_export"
-SHORT = 2_000
-PART = 500
+SHORT = 2_000  # rows that need no dialog
+PART = 500  # rows from one check of the session to the next
 MEDIA_TYPE = "text/csv"
 
 
