@@ -95,6 +95,7 @@ function tableWidth(shown, table, column) {
 function drawGroups({ groups, table: node }, { columns }) {
   const isGrouped = columns.some(({ group }) => group)
   node.classList.toggle("grouped", isGrouped)
+  groups.hidden = !isGrouped // an empty row would be read out
   const starts = isGrouped ? columns.flatMap((column, place) => (place && column.group === columns[place - 1].group ? [] : [place])) : []
   groups.replaceChildren(...starts.map((start, place) => {
     const { group } = columns[start]
