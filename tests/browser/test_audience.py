@@ -1,5 +1,6 @@
 """Audience in a browser: filter, drill, zoom, share; the figures are those of the rows."""
 
+import datetime as dt
 import re
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from conftest import LAST_DAY, small_rows
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Service, Visitor, enter, place, settled
+from lib.figures import numbers
 
 ROW = 35
 Country = Callable[[str], str]
@@ -193,6 +195,24 @@ def test_any_number_of_days_can_be_typed(audience: Page) -> None:
     expect(audience.get_by_text("like 45 days, 6 weeks or 3 months")).to_be_visible()
     expect_asked(audience, "start=-45d", "end=yesterday")
     expect(field).to_have_value("a fortnight")
+
+
+def test_the_week_to_date_is_compared_with_the_same_part_of_the_last(audience: Page) -> None:
+    """The picker names the days that are compared, and the board has them: Monday to now a week earlier."""
+    settled(audience)
+    audience.locator(".st-key-dates button").click()
+    audience.get_by_role("radio", name="Week to date").click()
+    expect_asked(audience, "start=-0w_first", "end=yesterday")
+    today = dt.datetime.now(dt.UTC).date()
+    yesterday = today - dt.timedelta(days=1)
+    monday = yesterday - dt.timedelta(days=yesterday.weekday())
+    before = (monday - dt.timedelta(days=7), yesterday - dt.timedelta(days=7))
+    audience.keyboard.press("Escape")
+    compared = audience.locator(".st-key-compare button").first
+    expect(compared).to_contain_text(f"vs {numbers.days(*before)}")
+    compared.click()
+    name = "Same part of last week" if yesterday.weekday() < 6 else "The week before"
+    expect(audience.get_by_role("radio", name=name).first).to_be_checked()
 
 
 def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
