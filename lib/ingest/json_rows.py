@@ -16,7 +16,7 @@ from lib.ingest.cells import value_column
 from lib.ingest.column_names import sounds_like_time
 from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Refuse, Reject, check_width
 from lib.ingest.layout import are_types, is_value
-from lib.ingest.records import MAX_LINE, UTF_8, shown_encoding, utf_8_chunks
+from lib.ingest.records import MAX_LINE, UTF_8, is_utf_8, shown_encoding, utf_8_chunks
 from lib.ingest.rejects import WRONG_WIDTH
 from lib.ingest.times import EPOCH
 from lib.wire.errors import ImportRefused
@@ -95,15 +95,12 @@ class Ndjson:
             return flat(row) if dict in map(type, row.values()) else row
         except ValueError as error:
             text = line.decode(UTF_8, "replace")
-            refuse(Reject(number, self._reason(line, error), "", text))
+            reason = "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
+            if not is_utf_8(line):
+                encoding = shown_encoding(self._encoding)
+                reason = f"bytes that are not valid in {encoding}; name another --encoding"
+            refuse(Reject(number, reason, "", text))
             return None
-
-    def _reason(self, line: bytes, error: ValueError) -> str:
-        try:
-            line.decode(UTF_8)
-        except UnicodeDecodeError:
-            return f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
-        return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
 
     def _raw(
         self, rows: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None

@@ -110,19 +110,15 @@ def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:
     is_amount = guess.options.get("aggregate") not in ("count", "distinct") and "formula" not in guess.options
     if guess.is_key or not is_amount or guess.options.get("unit") == PERCENT or not is_money(guess.column):
         return guess
-    if (code := _code_in(guess.column)) is not None:
+    # A code at the end of a name: `Revenue (USD)`, `spend_eur`.
+    suffix = _SUFFIX.search(guess.column)
+    match = _CODE.search(guess.column[: suffix.start()] if suffix else guess.column)
+    code = (match["end"] or match["start"]).upper() if match else ""
+    is_sure = code not in _WORDS_TOO or (match is not None and match["mark"] in ("(", "["))
+    if code in CODES and is_sure:
         return guess._replace(options=guess.options | {"currency": code}).with_note(f"in {code}")
     if not keys:
         return guess
     words = set(column_names.split_words(guess.column))
     key = max(keys, key=lambda name: len(words & set(column_names.split_words(name))))
     return guess._replace(options=guess.options | {"currency": key}).with_note(f"in the currency of {key}")
-
-
-def _code_in(name: str) -> str | None:
-    """The code of a currency at the end of a name: `Revenue (USD)`, `spend_eur`."""
-    suffix = _SUFFIX.search(name)
-    match = _CODE.search(name[: suffix.start()] if suffix else name)
-    code = (match["end"] or match["start"]).upper() if match else ""
-    is_sure = code not in _WORDS_TOO or (match is not None and match["mark"] in ("(", "["))
-    return code if code in CODES and is_sure else None

@@ -308,18 +308,14 @@ def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.
         return _text_field(field.name, source, missing)
     if field.aggregate == "count":
         return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), ANY_CELL)
-    return _Field(
-        field.name,
-        source,
-        lambda column: _divide(cells.number(column, marks, missing), field.scale),
-        marks.reason(source),
-    )
 
+    def read(column: pa.Array) -> Cells:
+        numbers = cells.number(column, marks, missing)
+        if field.scale == 1:
+            return numbers
+        return numbers._replace(values=pc.divide(numbers.values.cast(pa.float64()), float(field.scale)))
 
-def _divide(numbers: Cells, scale: int) -> Cells:
-    if scale == 1:
-        return numbers
-    return numbers._replace(values=pc.divide(numbers.values.cast(pa.float64()), float(scale)))
+    return _Field(field.name, source, read, marks.reason(source))
 
 
 def _text_field(name: str, source: str, missing: pa.Array) -> _Field:

@@ -281,7 +281,8 @@ def _common_unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | N
     rests = pc.replace_substring_regex(texts, r"e[0-9]|[0-9.,'()+\- ]", "")
     counts_of_unit: dict[str, int] = {}
     for rest, count in zip(rests.to_pylist(), counts.to_pylist(), strict=True):
-        if rest and _is_unit(rest):
+        is_sign = rest and unicodedata.category(rest[-1]) == "Sc" and (len(rest) == 1 or rest[:-1].isalpha())
+        if rest == PERCENT or rest in _CURRENCIES or (is_sign and len(rest) <= 4):
             counts_of_unit[rest] = counts_of_unit.get(rest, 0) + count
     if not counts_of_unit:
         return None, None
@@ -293,11 +294,6 @@ def _common_unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | N
     if unit == PERCENT and (pc.sum(counts.filter(bare)).as_py() or 0) > STRANGE_SHARE * total:
         return None, "some numbers have a % and some have none"
     return unit, None
-
-
-def _is_unit(rest: str) -> bool:
-    is_sign = unicodedata.category(rest[-1]) == "Sc" and (len(rest) == 1 or rest[:-1].isalpha())
-    return rest == PERCENT or rest in _CURRENCIES or (is_sign and len(rest) <= 4)
 
 
 def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Notation:

@@ -64,7 +64,11 @@ def recognize_encoding(chunks: Iterable[bytes]) -> str:
             if encoding := next(marks, None) or _unmarked_utf_16(chunk):
                 return encoding
         if not chunk.isascii():
-            return UTF_8 if _is_mostly_utf_8(chunk) else _guess_encoding(chunk)
+            # Whether it is UTF-8 more often than not; a cut-off end does not count.
+            text = codecs.getincrementaldecoder(UTF_8)(errors="replace").decode(chunk)
+            broken = text.count("\ufffd")
+            is_utf = broken == 0 or sum(not character.isascii() for character in text) > 2 * broken
+            return UTF_8 if is_utf else _guess_encoding(chunk)
     return UTF_8
 
 
@@ -275,30 +279,17 @@ def _unmarked_utf_16(chunk: bytes) -> str | None:
     return "utf-16-be" if even > odd else "utf-16-le"
 
 
-def _is_mostly_utf_8(chunk: bytes) -> bool:
-    """Whether what is not ASCII is UTF-8 more often than not; a cut-off end does not count."""
-    text = codecs.getincrementaldecoder(UTF_8)(errors="replace").decode(chunk)
-    broken = text.count("\ufffd")
-    return broken == 0 or sum(not character.isascii() for character in text) > 2 * broken
-
-
 def _guess_encoding(chunk: bytes) -> str:
     sample = b"\n".join(line for line in chunk.splitlines() if not line.isascii())[:_GUESSED_BYTES]
     best = charset_normalizer.from_bytes(sample, cp_isolation=_CANDIDATES).best()
     is_latin = best is None or best.encoding in _LATIN
-    if best and not is_latin and (best.encoding == "cp1254" or not _has_lone_letters(sample)):
+    # Letters that stand alone beside Latin ones, as in Köln, are in no other script: of a few such words
+    # alone, charset_normalizer makes Chinese.
+    runs, lone = len(re.findall(rb"[\x80-\xff]+", sample)), len(_LONE_LETTER.findall(sample))
+    if best and not is_latin and (best.encoding == "cp1254" or lone <= 0.6 * runs):
         return best.encoding
     central = len(_IN_CENTRAL_EUROPEAN_WORDS.findall(sample))
     return "cp1250" if central > 0.1 * sum(byte > 127 for byte in sample) else "cp1252"
-
-
-def _has_lone_letters(sample: bytes) -> bool:
-    """Whether most bytes that are not ASCII stand alone beside Latin letters, as in Köln: in no other script.
-
-    Of a few such words alone, charset_normalizer makes Chinese.
-    """
-    runs, lone = len(re.findall(rb"[\x80-\xff]+", sample)), len(_LONE_LETTER.findall(sample))
-    return lone > 0.6 * runs
 
 
 def _invalid(error: UnicodeError) -> tuple[str, int]:

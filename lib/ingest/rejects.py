@@ -73,7 +73,16 @@ class Reasons:
         """The kind of a row without a time that is not data wherever it appears."""
         cells, values = self._cells(position)
         if cells[0].casefold() == column.casefold():
-            self._refuse_other_table(position, cells)
+            # A line of names has others than the header where another table begins.
+            names = dict.fromkeys([*self._time_columns, *self._columns])
+            pairs = zip(names, cells, strict=True)
+            others = [cell for name, cell in pairs if cell.lower() not in name.lower()]
+            if others and others[0] and not any(map(is_value, cells)):
+                line, text = int(self._raw.lines[position]), self._raw.text(position)
+                raise ImportRefused(
+                    f"Another table begins in line {line:,}, where '{others[0]}' is a name: "
+                    f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
+                )
             return HEADER
         if values and is_total(values[0]):
             return TOTAL
@@ -81,19 +90,6 @@ class Reasons:
             return BELOW
         is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
         return BELOW if is_text else None
-
-    def _refuse_other_table(self, position: int, cells: list[str]) -> None:
-        """ImportRefused where a line of names has others than the header: another table begins there."""
-        names = dict.fromkeys([*self._time_columns, *self._columns])
-        other = next(
-            (cell for name, cell in zip(names, cells, strict=True) if cell.lower() not in name.lower()), ""
-        )
-        if other and not any(map(is_value, cells)):
-            line, text = int(self._raw.lines[position]), self._raw.text(position)
-            raise ImportRefused(
-                f"Another table begins in line {line:,}, where '{other}' is a name: "
-                f"{text[:_MOST_CHARACTERS]!r}. Make a file of each table"
-            )
 
     def _at_end(self, position: int, column: str) -> str | None:
         """The kind of a last row: figures without a time are totals, words in place of a time a remark."""

@@ -220,7 +220,14 @@ class _TimeSearch:
             return None
         texts = self.distinct_texts(name)
         digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
-        is_likely = sounds_like_time(name) or name == self._hints.column or _is_stamp(name, texts)
+        is_likely = (
+            sounds_like_time(name)
+            or name == self._hints.column
+            or (
+                # Digits under a made-up name, of a file without a header, may be those of stamps.
+                name.startswith("column_") and texts.str.len().isin([8, 14, 17]).all()
+            )
+        )
         if texts.empty or (digits and not is_likely):
             return None
         formats: list[str | None] = list(candidate_formats(name, texts))
@@ -307,7 +314,8 @@ class _TimeSearch:
                 continue
             columns = (*reading.columns, name)
             both = self.distinct_texts(*columns)
-            format_ = f"{self._date_format(reading)} {clock}"
+            are_digits = self.distinct_texts(*reading.columns).str.fullmatch("[0-9]{8}").mean() > _NEARLY
+            format_ = f"{reading.format or ('%Y%m%d' if are_digits else '%Y-%m-%d')} {clock}"
             full, dates = (f"{format_} %Y", both + f" {reading.year}") if reading.year else (format_, both)
             times = instants(dates, full, dt.UTC)
             if times.share >= min(_SURE, reading.share):
@@ -316,12 +324,6 @@ class _TimeSearch:
                     columns=columns, format=format_, times=times, share=times.share, reason=reason
                 )
         return reading
-
-    def _date_format(self, reading: TimeReading) -> str:
-        if reading.format is not None:
-            return reading.format
-        texts = self.distinct_texts(*reading.columns)
-        return "%Y%m%d" if texts.str.fullmatch("[0-9]{8}").mean() > _NEARLY else "%Y-%m-%d"
 
     def _date_in_parts(self) -> TimeReading | None:
         """A date in columns called day, month and year, or year and month or week."""
@@ -362,11 +364,6 @@ class _TimeSearch:
         different = texts.unique().drop_null().slice(0, _MOST_TESTS).to_pylist()
         rows = len(texts) - sum(map(is_total, different))
         return (rows - missing) / max(rows, 1)
-
-
-def _is_stamp(name: str, texts: Texts) -> bool:
-    """Whether digits under a made-up name (column_1, of a file without a header) are those of stamps."""
-    return name.startswith("column_") and bool(texts.str.len().isin([8, 14, 17]).all())
 
 
 def _are_digits(texts: Texts) -> bool:

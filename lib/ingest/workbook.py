@@ -319,15 +319,15 @@ def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:
 
 def _column(cells: Iterable[Any]) -> pa.Array:
     values = [None if cell == "" else cell for cell in cells]
-    if any(isinstance(value, dt.datetime) for value in values):
-        values = [_moment(value) for value in values]
+    if any(isinstance(value, dt.datetime) for value in values):  # a date is its midnight then
+        midnight = dt.time()
+        values = [
+            dt.datetime.combine(value, midnight)
+            if isinstance(value, dt.date) and not isinstance(value, dt.datetime)
+            else value
+            for value in values
+        ]
     return value_column(values)
-
-
-def _moment(value: Any) -> Any:
-    """A date as its midnight, so that a column of hours has one type."""
-    is_date = isinstance(value, dt.date) and not isinstance(value, dt.datetime)
-    return dt.datetime(value.year, value.month, value.day) if is_date else value  # noqa: DTZ001
 
 
 def _text(cell: Any) -> str:
