@@ -315,7 +315,7 @@ def test_slicers_are_listed() -> None:
     assert header.split("  ")[0] == "PROJECT"
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:5] == ["acme", "auctions", "2", "2026-01-01", "2026-01-01"]
-    assert cells[5:7] == ["8", "2"] and cells[7].endswith("kB")
+    assert cells[5:7] == ["10", "2"] and cells[7].endswith("kB")
 
 
 GERMAN = (

@@ -4,7 +4,6 @@ that it can be compared with. No report is asked here; that is done once the tra
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
-from itertools import compress, count
 from typing import Any
 
 from pydantic import ValidationError
@@ -79,49 +78,22 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
 
 def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
     """Deals of one request, with what others in their packages have."""
-    if not deals:
-        return ()
     own = [case.before["id"] for case in deals if case.before]
-    packages = [_packages(case.after) for case in deals]
-    pairs = [
-        _pairs(case.after) - _pairs(case.before) if {"seat", "supply_deals"} & case.names else set[Pair]()
-        for case in deals
+    priced = [
+        case for case in deals if PRICES & case.names and case.after.get("price") and not case.price_before
     ]
-    has_price = [
-        bool(PRICES & case.names and case.after.get("price")) and not case.price_before for case in deals
-    ]
-    promises = [bool(PROMISES & case.names) and case.after.get("units") is not None for case in deals]
-    price_packages = {number for index in compress(count(), has_price) for number in packages[index]}
-    promise_packages = {number for index in compress(count(), promises) for number in packages[index]}
-    rows, prices = (
-        _media_and_dates(work, price_packages | promise_packages),
-        _list_prices(work, price_packages, own),
-    )
-    twins = _twins(work, set[Pair]().union(*pairs), own)
-    for index, case in enumerate(deals):
-        for pair in pairs[index]:
-            twins[pair].append((index, case.after.get("name") or "another of this request", 1))
-        for number in packages[index] if has_price[index] else ():
-            prices[number][case.currency(case.after)].append((case.after["price"], index))
-    for rankings in prices.values():
-        for ranking in rankings.values():
-            ranking.sort()
-    links = [
-        (packages[index][0], index) for index in compress(count(), promises) if len(packages[index]) == 1
-    ]
-    guarantees, same_price = _promises(work, deals, links, own), ""
+    promising = [case for case in deals if PROMISES & case.names and case.after.get("units") is not None]
+    _add_promises(work, promising, own)
+    _add_prices(work, priced, own)
+    _add_twins(work, [case for case in deals if {"seat", "supply_deals"} & case.names], own)
+    rows = _media_and_dates(work, {id_ for case in (*priced, *promising) for id_ in _packages(case.after)})
     changes = [case for case in deals if case.before and "price" in case.names]
+    same_price = ""
     if len({case.after["price"] for case in changes}) == 1:
         same_price = currency_counts(case.after.get("currency") or work.currency for case in changes)
-    for index, case in enumerate(deals):
-        case.packages = case.packages or [rows[number] for number in packages[index] if number in rows]
-        case.prices = _prices(prices, packages[index], index) if has_price[index] else ()
-        others = [
-            (name, times) for pair in pairs[index] for owner, name, times in twins[pair] if owner != index
-        ]
-        case.twins = sum(times for _, times in others), next((name for name, _ in others), "")
+    for case in deals:
+        case.packages = case.packages or [rows[id_] for id_ in _packages(case.after) if id_ in rows]
         case.same_price = same_price if "price" in case.names else ""
-        case.promise = guarantees.get(index)
     return deals
 
 
@@ -137,39 +109,21 @@ def _pairs(deal: Mapping[str, Any]) -> set[Pair]:
     return {(package, _seat(deal)) for package in _packages(deal)}
 
 
-def _prices(
-    prices: Mapping[int, Mapping[str, Ranking]], packages: Sequence[int], index: int
-) -> list[tuple[Decimal, str]]:
-    """Those at both ends, by currency; two at each, as one of them may be the deal's own."""
-    return [
-        (price, currency)
-        for number in packages
-        for currency, ranking in prices[number].items()
-        for price, owner in (*ranking[:2], *ranking[-2:])
-        if owner != index
-    ]
-
-
-def _promises(
-    work: Work, deals: Sequence[Case], links: Sequence[tuple[int, int]], own: Collection[int]
-) -> dict[int, Promise | None]:
-    """What the deals of each package promise in all, at the last of this request; `links` are the packages
-    of those that promise, with their indexes."""
-    if not links:
-        return {}
-    last = dict(links)
+def _add_promises(work: Work, deals: Sequence[Case], own: Collection[int]) -> None:
+    """What deals of one package each promise in all, at the last of this request."""
+    last = {ids[0]: case for case in deals if len(ids := _packages(case.after)) == 1}
+    if not last:
+        return
     guarantees = _guarantees(work, last, own)
-    for package, index in links:
-        deal = deals[index].after
-        price = deal.get("price") if deals[index].currency(deal) == work.currency else None
-        guarantees[package].append((deal["units"], _seat(deal), price))
-    package_ids = [package for package, index in last.items() if not deals[index].packages]
+    for case in deals:
+        if len(ids := _packages(case.after)) == 1:
+            price = case.after.get("price") if case.currency(case.after) == work.currency else None
+            guarantees[ids[0]].append((case.after["units"], _seat(case.after), price))
+    package_ids = [package for package, case in last.items() if not case.packages]
     bodies = {body["id"]: body for body in PACKAGES.show(work, package_ids)} if package_ids else {}
-    return {
-        index: _promise(work, body, guarantees[package])
-        for package, index in last.items()
-        for body in deals[index].packages or filter(None, [bodies.get(package)])
-    }
+    for package, case in last.items():
+        for body in case.packages or filter(None, [bodies.get(package)]):
+            case.promise = _promise(work, body, guarantees[package])
 
 
 def _promise(work: Work, body: Mapping[str, Any], guarantees: Sequence[Guarantee]) -> Promise | None:
@@ -219,30 +173,48 @@ def _media_and_dates(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     return {row.id: dict(row._mapping) for row in (work.rows(query.where(*visible)) if ids else ())}
 
 
-def _list_prices(
-    work: Work, packages: Collection[int], without: Collection[int]
-) -> defaultdict[int, defaultdict[str, Ranking]]:
+def _add_prices(work: Work, deals: Sequence[Case], own: Collection[int]) -> None:
     """The lowest and the highest price of the other deals of each package, by currency."""
+    packages = {id_ for case in deals for id_ in _packages(case.after)}
     columns = (_LINK.supply_package_id, _DEAL.currency, func.min(_DEAL.price), func.max(_DEAL.price))
-    query = _of_others(work, packages, without, *columns).where(_DEAL.price > Decimal(0))
+    query = _of_others(work, packages, own, *columns).where(_DEAL.price > Decimal(0))
+    rows = work.connection.execute(query.group_by(*columns[:2])) if packages else ()
     prices: defaultdict[int, defaultdict[str, Ranking]] = defaultdict(lambda: defaultdict(list))
-    for package, currency, low, high in (
-        work.connection.execute(query.group_by(*columns[:2])) if packages else ()
-    ):
+    for package, currency, low, high in rows:
         prices[package][currency or work.currency] += [(low, -1), (high, -1)]
-    return prices
+    for index, case in enumerate(deals):
+        for package in _packages(case.after):
+            prices[package][case.currency(case.after)].append((case.after["price"], index))
+    for rankings in prices.values():
+        for ranking in rankings.values():
+            ranking.sort()
+    for index, case in enumerate(deals):
+        case.prices = [
+            (price, currency)
+            for package in _packages(case.after)
+            for currency, ranking in prices[package].items()
+            for price, owner in (*ranking[:2], *ranking[-2:])  # two, as one of them may be the deal's own
+            if owner != index
+        ]
 
 
-def _twins(work: Work, pairs: Collection[Pair], without: Collection[int]) -> defaultdict[Pair, list[Twin]]:
-    """The other deals of each package and seat."""
+def _add_twins(work: Work, deals: Sequence[Case], own: Collection[int]) -> None:
+    """The other deals of each package and seat that these deals come to."""
+    pairs_of = [_pairs(case.after) - _pairs(case.before) for case in deals]
+    pairs = set[Pair]().union(*pairs_of)
     twins: defaultdict[Pair, list[Twin]] = defaultdict(list)
     package, seat = _LINK.supply_package_id, _DEAL.seat_id
     columns = (package, seat, func.min(_DEAL.name), func.count())
-    query = _of_others(work, {number for number, _ in pairs}, without, *columns).group_by(package, seat)
+    query = _of_others(work, {number for number, _ in pairs}, own, *columns).group_by(package, seat)
     # SQLite would look up the deals of many seats by an index, all of them: those of the packages are few.
     number = seat + 0
     buyers = {buyer for _, buyer in pairs}
     query = query.where(tuple_(package, number).in_(pairs) if len(pairs) <= FEW else number.in_(buyers))
     for package_id, buyer, name, times in work.connection.execute(query) if pairs else ():
         twins[package_id, buyer].append((-1, name, times))
-    return twins
+    for index, case in enumerate(deals):
+        for pair in pairs_of[index]:
+            twins[pair].append((index, case.after.get("name") or "another of this request", 1))
+    for index, case in enumerate(deals):
+        others = [twin for pair in pairs_of[index] for twin in twins[pair] if twin[0] != index]
+        case.twins = sum(times for _, _, times in others), next((name for _, name, _ in others), "")
