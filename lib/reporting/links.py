@@ -26,7 +26,8 @@ from lib.reporting.models import (
     DataFilter,
 )
 from lib.slicers import dates, zones
-from lib.slicers.models import Order, Slicer
+from lib.slicers.counterparts import counterpart, title
+from lib.slicers.models import KeyField, Order, Slicer
 from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
 from lib.wire.filters import BY_CODE, DataMatch, Filter, rule
@@ -72,14 +73,20 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
 
 
 def from_params(
-    params: Mapping[str, str], slicer: Slicer, project: str, name: str, today: date | None = None
+    params: Mapping[str, str],
+    slicer: Slicer,
+    project: str,
+    name: str,
+    today: date | None = None,
+    origin: Slicer | None = None,
 ) -> ParsedLink:
     """The query in URL parameters, about the slicer `name` of `project`.
 
     Forgiving: what can't be read, or what the slicer does not have, is left out and named in a sentence;
-    without dates it is the slicer's last complete week. `today` is today in the slicer's zone.
+    without dates it is the slicer's last complete week. `today` is today in the slicer's zone. Fields go by
+    their meaning (counterparts.py), where the link was about the slicer `origin`.
     """
-    reader = _LinkReader(params, slicer, name, today or dates.today(slicer.timezone))
+    reader = _LinkReader(params, slicer, name, today or dates.today(slicer.timezone), origin or slicer)
     return ParsedLink(reader.query(project), reader.left_out)
 
 
@@ -149,11 +156,33 @@ def _filter_name(filter_: Filter, count: int, flags: str) -> str:
     return f"{rule(filter_.match).code}{number}{'-' if flags else ''}{flags}.{filter_.name}"
 
 
+class FieldNames:
+    """The names of a slicer's fields, by those of the slicer `origin` that mean the same."""
+
+    def __init__(self, slicer: Slicer, origin: Slicer) -> None:
+        self._slicer, self._origin = slicer, origin
+
+    def of(self, name: str) -> str:
+        """The slicer's name of a field; the name itself where no field means the same."""
+        keys = {field.name: field for field in self._origin.key_fields}
+        data = {field.name: field for field in self._origin.data_fields}
+        if name in data:
+            return counterpart(data[name], self._slicer.data_fields) or name
+        return counterpart(keys.get(name, KeyField(name=name)), self._slicer.key_fields) or name
+
+    def title(self, name: str) -> str:
+        """What people call that field."""
+        return title(name, (*self._origin.key_fields, *self._origin.data_fields))
+
+
 class _LinkReader:
     """Reads the parts of a query, and collects in `left_out` a sentence for each that it leaves out."""
 
-    def __init__(self, params: Mapping[str, str], slicer: Slicer, name: str, today: date) -> None:
+    def __init__(
+        self, params: Mapping[str, str], slicer: Slicer, name: str, today: date, origin: Slicer
+    ) -> None:
         self._params, self._slicer, self._name, self._today = params, slicer, name, today
+        self._names = FieldNames(slicer, origin)
         self._keys = [field.name for field in slicer.key_fields]
         self.left_out: list[str] = []
 
@@ -207,13 +236,15 @@ class _LinkReader:
         for param, text in self._params.items():
             if not (parts := FILTER.fullmatch(param)):
                 continue
-            group, field = parts[1], parts[6]
+            group, field = parts[1], self._names.of(parts[6])
             if field not in self._keys:
                 which = "filter" if group is None else "filters of which any holds, with one"
-                self.left_out.append(f"Left out the {which} on {field}: {self._name} has no such key field.")
+                title = self._names.title(parts[6])
+                self.left_out.append(f"Left out the {which} on {title}: {self._name} has no such key field.")
                 incomplete |= set() if group is None else {group}
                 continue
-            groups[group] = (*groups.get(group, ()), read_filter(parts, text))
+            filter_ = read_filter(parts, text).model_copy(update={"name": field})
+            groups[group] = tuple(dict.fromkeys((*groups.get(group, ()), filter_)))
         for number, (group, filters) in enumerate(groups.items()):
             if group is not None and (number > MOST_GROUPS or len(filters) > MOST_ALTERNATIVES):
                 self.left_out.append(f"Left out any{group}, filters of which any holds: too many.")
@@ -237,6 +268,7 @@ class _LinkReader:
             {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
         )
         names = self._choose(is_falling, choices, "the order by")
+        is_falling = {self._names.of(name): falls for name, falls in is_falling.items()} | is_falling
         return tuple(Order(name=name, direction="desc" if is_falling[name] else "asc") for name in names)
 
     def _known_names(self, param: str, choices: Iterable[str], what: str) -> tuple[str, ...]:
@@ -246,12 +278,13 @@ class _LinkReader:
 
     def _choose(self, names: Iterable[str], choices: Iterable[str], what: str) -> tuple[str, ...]:
         field_names = set(choices)
+        own_names = {name: name if name in field_names else self._names.of(name) for name in names}
         self.left_out += [
-            f"Left out {what} {name}: {self._name} has none of that name."
-            for name in names
-            if name not in field_names
+            f"Left out {what} {self._names.title(name)}: {self._name} has none of that name."
+            for name, own in own_names.items()
+            if own not in field_names
         ]
-        return tuple(name for name in names if name in field_names)
+        return tuple(dict.fromkeys(own for own in own_names.values() if own in field_names))
 
     def _number(self, param: str, limits: tuple[int, int | None]) -> int | None:
         text, (least, most) = self._params.get(param), limits

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import boards
 import pytest
@@ -224,7 +225,46 @@ def test_what_another_slicer_lacks_is_said(own_home: Path, monkeypatch: pytest.M
     assert {name: now.get(name) for name in kept} == kept
     assert not {*now} & {"is.campaign_id", "field", "lines"}
     said = " ".join(warning.value.replace("\\", "") for warning in desk.warning)
-    assert all(name in said for name in ("campaign_id", "clicks", "ctr"))
+    assert all(name in said for name in ("Campaign", "Clicks", "CTR"))
+    assert "campaign_id" not in said
+
+
+def test_a_question_goes_to_another_slicer_by_its_meaning(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Country is country, whatever the other slicer calls it: filter, split and leaderboard go along, and the
+    figures are those of the same rows."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    names = {"geo.country": "user.country_code", "imps": "impressions"}
+    rows = small_rows(0).rename_columns([names.get(name, name) for name in small_rows(0).schema.names])
+
+    def renamed(fields: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(one.model_copy(update={"name": names.get(one.name, one.name)}) for one in fields)
+
+    definition = DEFINITION.model_copy(
+        update={
+            "key_fields": renamed(DEFINITION.key_fields),
+            "data_fields": renamed(DEFINITION.data_fields[:2]),
+        }
+    )
+    with Warehouse(own_home / "warehouse").writer(
+        "demo", "renamed", definition, {"country": COUNTRIES}
+    ) as writer:
+        writer.write(rows.select(definition.schema().names))
+        writer.commit("made for the test", "0")
+    asked = {"is.geo.country": "US", "any.is.geo.country": "US", "any.is.campaign_id": "1", "field": "imps"}
+    desk = opened(
+        "audience", project="demo", slicer="delivery", **asked, split="geo.country", cards="geo.country"
+    )
+    before = boards.headline(desk)["Impressions"]
+    desk.selectbox(key="slicer").set_value("renamed").run()
+    assert not desk.exception
+    now = boards.asked(desk)["params"]
+    assert now["is.user.country_code"] == "US"
+    assert (now["any.is.user.country_code"], now["any.is.campaign_id"]) == ("US", "1")
+    assert (now["split"], now["cards"], now["field"]) == (*("user.country_code",) * 2, "impressions")
+    assert boards.headline(desk)["Impressions"] == before
+    assert not desk.warning
 
 
 def test_steps_belong_to_a_slicer(desk: AppTest) -> None:

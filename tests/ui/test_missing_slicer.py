@@ -119,9 +119,9 @@ def test_a_view_names_what_is_gone(desk_home: Path) -> None:
     """A data field, leaderboard or line of a link that the slicer lacks is named, not silently replaced."""
     desk = of_delivery(field="spend", cards="geo.country~zone!-change!x", lines="os~ios")
     assert sorted(warnings(desk)) == [
-        "Left out the data field spend: delivery has none of that name.",
-        "Left out the leaderboard of zone: delivery has none of that name.",
-        "Left out the lines of os: delivery has none of that name.",
+        "Left out the data field Spend: delivery has none of that name.",
+        "Left out the leaderboard of Zone: delivery has none of that name.",
+        "Left out the lines of Os: delivery has none of that name.",
     ]
 
 

@@ -178,10 +178,7 @@ def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
 
 
 def _clause_text(focus: Focus, clause: Clause) -> str:
-    descriptions = {
-        filter_.name: values.descriptions(focus.context, focus.query, filter_.name, filter_.value)
-        for filter_ in clause
-    }
+    descriptions = values.of_filters(focus.context, focus.query, clause)
     if clause in focus.query.any_of:
         return filters.group_sentence(clause, focus.slicer, descriptions)
     return filters.sentence(clause[0], focus.slicer, descriptions[clause[0].name])

@@ -47,10 +47,19 @@ def group_sentence(
     return f"Any of: {', '.join(parts)}"
 
 
-def sentences(query: AudienceQuery, slicer: Slicer, most: int | None = None) -> list[str]:
-    """All filters of a question: a sentence for each, and for each group; without `most` with all values."""
-    single = [sentence(filter_, slicer, most=most or len(filter_.value)) for filter_ in query.filters]
-    return [*single, *(group_sentence(group, slicer, most=most) for group in query.any_of)]
+def sentences(
+    query: AudienceQuery,
+    slicer: Slicer,
+    descriptions: Mapping[str, Mapping[str, str]] | None = None,
+    most: int | None = None,
+) -> list[str]:
+    """All filters of a question: a sentence for each, and for each group; without `most` with all values.
+
+    `descriptions` has the words of codes by key field (`values.of_filters`).
+    """
+    words = descriptions or {}
+    single = [sentence(f, slicer, words.get(f.name), most or len(f.value)) for f in query.filters]
+    return [*single, *(group_sentence(group, slicer, words, most) for group in query.any_of)]
 
 
 def figure_sentence(filter_: DataFilter, slicer: Slicer, reader: numbers.Numbers) -> str:

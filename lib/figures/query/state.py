@@ -166,13 +166,18 @@ def from_params(
     return page_state.with_query(split_by=default_split(slicer), timezone=default_zone(slicer, own_zone))
 
 
-def read(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> tuple[PageState, list[str]]:
+def read(
+    params: Mapping[str, str], slicer: Slicer, project: str, name: str, origin: Slicer | None = None
+) -> tuple[PageState, list[str]]:
     """The state that URL parameters name, and a sentence for each part of them that is left out.
+
+    Fields go by their meaning, where the parameters were about the slicer `origin`.
 
     Left out are parts of the query (lib/reporting/links.py), fields in the view that the slicer `name` does
     not have, and days to compare with that are none.
     """
-    link, reader = links.from_params(params, slicer, project, name), _ViewReader(params, slicer)
+    link = links.from_params(params, slicer, project, name, origin=origin)
+    reader = _ViewReader(params, slicer, origin or slicer)
     view = reader.view()
     left_out = [f"Left out {field}: {name} has none of that name." for field in reader.missing_fields]
     left_out += [f"Left out comparing with '{days[:40]}': no such days." for days in reader.wrong_days]
@@ -274,8 +279,8 @@ class _ViewReader:
     """Reads the parts of a view. What they name and the slicer does not have it notes in `missing_fields`,
     and what are no days to compare with in `wrong_days`."""
 
-    def __init__(self, params: Mapping[str, str], slicer: Slicer) -> None:
-        self._params, self._slicer = params, slicer
+    def __init__(self, params: Mapping[str, str], slicer: Slicer, origin: Slicer) -> None:
+        self._params, self._slicer, self._names = params, slicer, links.FieldNames(slicer, origin)
         self._keys = {field.name for field in slicer.key_fields}
         self._data = {field.name for field in slicer.data_fields}
         self._today = dates.today(slicer.timezone)
@@ -285,15 +290,16 @@ class _ViewReader:
     def view(self) -> View:
         """The view. To be called once."""
         params, slicer, rows = self._params, self._slicer, self._params.get("top", "")
-        cards = [Card.read(text, slicer).name for text in self._texts("cards")]
-        self._among(cards, self._keys, "the leaderboard of")
+        cards = [Card.read(text, slicer) for text in self._texts("cards")]
+        self._among((card.name for card in cards), self._keys, "the leaderboard of")
+        own_cards = cards_text(replace(card, name=self._own(card.name, self._keys)) for card in cards)
         compare, also = self._compared_days("compare", (PREVIOUS,)), self._compared_days("also", ())
         return View(
             columns=tuple(self._among(self._texts("columns"), self._data, "the column"))[:MOST_COLUMNS],
             field=self._field("field", self._data, "the data field") or None,
             second=self._field("second", self._data, "the data field"),
             cross=self._field("cross", self._keys, "the key field"),
-            cards=cards_from_text(params.get("cards", ""), slicer),
+            cards=cards_from_text(own_cards, slicer),
             data_filters=self._data_filters(),
             value_lines=self._value_lines(),
             compare=compare,
@@ -321,9 +327,8 @@ class _ViewReader:
             if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
         ]
         names = self._among((filter_.name for filter_ in filters), self._data, "the filter by")
-        return tuple(dict.fromkeys(filter_ for filter_ in filters if filter_.name in names))[
-            :MOST_DATA_FILTERS
-        ]
+        own = (f.model_copy(update={"name": self._own(f.name, self._data)}) for f in filters)
+        return tuple(dict.fromkeys(filter_ for filter_ in own if filter_.name in names))[:MOST_DATA_FILTERS]
 
     def _value_lines(self) -> ValueLines | None:
         """A key field with its values; empty for `none`, None where there are none or no such key field."""
@@ -332,7 +337,7 @@ class _ViewReader:
         if name in ("", NONE):
             return () if text == NONE else None
         fields = self._among([name], self._keys, "the lines of")
-        return (name, *dict.fromkeys(values[:MOST_LINES])) if fields and values else None
+        return (fields[0], *dict.fromkeys(values[:MOST_LINES])) if fields and values else None
 
     def _compared_days(self, param: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """The days to compare with, by a word or two dates; the default where these are none."""
@@ -358,8 +363,13 @@ class _ViewReader:
         text = self._params.get(param)
         return next(iter(self._among([text] if text else [], fields, what)), "")
 
+    def _own(self, name: str, fields: Set[str]) -> str:
+        """The slicer's name of a field; the name itself where it has none that means the same."""
+        return name if name in fields else self._names.of(name)
+
     def _among(self, names: Iterable[str], fields: Set[str], what: str) -> list[str]:
-        """The names that are among these fields, each once; the others are noted as `what`."""
-        unique = dict.fromkeys(names)
-        self.missing_fields += [f"{what} {name}" for name in unique if name not in fields]
-        return [name for name in unique if name in fields]
+        """The slicer's own names of those that are among these fields; the others are noted as `what`."""
+        own_names = {name: self._own(name, fields) for name in names}
+        missing = (name for name, own in own_names.items() if own not in fields)
+        self.missing_fields += [f"{what} {self._names.title(name)}" for name in missing]
+        return [*dict.fromkeys(own for own in own_names.values() if own in fields)]

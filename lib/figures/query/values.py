@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from lib.figures.context import RequestContext
 from lib.figures.numbers import Numbers
@@ -82,6 +83,16 @@ def descriptions(
     for code in missing:
         labels.setdefault(code, code)
     return labels
+
+
+def of_filters(
+    context: RequestContext, query: AudienceQuery, conditions: Iterable[Filter] | None = None
+) -> dict[str, dict[str, str]]:
+    """The descriptions of the values of these filters, by key field; without any of all of the question."""
+    codes: dict[str, list[str]] = {}
+    for filter_ in (*query.filters, *chain(*query.any_of)) if conditions is None else conditions:
+        codes.setdefault(filter_.name, []).extend(filter_.value)
+    return {name: descriptions(context, query, name, codes[name]) for name in codes}
 
 
 def check(context: RequestContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:

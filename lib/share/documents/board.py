@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from lib.figures import numbers
-from lib.figures.query import filters, state
+from lib.figures.query import filters, state, values
 from lib.figures.query.board_params import filter_fields
 from lib.figures.query.focus import Focus
-from lib.reporting.links import join_texts, split_texts
+from lib.reporting.links import FieldNames, join_texts, split_texts
 from lib.serving.front.board_route import BoardRequest
 from lib.share.documents.question import (
     Params,
@@ -18,7 +18,7 @@ from lib.share.documents.question import (
     snapshot_table,
 )
 from lib.share.snapshot import models as snapshots
-from lib.slicers import zones
+from lib.slicers import counterparts, zones
 from lib.views.board_copies import BoardItem
 from lib.views.boards import BoardPart
 from lib.wire.text import straight
@@ -72,17 +72,19 @@ def _about(focus: Focus) -> Iterator[str]:
     against = [numbers.days(*other.comparison.before) for other in focus.comparisons if other.comparison]
     if against:
         yield f"vs {' and '.join(against)}"
-    yield from filters.sentences(focus.query, focus.slicer, filters.MOST_NAMES)
+    descriptions = values.of_filters(focus.context, focus.query)
+    yield from filters.sentences(focus.query, focus.slicer, descriptions, filters.MOST_NAMES)
     if focus.slicer.restrictions:
         yield f"only rows where {filters.restrictions(focus.slicer)}"
 
 
 def _left_out(focus: Focus, item: BoardItem, board_params: Params) -> Iterator[str]:
     """What of the view and of the board's filters does not fit the slicer."""
-    fields = {field.name for field in focus.slicer.key_fields}
-    for name in sorted(filter_fields(board_params)):
-        if name not in fields:
-            yield f"{item.slicer} has no {name}: the board's filter on it does not apply here."
+    for names in filter_fields(board_params):
+        own_names = {FieldNames(focus.slicer, focus.slicer).of(name) for name in names}
+        if own_names.isdisjoint(field.name for field in focus.slicer.key_fields):
+            title = counterparts.title(names[0])
+            yield f"{item.slicer} has no {title}: the board's filter on it does not apply here."
     _, left_out = state.read(item.params, focus.slicer, item.project, item.slicer)
     yield from map(straight, left_out)
 

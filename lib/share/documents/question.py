@@ -10,7 +10,7 @@ from lib.figures.board import moved
 from lib.figures.board.answer import Json
 from lib.figures.numbers import Numbers
 from lib.figures.palette import MINUS, STEPS
-from lib.figures.query import filters
+from lib.figures.query import filters, values
 from lib.figures.query.focus import Focus
 from lib.reporting import links
 from lib.share.snapshot import models as snapshots
@@ -61,7 +61,8 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*side.comparison.before) for side in focus.comparisons if side.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer))) or "None"
+    descriptions = values.of_filters(focus.context, focus.query)
+    yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer, descriptions))) or "None"
     for text in filters.figure_sentences(focus.view.data_filters, focus.slicer, focus.numbers):
         yield "Metric filters", straight(text)
     if focus.slicer.restrictions:

@@ -90,9 +90,7 @@ def _group_key(index: int) -> str:
 def _draw_group(context: PageContext, index: int) -> None:
     query = history.current(context).query
     group, key = query.any_of[index], _group_key(index)
-    descriptions = {
-        filter_.name: values.descriptions(context, query, filter_.name, filter_.value) for filter_ in group
-    }
+    descriptions = values.of_filters(context, query, group)
     with filter_pills.popover(key, filters.group_sentence(group, context.slicer, descriptions)) as pill:
         if pill.open:
             with st.container(width=filter_editor.WIDTH):

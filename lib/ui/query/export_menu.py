@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lib.figures import numbers
 from lib.figures.board.split_table import FileColumn
-from lib.figures.query import filters, precision
+from lib.figures.query import filters, precision, values
 from lib.figures.query.focus import Focus
 from lib.reporting import links
 from lib.reporting.answers import LEVEL, Audience
@@ -86,7 +86,7 @@ def answer_csv_text(
 def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
-    sentences = filters.sentences(focus.query, focus.slicer)
+    sentences = filters.sentences(focus.query, focus.slicer, values.of_filters(focus.context, focus.query))
     sentences += filters.figure_sentences(focus.view.data_filters, focus.slicer, focus.numbers)
     about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{about}, by {fields}" if fields else about, *sentences])

@@ -96,10 +96,10 @@ def popover(key: str, label: str) -> Iterator[Any]:
 
 def draw_alternatives(target: FilterTarget, key: str, label: str) -> None:
     """Draw each filter in words with a button that removes it, and the editor for one more."""
-    for number, filter_ in enumerate(target.read().filters):
+    query, context = target.read(), target.context
+    texts = filters.sentences(query, context.slicer, values.of_filters(context, query))
+    for number, (filter_, text) in enumerate(zip(query.filters, texts, strict=False)):
         with st.container(horizontal=True, vertical_alignment="center"):
-            descriptions = values.descriptions(target.context, target.read(), filter_.name, filter_.value)
-            text = filters.sentence(filter_, target.context.slicer, descriptions, most=len(filter_.value))
             st.markdown(f"{label if number else ''} {plain(text)}", width="stretch")
             remove = partial(replace_filter, target, filter_, None)
             help = plain(f"Remove “{text}”")

@@ -16,6 +16,7 @@ from lib.figures.query.state import PageState
 from lib.figures.rows import NO_RECEIPT, ActReceipt
 from lib.reporting import links
 from lib.ui import streamlit_compat
+from lib.ui.kit import slicer_info
 
 PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
@@ -100,15 +101,20 @@ def current(context: RequestContext) -> PageState:
     """The current state, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
-    answer, not on an empty form. On the way to another slicer all goes along that it has, and `left_out` says
-    the rest. The default state needs no parameters: a URL without any asks for it.
+    answer, not on an empty form. On the way to another slicer all goes along that it has by its meaning, and
+    `left_out` says the rest. The default state needs no parameters: a URL without any asks for it.
     """
     about = (context.project, context.slicer_name)
     params = _params()
     is_moved = st.session_state.get(ABOUT, about) != about
     if is_moved and params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE):
         params = {name: text for name, text in params.items() if name != EXPLORATION}
-    page_state, left_out = state.read(params, context.slicer, *about)
+    origin = None
+    if is_moved:
+        origin = slicer_info.open_slicer(
+            context.clients, context.person.username, *st.session_state[ABOUT]
+        ).slicer
+    page_state, left_out = state.read(params, context.slicer, *about, origin)
     if "split" not in params and (is_moved or not state.has_query(params)):
         page_state = page_state.with_query(split_by=state.default_split(context.slicer))
     if not state.has_query(params):

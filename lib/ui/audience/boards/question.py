@@ -1,7 +1,7 @@
 """The days, comparison and filters of a board, which stand in place of those of its views."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.query import bar, dates_picker, filter_pills
 from lib.ui.query.filter_editor import FilterTarget
 from lib.views import Board
+from lib.wire.filters import Filter
 
 Params = Mapping[str, str]
 Pair = tuple[str, str]
@@ -61,14 +62,11 @@ def write_address(board: Board, params: Params) -> None:
 
 def draw(context: PageContext, board: Board, pairs: Sequence[Pair]) -> None:
     """Draw the controls; `pairs` are the slicers of the board's views."""
-    slicers = [_slicer(context, pair) for pair in pairs]
+    slicers = [slicer_of(context, pair) for pair in pairs]
     params = of_board(board)
     _draw_days(context, board, params)
     _draw_comparison(board, params)
-    targets = [
-        _target(context, board, pair, slicer, {name for before in slicers[:index] for name in _keys(before)})
-        for index, (pair, slicer) in enumerate(zip(pairs, slicers, strict=True))
-    ]
+    targets = [_target(context, board, pair, slicers, index) for index, pair in enumerate(pairs)]
     popover_key = f"board_filter_{board.id}"
     with st.popover(
         "Filter", icon=":material/add:", key=popover_key, on_change="rerun", type="tertiary",
@@ -158,10 +156,16 @@ def _ask_comparison(board: Board, key: str) -> None:
 
 
 def _draw_addition(key: str, targets: Sequence[FilterTarget]) -> None:
-    """Draw the editor of a new filter. The fields that all slicers of the board have come first; a filter
-    applies where its field is."""
-    counts = Counter(name for target in targets for name in _keys(target.context.slicer))
-    owners = {name: target for target in reversed(targets) for name in _keys(target.context.slicer)}
+    """Draw the editor of a new filter. The fields that all slicers of the board have come first, each once; a
+    filter applies where its field is."""
+    slicers = [target.context.slicer for target in targets]
+    owners: dict[str, FilterTarget] = {}
+    counts: Counter[str] = Counter()
+    for target in targets:
+        for name in _keys(target.context.slicer):
+            first, *_ = board_params.names_in(name, slicers)
+            owners.setdefault(first, target)
+            counts[first] += 1
     labels = {}
     for name, count in counts.most_common():
         some = "" if count == len(targets) else f" ({count} of {len(targets)} slicers)"
@@ -170,33 +174,42 @@ def _draw_addition(key: str, targets: Sequence[FilterTarget]) -> None:
 
 
 def _target(
-    context: PageContext, board: Board, pair: Pair, slicer: Slicer, names_before: Set[str]
+    context: PageContext, board: Board, pair: Pair, slicers: Sequence[Slicer], index: int
 ) -> FilterTarget:
-    """The filters of a board on the key fields of a slicer, but for those of the slicers before it."""
+    """The filters of a board on the key fields of a slicer, but for those that a slicer before it has too."""
+    slicer = slicers[index]
     own = replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
-    names = {*_keys(slicer)} - names_before
+    keys, keys_before = {*_keys(slicer)}, {name for before in slicers[:index] for name in _keys(before)}
+
+    def parts() -> tuple[list[Filter], list[Filter]]:
+        """The filters that are edited here, by the slicer's names, and the others."""
+        own_filters: list[Filter] = []
+        others: list[Filter] = []
+        for filter_ in board_params.filters_of(of_board(board)):
+            name = next(iter(board_params.names_in(filter_.name, slicers)), filter_.name)
+            is_own = name in keys and name not in keys_before
+            (own_filters if is_own else others).append(filter_.model_copy(update={"name": name}))
+        return own_filters, others
 
     def read() -> AudienceQuery:
-        params = of_board(board)
-        own_filters = (filter_ for filter_ in board_params.filters_of(params) if filter_.name in names)
-        query = AudienceQuery(
-            project_name=pair[0], slicer_name=pair[1], start_date="-7d", end_date="yesterday",
-            filters=tuple(own_filters),
-        )  # fmt: skip
-        start, end = dates.default_days(slicer, named_days.today(query, slicer))
-        days = {"start_date": params.get("start", start), "end_date": params.get("end", end)}
-        return query.model_copy(update=days)
+        params, (start, end) = of_board(board), dates.default_days(slicer, dates.today(slicer.timezone))
+        return AudienceQuery(
+            project_name=pair[0],
+            slicer_name=pair[1],
+            start_date=params.get("start", start),
+            end_date=params.get("end", end),
+            filters=tuple(parts()[0]),
+        )
 
     def write(query: AudienceQuery) -> None:
-        params = of_board(board)
-        others = [filter_ for filter_ in board_params.filters_of(params) if filter_.name not in names]
-        change(board, board_params.with_filters(params, (*others, *query.filters)))
+        all_filters = (*parts()[1], *query.filters)
+        change(board, board_params.with_filters(of_board(board), all_filters, slicers))
         st.rerun()
 
     return FilterTarget(own, read, write)
 
 
-def _slicer(context: PageContext, pair: Pair) -> Slicer:
+def slicer_of(context: PageContext, pair: Pair) -> Slicer:
     if pair == (context.project, context.slicer_name):
         return context.slicer
     return slicer_info.open_slicer(context.clients, context.person.username, *pair).slicer

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from lib.figures.caches import SessionCache
-from lib.figures.query import ask
+from lib.figures.query import ask, state
 from lib.figures.query.board_params import link_params, under
 from lib.reporting import links
 from lib.settings import Settings
@@ -115,7 +115,9 @@ def _draw_cell(context: PageContext, item: BoardItem, board_params: question.Par
             if block.title == snapshots.UNAVAILABLE:
                 st.markdown(f"**{plain(block.title)}**", width="content")
             else:
-                params = under(item.params, board_params)
+                about = item.project, item.slicer
+                slicer = question.slicer_of(context, about)
+                params = state.read(under(item.params, board_params), slicer, *about)[0].params
                 st.page_link(
                     screens.AUDIENCE, label=f"**{plain(block.title)}**",
                     query_params={"project": item.project, "slicer": item.slicer, **params},
