@@ -34,6 +34,8 @@ def counterpart(field: Field, candidates: Iterable[Field]) -> str | None:
 
 def title(name: str, fields: Iterable[Field] = ()) -> str:
     """What people call a field: its label where one of the fields has it, else the last word of its name."""
+    if name.startswith("own."):
+        return "of an own metric"  # whose label went with it (lib/serving/connect/own_metrics.py)
     label = next((field.description for field in fields if field.name == name), "")
     words = name.split(".")[-1].replace("_", " ").strip().removesuffix(" id")
     return label or (words[:1].upper() + words[1:]) or name

@@ -30,4 +30,4 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     page.get_by_role("button", name="Delete metric").click()
     expect(dialog).to_be_hidden()
     page.get_by_role("button", name="left out").click()
-    expect(page.get_by_text("Left out the data field own.")).to_be_visible()
+    expect(page.get_by_text("Left out the data field of an own metric")).to_be_visible()

@@ -82,7 +82,7 @@ def test_what_a_link_asks_in_vain_is_said(visit: Visit) -> None:
     desk = visit(split="geo.country~zone", start="soon")
     assert [warning.value.replace("\\", "")[:32] for warning in desk.warning] == [
         "Left out the dates: can't read t",
-        "Left out the split by zone: deli",
+        "Left out the split by Zone: deli",
     ]
     desk.multiselect(key="split_fields").set_value(["campaign_id"])
     assert not checked(desk.run()).warning

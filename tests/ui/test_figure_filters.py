@@ -67,7 +67,7 @@ def test_links_that_cannot_be_read(text: str) -> None:
     """What can't be read, or is about a field that is not there, filters nothing; the field is named."""
     assert state.read({"having": text}, SLICER, "demo", "s")[0].view.data_filters == ()
     assert state.read({"having": text}, SLICER, "demo", "s")[1] == (
-        ["Left out the filter by x: s has none of that name."] if text.startswith("x") else []
+        ["Left out the filter by X: s has none of that name."] if text.startswith("x") else []
     )
 
 

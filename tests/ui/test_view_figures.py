@@ -151,5 +151,5 @@ def test_a_view_that_no_longer_fits(kept: Keeper) -> None:
     desk = of_delivery("slicers")
     views = kept("manager").views.of("demo", "delivery")
     assert [view.name for view in views if card(desk, view)] == [fits.name]
-    assert "Left out the filter on os: delivery has no such key field." in texts(desk)
-    assert "Left out the data field spend: delivery has none of that name." in texts(desk)
+    assert "Left out the filter on Os: delivery has no such key field." in texts(desk)
+    assert "Left out the data field Spend: delivery has none of that name." in texts(desk)

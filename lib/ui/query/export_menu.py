@@ -74,7 +74,7 @@ def answer_csv_text(
     ]
     columns = [*_keys(answer, slicer), *currencies, *_figures(answer, fields), *beside]
     rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
-    rows += zip(*(values for _, values in columns), strict=True)
+    rows += zip(*(column for _, column in columns), strict=True)
     whole = [answer.total.values.get(field.name) for field in fields]
     total = _or_empty([*whole, *(value for _, _, value in more)])
     width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
@@ -105,8 +105,8 @@ def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[st
     for field in fields:
         title = numbers.title(field, with_unit=True)
         yield title, cells(answer.values[field.name].tolist())
-        for side, values in _sides(answer, field.name):
-            yield f"{title}, {side} end ({LEVEL})", cells(values)
+        for side, bounds in _sides(answer, field.name):
+            yield f"{title}, {side} end ({LEVEL})", cells(bounds)
 
 
 def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:

@@ -5,6 +5,7 @@ period before, and the filter Device type is mobile. Words are taken longest fir
 things gives several readings, the likelier first. What names nothing is said in the person's own word.
 """
 
+import calendar
 import difflib
 import re
 import tomllib
@@ -22,15 +23,16 @@ from lib.figures.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.reporting import named_days
 from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import DataFilter
-from lib.slicers.granularities import GRANULARITIES, SPAN_KEY_FIELDS, Granularity
+from lib.slicers.granularities import CYCLES, GRANULARITIES, SPAN_KEY_FIELDS, Granularity
 from lib.slicers.models import Slicer
-from lib.ui.query.wording_days import NUMBERS, DayWords
+from lib.ui.query.wording_days import NUMBERS, WEEKLY, DayWords
 from lib.wire.filters import DataMatch, Filter, Match
 
 Meaning = tuple[str, str, str]
 """A value that a word may mean: its key field, its code, and its description."""
 ValueIndex = Mapping[str, Sequence[Meaning]]
 """What texts mean, by the text as `text_key` writes it."""
+WEEKDAY = CYCLES["weekday"].key_field
 MOST_READINGS, LONGEST_PHRASE, MOST_WORDS = 4, 8, 40
 LEAST_TYPO, CLOSE = 4, 0.8
 
@@ -154,6 +156,10 @@ class _Vocabulary:
         tables = (self.data, self.keys, COMPARISONS, self.grains, self.days.phrases, COMPARE_WORDS, MOVES)
         words = {word for table in tables for phrase in table for word in phrase.split()}
         return words | SILENT | MOVING | UNITS | {*VALUE_WORDS, "last"}
+
+    @cached_property
+    def key_names(self) -> set[str]:
+        return {field.name for field in self.slicer.key_fields}
 
     @cached_property
     def value_words(self) -> set[str]:
@@ -333,6 +339,8 @@ class _Parser:
             yield replace(reading, compare=(PREVIOUS,), score=score), ""
         elif phrase in COMPARISONS:
             yield replace(reading, compare=COMPARISONS[phrase], score=score), ""
+        elif mode != "split" and phrase in WEEKLY and WEEKDAY in vocabulary.key_names:
+            yield from self._weekdays(phrase, reading, mode)
         elif phrase in MOVES:
             yield replace(reading, moved=True, score=score), mode
         elif reading.days is None and (days := vocabulary.days.read(phrase)) is not None:
@@ -356,6 +364,16 @@ class _Parser:
                     yield likelier.where(name, code, match), mode
                 elif vocabulary.slicer.knows("any_of") or _is_same(reading.latest, name, match):
                     yield likelier.or_where(name, code, match), ""
+
+    def _weekdays(self, phrase: str, reading: Reading, mode: str) -> Iterator[tuple[Reading, str]]:
+        """The readings of "on monday": of each week, or else of the last one."""
+        weekly, score = reading, reading.score + 1
+        for day in WEEKLY[phrase]:
+            value = f"{day + 1} {calendar.day_name[day]}"
+            weekly = weekly.where(WEEKDAY, value, "not equals" if mode == "exclude" else "equals")
+        yield replace(weekly, score=score), ""
+        if reading.days is None and (days := self.vocabulary.days.read(phrase)) is not None:
+            yield replace(reading, days=days, score=score - 0.1), ""
 
     def _fields_before(self, index: int) -> set[str]:
         """The key fields that the words before that index name."""

@@ -49,6 +49,12 @@ WEEKDAYS = {
     for form in (name.casefold(), name[:3].casefold(), {"Tue": "tues", "Thu": "thurs"}.get(name[:3], ""))
     if form
 } | {"thur": 3}
+WEEKLY = {
+    **{name: (day,) for form, day in WEEKDAYS.items() for name in (form, f"{form}s")},
+    **dict.fromkeys(("weekend", "weekends"), (5, 6)),
+    **dict.fromkeys(("weekdays", "workdays", "working days"), (0, 1, 2, 3, 4)),
+}
+"""Days of the week, Monday as 0, by the words for them."""
 _MONTH = "|".join(MONTHS)
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _RANGE = re.compile(r"(?:from |between )?(.+?) (?:to|until|till|through|-|–|and) (.+)")
@@ -79,9 +85,8 @@ class DayWords:
 
     @property
     def phrases(self) -> list[str]:
-        """All of them, for typos; those for a day of each week are none of one day."""
-        plurals = (f"{name}s" for name in (*WEEKDAYS, "weekday", "weekend"))
-        return [*self.names, *MONTHS, *WEEKDAYS, *plurals, "weekday", "weekend", "since", "between", "full"]
+        """All of them, for typos."""
+        return [*self.names, *MONTHS, *WEEKLY, "since", "between", "full"]
 
     def read(self, phrase: str) -> DateValues | None:
         """The days that a phrase names; None where it names none."""

@@ -202,8 +202,11 @@ def test_notes_of_colleagues_stay_at_home(own_home: Path) -> None:
     ("params", "sentence"),
     [
         ({"tz": "America/New_York"}, "America/New_York"),
-        ({"is.geo.country": "DE"}, "Country is DE"),
-        ({"any.is.geo.country": "DE", "any.is.campaign_id": "1"}, "Any of: Country is DE, Campaign is 1"),
+        ({"is.geo.country": "DE"}, "Country is Germany"),
+        (
+            {"any.is.geo.country": "DE", "any.is.campaign_id": "1"},
+            "Any of: Country is Germany, Campaign is 1",
+        ),
         ({"compare": "previous"}, days(LAST_DAY - dt.timedelta(13), LAST_DAY - dt.timedelta(7))),
     ],
     ids=["zone", "filter", "any of", "comparison"],

@@ -210,6 +210,7 @@ def _target(
 
 
 def slicer_of(context: PageContext, pair: Pair) -> Slicer:
+    """The description of a slicer of the board."""
     if pair == (context.project, context.slicer_name):
         return context.slicer
     return slicer_info.open_slicer(context.clients, context.person.username, *pair).slicer
