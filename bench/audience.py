@@ -53,7 +53,8 @@ def main() -> None:
 def _head(speed: float) -> Iterator[str]:
     yield "# Results of the bench\n"
     yield "Written by `make bench` (`bench/audience.py`). Figures are medians; ratios are to DuckDB in one"
-    yield "run: below 1 is faster. All answers were equal, group by group.\n"
+    yield "run: below 1 is faster. All answers were equal, group by group. Counted is the engine alone, on"
+    yield 'rows of this bench; for the whole service see "The whole service beside DuckDB".\n'
     yield from machine.described()
     yield f"- Two threads read {speed / 1e9:.1f} GB/s from memory, measured in the same run"
     yield f"- Load of the last minute when it began: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."

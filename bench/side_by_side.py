@@ -14,6 +14,7 @@ import by another checkout.
 """
 
 import argparse
+import gc
 import json
 import os
 import statistics
@@ -143,6 +144,8 @@ def _questions(path: Path, rows: int, home: Path, over_http: bool) -> Iterator[s
     duck = in_memory(path)
     settings = Settings(home=home, answers_megabytes=0, throttle_questions=10**9)
     resources = connect.installation(settings)
+    gc.collect()
+    gc.freeze()  # as app.py does
     resources.people.add(WHO, "bench-bench")
     token = resources.access.issue(WHO.username, settings.reporting_service, "bench", None)
     stored = resources.warehouse.open("bench", "rows")
@@ -280,19 +283,20 @@ def imports(path: Path, rows: int, home: Path, before: Path | None) -> Iterator[
         commands["before"] = lambda: import_rows(path, home, before)
     script = (
         "import duckdb, json, resource, sys, time; duck = duckdb.connect(); "
-        f"duck.execute('set threads to {THREADS}'); began = time.perf_counter(); "
-        "cpu = time.process_time(); duck.execute(f\"create table t as from '{sys.argv[1]}'\"); "
+        f"duck.execute('set threads to {THREADS}; set enable_progress_bar = false'); "
+        "began, cpu = time.perf_counter(), time.process_time(); "
+        "duck.execute(f\"create table t as from '{sys.argv[1]}'\"); "
         "print(json.dumps([time.perf_counter() - began, time.process_time() - cpu, "
         "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))"
     )
 
     def read() -> Sequence[float]:
         done = subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True)
-        figures: Sequence[float] = json.loads(done.stdout)
+        figures: Sequence[float] = json.loads(done.stdout.splitlines()[-1])
         return figures
 
     runs: dict[str, list[Sequence[float]]] = {name: [] for name in (*commands, "duck")}
-    for _ in range(3 if rows > CHUNK else ROUNDS):
+    for _ in range(2 if rows > CHUNK else ROUNDS):
         for name, command in (commands | {"duck": read}).items():
             runs[name].append(command())
     best = {name: [min(part) for part in zip(*figures, strict=True)] for name, figures in runs.items()}

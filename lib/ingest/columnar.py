@@ -17,7 +17,7 @@ from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Ref
 from lib.wire.errors import ImportRefused
 
 _BATCH_ROWS, _MOST_ROWS = 1 << 15, 1 << 18
-_BATCH_CELLS, _BATCH_BYTES = 1 << 21, 1 << 25
+_BATCH_CELLS, _BATCH_BYTES = 1 << 20, 1 << 24
 _REPEATED = 8  # bytes a value: what a column of texts takes at most where most of its values come again
 _BUFFER = 1 << 20
 _TITLES = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC"}
