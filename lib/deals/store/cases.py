@@ -79,14 +79,16 @@ def _of_package(work: Work, fields: Fields, before: Fields) -> list[Case]:
 def _with_others(work: Work, deals: Sequence[Case]) -> Sequence[Case]:
     """Deals of one request, with what others in their packages have."""
     own = [case.before["id"] for case in deals if case.before]
-    priced = [
+    with_price = [
         case for case in deals if PRICES & case.names and case.after.get("price") and not case.price_before
     ]
-    promising = [case for case in deals if PROMISES & case.names and case.after.get("units") is not None]
-    _add_promises(work, promising, own)
-    _add_prices(work, priced, own)
+    with_promise = [case for case in deals if PROMISES & case.names and case.after.get("units") is not None]
+    _add_promises(work, with_promise, own)
+    _add_prices(work, with_price, own)
     _add_twins(work, [case for case in deals if {"seat", "supply_deals"} & case.names], own)
-    rows = _media_and_dates(work, {id_ for case in (*priced, *promising) for id_ in _packages(case.after)})
+    rows = _media_and_dates(
+        work, {id_ for case in (*with_price, *with_promise) for id_ in _packages(case.after)}
+    )
     changes = [case for case in deals if case.before and "price" in case.names]
     same_price = ""
     if len({case.after["price"] for case in changes}) == 1:
