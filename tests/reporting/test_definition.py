@@ -37,7 +37,7 @@ def test_the_documented_definition_is_read() -> None:
     assert info.key_field("content_categories").is_segmented == 1
     assert info.data_field("ecpm").display_type == "float"
     assert "granularity_hour" not in [field.name for field in info.key_fields]
-    assert info.key_fields[-1].name == "granularity_day"
+    assert [field.name for field in info.key_fields[-2:]] == ["granularity_day", "granularity_weekday"]
 
 
 def test_rows_have_a_column_per_field() -> None:
