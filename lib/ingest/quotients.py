@@ -59,7 +59,8 @@ def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnG
     amounts = {
         guess.column: figures[guess.column] for guess in guesses if _is_sum(guess) and guess.column in figures
     }
-    if any(map(_is_count, amounts.values())):
+    numbers = [values[np.isfinite(values)] for values in amounts.values()]
+    if any(len(n) and (n % 1 == 0).all() and np.median(n) >= _LARGE_COUNT for n in numbers):
         guesses = [
             guess._replace(options={"aggregate": "mean"} | guess.options, doubt=_PERCENTAGES)
             if _is_sum(guess) and _is_percentage(guess, figures)
@@ -183,11 +184,6 @@ def _is_percentage(guess: ColumnGuess, figures: Figures) -> bool:
 
 def _is_sum(guess: ColumnGuess) -> bool:
     return not guess.is_key and guess.options.get("aggregate", "sum") == "sum"
-
-
-def _is_count(values: Floats) -> bool:
-    present = values[np.isfinite(values)]
-    return bool(len(present) and (present % 1 == 0).all() and np.median(present) >= _LARGE_COUNT)
 
 
 def rounding(values: Floats) -> float:
