@@ -27,6 +27,7 @@ SCREENS = {
     "services": "Services",
 }
 OPENER = re.compile("^Open")
+WITHOUT_PICKERS = ("lists", "services")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}
 ASKED = "project=demo&slicer=delivery"
@@ -114,9 +115,10 @@ def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
     expect(tab.locator("h1")).to_have_text([SCREENS[screen]])
     expect(tab).to_have_title(f"{SCREENS[screen]} · Tranche")
     assert None not in tab.get_by_role("img").evaluate_all(PICTURES)
-    expect(tab.get_by_role("button", name=OPENER).first).to_be_attached()
+    if screen not in WITHOUT_PICKERS:
+        expect(tab.get_by_role("button", name=OPENER).first).to_be_attached()
     openers = [name for name in tab.get_by_role("button").evaluate_all(LABELS) if name.startswith("Open")]
-    assert len(openers) == len(set(openers)) > 0
+    assert len(openers) == len(set(openers))
     assert unformatted(tab.get_by_role("gridcell").all_text_contents()) == []
     assert findings(tab) == {theme: [] for theme in THEMES}
     tab.set_viewport_size(PHONE)

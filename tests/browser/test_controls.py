@@ -128,6 +128,7 @@ FRAME: dict[str, Act] = {
     "slicer": "Another slicer: tests/browser/test_frame.py",
     "person_menu": OPENS,
     "link .*|a .*": "Between screens: tests/browser/test_addresses.py",
+    "button Skip to leaderboards": "Moves the focus: tests/browser/test_leaderboards.py",
     "button (Navigate to home page|Close|Expand sidebar|Open sidebar|Dismiss|Help)": ELSEWHERE,
     "button (Search|Show/hide columns|Download as CSV|Fullscreen|Close fullscreen).*": "Streamlit's tables.",
 }

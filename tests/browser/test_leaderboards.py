@@ -117,6 +117,18 @@ def test_by_keyboard(page: Page, country: Locator) -> None:
     assert asked(page)["cards"].split("~") == ["geo.country!!fra", "campaign_id"]
 
 
+def test_the_first_stop_leads_to_the_leaderboards(page: Page, country: Locator) -> None:
+    """From the top of the page two keys lead to the first value of the first card."""
+    expect(country.get_by_role("button", name="United States", exact=True)).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("button", name="Skip to leaderboards")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator(".card").first.locator(".include").first).to_be_focused()
+
+
 def test_a_figure_is_a_button(page: Page, country: Locator) -> None:
     """One click on a figure chooses the page's field; it is marked, and keeps the focus."""
     page.get_by_role("button", name="Show Clicks").click()

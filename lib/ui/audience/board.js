@@ -45,6 +45,9 @@ function newPage() {
   root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
   document.addEventListener("pointerup", () => giveUp(own), true)
   document.addEventListener("click", (event) => onStep(own, event), true)
+  const skip = make("button", { type: "button", class: "tranche-skip" }, "Skip to leaderboards") // the first stop of the page
+  skip.addEventListener("click", () => cards.querySelector("tbody .include")?.focus())
+  document.body.prepend(skip)
   own.savePicture = (file) => savePicture(own.time, file)
   own.hasPicture = () => Boolean(own.time.picture.querySelector("svg"))
   return own

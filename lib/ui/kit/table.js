@@ -149,8 +149,8 @@ function newCell(row, column, place, table) {
   const value = make("span", { class: "value" })
   const kind = column.is_key ? "key" : "figure"
   if (!column.is_key) return make("td", { class: kind, "data-column": column.id, "data-stop": "0", tabindex: "-1" }, value)
-  const cell = make(place ? "td" : "th", { class: kind, "data-column": column.id, "data-place": place })
-  if (place === 0) cell.setAttribute("scope", "row")
+  const cell = make(place || row.kind === "plain" ? "td" : "th", { class: kind, "data-column": column.id, "data-place": place })
+  if (cell.matches("th")) cell.setAttribute("scope", "row")
   if (row.kind !== "row") {
     set(cell, "data-stop", "0")
     set(cell, "tabindex", "-1")
