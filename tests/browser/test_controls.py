@@ -135,6 +135,7 @@ FRAME: dict[str, Act] = {
 BAR: dict[str, Act] = {
     "menuitem .*": OPENS,
     "dates|compare|filter_add|saved_views|share|question_menu|wording_text": OPENS,
+    "package_from.*": ELSEWHERE,
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
 }
 TEXT_FILTER: dict[str, Act] = {

@@ -134,9 +134,13 @@ def _table(target: FilterTarget, name: str, text: str) -> Table:
         missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_VALUES]
         labels, figures = _add_missing(target, name, missing, labels, figures)
     field_title = filters.field(name, context.slicer)
-    card = CardHeader(
-        field_title, _about(answer, field, numbers), text, _message(text, labels), is_picker=True
-    )
+    # The number of values, and the precision of the figures: `top 100 of 1,163 · ± 1.3 %…`.
+    count, is_cut = precision.count(answer, numbers), answer.total.records_found > LIMIT
+    about = [f"top {LIMIT} of {count}" if is_cut else count]
+    exactness = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
+    about += [] if exactness == precision.EXACT else [exactness]
+    message = f"No value contains “{text}”." if text else "No data for the other filters and days."
+    card = CardHeader(field_title, " · ".join(about), text, "" if labels else message, is_picker=True)
     columns = [Column("name", "Value", True)]
     if field is not None:
         columns.append(Column("value", title(field, with_unit=True)))
@@ -213,21 +217,6 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
     if value is None:
         return [Cell(NOTHING, is_faint=True, about="No data for the other filters and days")]
     return [Cell(numbers.brief(value, field), about=numbers.full(value, field))]
-
-
-def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
-    """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
-    count = precision.count(answer, numbers)
-    is_cut = answer.total.records_found > LIMIT
-    text = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
-    parts = [f"top {LIMIT} of {count}" if is_cut else count]
-    return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
-
-
-def _message(text: str, labels: dict[str, str]) -> str:
-    if labels:
-        return ""
-    return f"No value contains “{text}”." if text else "No data for the other filters and days."
 
 
 def draw_values(target: FilterTarget, prefix: str, name: str, way: str) -> None:
@@ -316,10 +305,10 @@ def draw_paste(target: FilterTarget, prefix: str, name: str) -> None:
         placeholder="Codes or descriptions",
     )  # fmt: skip
     st.button("Check values", icon=":material/playlist_add_check:", key=f"{key}_check")
-    if len(text or "") > MAX_LENGTH:
-        count = Numbers.of(reader.locale()).number
+    count_text = Numbers.of(reader.locale()).number
+    if text and len(text) > MAX_LENGTH:
         st.error(
-            f"The list is too long: {count(len(text or ''))} characters, {count(MAX_LENGTH)} at most. "
+            f"The list is too long: {count_text(len(text))} characters, {count_text(MAX_LENGTH)} at most. "
             "Nothing was added: paste part of it.",
             icon=":material/error:",
         )
@@ -328,7 +317,16 @@ def draw_paste(target: FilterTarget, prefix: str, name: str) -> None:
         return
     with problems.report_errors("The values", effect="What you pasted is kept."):
         paste = check_paste(target.context, target.read(), name, text or "")
-        _say(paste)
+        count = len(paste.matches)
+        st.caption(f"{count_text(count)} value{'s' * (count != 1)} found in the data of these days.")
+        if paste.unknown:
+            names, more = ", ".join(map(plain, paste.unknown[:MOST_NAMES])), len(paste.unknown) - MOST_NAMES
+            rest = f" and {count_text(more)} more" if more > 0 else ""
+            where = "" if paste.is_exact else ", in a sample of the records"
+            st.warning(
+                f"{count_text(len(paste.unknown))} not found{where}: {names}{rest}",
+                icon=":material/help:",
+            )
         _ways(target, key, name, paste)
 
 
@@ -352,20 +350,6 @@ def _texts(line: str) -> list[str]:
     parts = [cell.strip() for row in cells for cell in row if cell.strip()]
     whole = line.strip()
     return parts if parts == [whole] or len(parts) == 1 else [whole, *parts]
-
-
-def _say(paste: PastedValues) -> None:
-    numbers, count = Numbers.of(reader.locale()), len(paste.matches)
-    st.caption(f"{numbers.number(count)} value{'s' * (count != 1)} found in the data of these days.")
-    if paste.unknown:
-        names = ", ".join(map(plain, paste.unknown[:MOST_NAMES]))
-        more = len(paste.unknown) - MOST_NAMES
-        rest = f" and {numbers.number(more)} more" if more > 0 else ""
-        where = "" if paste.is_exact else ", in a sample of the records"
-        st.warning(
-            f"{numbers.number(len(paste.unknown))} not found{where}: {names}{rest}",
-            icon=":material/help:",
-        )
 
 
 def _ways(target: FilterTarget, key: str, name: str, paste: PastedValues) -> None:

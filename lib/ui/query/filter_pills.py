@@ -34,7 +34,14 @@ def draw_pills(target: FilterTarget, prefix: str, extra: Extra | None = None) ->
         with popover(key, label) as pill:
             if pill.open:
                 with st.container(width=filter_editor.WIDTH):
-                    _draw_editor(target, key, own_filters)
+                    if filters.is_whole(own_filters[0]):
+                        filter_editor.draw_values(target, key, name, _way(f"{key}_way", (LIST, PASTE)))
+                    else:
+                        filter_editor.fill(key, own_filters[0])
+                        change = partial(_change, target, own_filters[0], key)
+                        filter_editor.draw_texts(target.context, key, name, change)
+                        remove = partial(replace_filter, target, own_filters[0], None, key)
+                        filter_editor.draw_removal(key, remove)
                     if extra is not None and len(own_filters) == 1:
                         extra(target, key)
 
@@ -48,17 +55,6 @@ def pills(query: AudienceQuery, prefix: str) -> Iterator[tuple[str, tuple[Filter
         elif filter_.name not in names:
             names.add(filter_.name)
             yield f"{prefix}_{filter_.name}", filters.about(query, filter_.name)
-
-
-def _draw_editor(target: FilterTarget, key: str, own_filters: tuple[Filter, ...]) -> None:
-    filter_ = own_filters[0]
-    if filters.is_whole(filter_):
-        filter_editor.draw_values(target, key, filter_.name, _way(f"{key}_way", (LIST, PASTE)))
-        return
-    filter_editor.fill(key, filter_)
-    change = partial(_change, target, filter_, key)
-    filter_editor.draw_texts(target.context, key, filter_.name, change)
-    filter_editor.draw_removal(key, partial(replace_filter, target, filter_, None, key))
 
 
 def _change(target: FilterTarget, filter_: Filter, key: str) -> None:
