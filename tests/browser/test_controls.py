@@ -133,7 +133,7 @@ FRAME: dict[str, Act] = {
     "button (Search|Show/hide columns|Download as CSV|Fullscreen|Close fullscreen).*": "Streamlit's tables.",
 }
 BAR: dict[str, Act] = {
-    "menuitem .*": OPENS,
+    "menuitem .*|package_from": OPENS,
     "dates|compare|filter_add|saved_views|share|question_menu|wording_text": OPENS,
     "package_from.*": ELSEWHERE,
     "(figure_)?filter_(geo-country|campaign_id|categories|any_[0-9]|[0-9])": OPENS,
