@@ -25,7 +25,9 @@ def drawn(desk: AppTest) -> list[dict[str, Any]]:
 
 def components(desk: AppTest) -> list[dict[str, Any]]:
     """The data of every component of ours that is given some."""
-    return [json.loads(one.proto.json) for one in desk.get("bidi_component") if one.proto.json]
+    return [
+        json.loads(component.proto.json) for component in desk.get("bidi_component") if component.proto.json
+    ]
 
 
 def asked(desk: AppTest) -> dict[str, Any] | None:

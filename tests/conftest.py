@@ -399,7 +399,7 @@ def running(
 def _address(process: subprocess.Popen, log: IO[str]) -> str:
     """What the server says: the first address in its output."""
     for line in process.stdout:
-        if found := re.search(r"http://[\w.\[\]:]+", line):
-            return found[0]
+        if match := re.search(r"http://[\w.\[\]:]+", line):
+            return match[0]
     log.seek(0)
     raise AssertionError(f"The server ended before it was ready: {log.read()}")

@@ -225,8 +225,8 @@ def shared_deal(house: connect.Clients, deal: int) -> SharedDeal:
 
 def listed(desk: AppTest, place: int = 0) -> list[str]:
     """The names in a list of the screen, in order."""
-    found = [data for data in components(desk) if "rows" in data]
-    return [row["cells"][0]["text"] for row in found[place]["rows"]]
+    tables = [data for data in components(desk) if "rows" in data]
+    return [row["cells"][0]["text"] for row in tables[place]["rows"]]
 
 
 def clean(desk: AppTest) -> AppTest:
@@ -253,8 +253,8 @@ def visit(own_deals_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 
 def table_rows(desk: AppTest, *alts: str) -> list[dict[str, str]]:
     """The rows of the tables with these alternative texts, of all without any, as they read on screen."""
-    found = [one.value for one in desk.table if not alts or one.proto.alt in alts]
-    rows = [row for frame in found for row in frame.to_dict("records")]
+    values = [table.value for table in desk.table if not alts or table.proto.alt in alts]
+    rows = [row for frame in values for row in frame.to_dict("records")]
     return [{name: re.sub(r"\\(.)|\u2060", r"\1", text) for name, text in row.items()} for row in rows]
 
 

@@ -30,12 +30,12 @@ def blocks(document: Path) -> Iterator[Block]:
     """The code blocks of a document, in order."""
     text = document.read_text(encoding="utf-8")
     position, note = 0, None
-    while found := re.compile(f"{NOTE.pattern}|{FENCE.pattern}", re.S).search(text, position):
-        named = NAMED.search(text[position : found.start()])
-        position = found.end()
-        if found[1]:
-            note = found
+    while match := re.compile(f"{NOTE.pattern}|{FENCE.pattern}", re.S).search(text, position):
+        named = NAMED.search(text[position : match.start()])
+        position = match.end()
+        if match[1]:
+            note = match
             continue
         about = ("file", named[1]) if named else (note[1], note[2] or "") if note else ("", "")
-        yield Block(found[3] or "", found[4], *about)
+        yield Block(match[3] or "", match[4], *about)
         note = None

@@ -132,9 +132,9 @@ class Duck:
 
     def _lines(self, query: str, split_by: list[str]) -> list[tuple[tuple[str, ...], Line]]:
         data = ", ".join(f"{AGGREGATES[name]} as {name}" for name in DATA)
-        found = self.db.execute(query.format(data=data)).fetchall()
+        rows = self.db.execute(query.format(data=data)).fetchall()
         width = len(split_by)
-        return [(line[:width], dict(zip(DATA, line[width:], strict=True))) for line in found]
+        return [(line[:width], dict(zip(DATA, line[width:], strict=True))) for line in rows]
 
 
 def _elements(cell: str | list[str | None] | None) -> list[str]:

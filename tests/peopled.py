@@ -31,7 +31,9 @@ def add_people(url: str, people: Iterable[Person], password: str) -> None:
     engine = database.engine(url)
     database.migrate(engine)
     hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt()).decode()
-    rows = [{"username": one.username, "record": record_of(one) | {"password": hashed}} for one in people]
+    rows = [
+        {"username": person.username, "record": record_of(person) | {"password": hashed}} for person in people
+    ]
     with database.writing(engine).begin() as connection:
         connection.execute(insert(table), rows)
     engine.dispose()

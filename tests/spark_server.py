@@ -31,8 +31,8 @@ STARTED = re.compile(r"Spark Connect server started at: \S+:(\d+)")
 
 def spark_home() -> Path | None:
     """The folder of a whole Spark, with its jars; None without one. The client's package has none."""
-    found = importlib.util.find_spec("pyspark")
-    folders = [VENV / "pyspark", *([Path(found.origin).parent] if found and found.origin else [])]
+    spec = importlib.util.find_spec("pyspark")
+    folders = [VENV / "pyspark", *([Path(spec.origin).parent] if spec and spec.origin else [])]
     return next((folder for folder in folders if (folder / "jars").is_dir()), None)
 
 
@@ -82,14 +82,14 @@ def spark_server(
             said = deque[str](maxlen=50)
             for line in running.stderr:
                 said.append(line)
-                if found := STARTED.search(line):
+                if match := STARTED.search(line):
                     break
             else:
                 raise AssertionError("Spark Connect did not start:\n" + "".join(said))
             rest = threading.Thread(target=deque, args=(running.stderr, 0), daemon=True)
             rest.start()
             try:
-                yield f"sc://{HOST}:{found[1]}", running
+                yield f"sc://{HOST}:{match[1]}", running
             finally:
                 running.terminate()
                 rest.join()

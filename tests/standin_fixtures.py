@@ -25,7 +25,7 @@ SOURCES = ({"name": "users", "description": "Unique users"},)
 def small(seed: int) -> CachedSlicer:
     """The slicer of `conftest.small_rows`."""
     rows = small_rows(seed).to_pandas().fillna({"geo.country": ""})
-    rows["categories"] = [list(found) or [""] for found in rows["categories"]]
+    rows["categories"] = [list(category) or [""] for category in rows["categories"]]
     annotation = "A small demo for the tests"
     return CachedSlicer(annotation, KEY_FIELDS, DATA_FIELDS, SOURCES, rows, {"country": COUNTRIES})
 

@@ -164,11 +164,11 @@ def test_values_are_found_by_an_index(tmp_path: Path, database: Any) -> None:
         ("placement", ["101", "102"]),
         ("day", ["2026-03-16"]),
     ):
-        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
+        records = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
         count = admin.execute(
             f"SELECT count(*) FROM sales WHERE at >= '2026-03-15' AND {name}::text = ANY(%s)", [values]
         )
-        assert found.tolist() == [count.fetchone()[0]]
+        assert records.tolist() == [count.fetchone()[0]]
         plan = slicer.connections.plan("EXPLAIN")
         assert f"sales_{name}_idx" in plan
         assert "Seq Scan" not in plan
@@ -280,8 +280,8 @@ def test_values_reach_the_files(tmp_path: Path) -> None:
         ("day", ["2026-03-20"]),
         ("day", ["2026-03-20", "2026-03-21"]),
     ):
-        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
-        assert found.tolist() == [len(values) * PER_DAY]
+        records = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
+        assert records.tolist() == [len(values) * PER_DAY]
         assert _groups_of_rows(slicer) == (len(values), DAYS)
 
 
@@ -296,9 +296,9 @@ def _write(file: Path, kind: str) -> None:
 
 def _groups_of_rows(slicer: Slicer) -> tuple[int, int]:
     """How many row groups the last statement read, and of how many."""
-    found = re.search(r"Row Groups Scanned: (\d+) / (\d+)", slicer.connections.plan("EXPLAIN ANALYZE"))
-    assert found is not None
-    return int(found[1]), int(found[2])
+    match = re.search(r"Row Groups Scanned: (\d+) / (\d+)", slicer.connections.plan("EXPLAIN ANALYZE"))
+    assert match is not None
+    return int(match[1]), int(match[2])
 
 
 def _of(plan: Any, name: str) -> list[Any]:

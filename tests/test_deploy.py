@@ -51,7 +51,7 @@ def test_only_the_desk_is_published_and_on_this_machine_alone() -> None:
     assert services["database"]["networks"] == ["inside"]
     assert COMPOSE["networks"]["inside"] == {"internal": True}
     assert services["desk"]["cap_drop"] == ["ALL"] and services["desk"]["read_only"] is True
-    used = {volume.split(":")[0] for one in services.values() for volume in one["volumes"]}
+    used = {volume.split(":")[0] for service in services.values() for volume in service["volumes"]}
     assert used == COMPOSE["volumes"].keys()
 
 

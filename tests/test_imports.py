@@ -94,7 +94,7 @@ def test_there_are_imports_to_check() -> None:
 def test_streamlit_stays_in_the_screens() -> None:
     """streamlit is imported in app, desk, pages and ui alone; for a password's hash its authenticator too."""
     screens = [found for found in _all_imports() if found.module.split(".")[0].startswith("streamlit")]
-    broken = [found for found in screens if _room(_name(found.path)) not in SCREENS]
+    broken = [screen for screen in screens if _room(_name(screen.path)) not in SCREENS]
     assert {_name(found.path) for found in broken} == {"lib.people.passwords"}, _shown(broken)
     assert not any(found.is_on_top for found in broken), "the command line is quick to start"
 
@@ -208,8 +208,8 @@ def _edges() -> dict[str, set[str]]:
 
 def test_ibis_has_one_folder() -> None:
     """Ibis is imported in one folder, so that another compiler of queries can take its place."""
-    found = {found.path.parent.name for found in _all_imports() if found.module.partition(".")[0] == "ibis"}
-    assert found == {"connected"}
+    names = {found.path.parent.name for found in _all_imports() if found.module.partition(".")[0] == "ibis"}
+    assert names == {"connected"}
 
 
 def test_what_is_imported_is_declared() -> None:

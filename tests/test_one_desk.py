@@ -170,5 +170,7 @@ def test_a_desk_behind_a_proxy_that_it_does_not_know(
 ) -> None:
     """A start with public addresses and no trusted proxy warns of one address for everybody."""
     settings = Settings(home=own_home, demo=True, origins=("https://desk.example",), trusted_proxies=proxies)
-    assert ["trusted_proxies is empty" in one for one in connect.startup_warnings(settings)] == [True] * warns
+    assert ["trusted_proxies is empty" in warning for warning in connect.startup_warnings(settings)] == [
+        True
+    ] * warns
     assert list(connect.startup_warnings(Settings(home=own_home, demo=True))) == []

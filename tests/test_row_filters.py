@@ -97,12 +97,12 @@ def _python(settings: Settings, folder: Path) -> float | None:
 def _agent(settings: Settings, folder: Path) -> float | None:
     toolbox = Toolbox("manager", Desk.local("manager", settings=settings), lambda _: None)
     asked = {"slicer": "demo/delivery", "fields": ["imps"], "split": ["geo.country"], **WEEK}
-    found = toolbox.call("ask", asked).answer
+    answer = toolbox.call("ask", asked).answer
     countries = toolbox.call("find_values", {"slicer": "demo/delivery", "field": "geo.country"}).answer
     moved = toolbox.call("what_moved", {"slicer": "demo/delivery", "field": "imps", **WEEK}).answer
-    assert moved["now"] == found["totals"]["imps"]
-    assert len(found["rows"]) == len(countries["values"]) == countries["count"]
-    return float(found["totals"]["imps"]["value"])
+    assert moved["now"] == answer["totals"]["imps"]
+    assert len(answer["rows"]) == len(countries["values"]) == countries["count"]
+    return float(answer["totals"]["imps"]["value"])
 
 
 def _alert(settings: Settings, folder: Path) -> float | None:

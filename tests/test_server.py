@@ -33,17 +33,17 @@ def test_answers_are_not_held_back() -> None:
     """Connections send at once (TCP_NODELAY), rather than wait for what may follow."""
 
     async def option() -> int:
-        found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         async def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             connection = writer.get_extra_info("socket")
-            found.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            future.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             writer.close()
 
         with server.listening("127.0.0.1", 0) as listener:
             async with await asyncio.start_server(connected, sock=listener):
                 _, writer = await asyncio.open_connection(*listener.getsockname())
-                value = await found
+                value = await future
                 writer.close()
                 return value
 

@@ -96,7 +96,7 @@ def test_reports_are_asked_about_entities_and_not_about_ids() -> None:
         for part in (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "name"))
         if ast.unparse(part).rpartition(".")[2].strip("'\"") in names | fields
     }
-    assert {one for one in makers if not one.startswith("lib/demo/")} == {"lib/insight/deal_report.py"}
+    assert {maker for maker in makers if not maker.startswith("lib/demo/")} == {"lib/insight/deal_report.py"}
 
 
 def _starters() -> list[Path]:

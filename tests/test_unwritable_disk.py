@@ -140,7 +140,7 @@ def test_a_disk_that_fails_under_a_desk(home: Path, disk: Disk) -> None:
         answers = [caller.dsps(f"DSP {number}") for number in range(ATTEMPTS)]
         assert (answers[-1].status_code, answers[-1].json()) == (507, {"detail": StoreUnwritable.REASON})
         created = ["First", *(answer.json()["name"] for answer in answers if answer.status_code == 201)]
-        assert {one["name"] for one in caller.dsps().json()["results"]} == {*created}
+        assert {result["name"] for result in caller.dsps().json()["results"]} == {*created}
         token = caller.token()
         assert (token.status_code, token.json()["error_description"]) == (507, StoreUnwritable.REASON)
         assert caller.report().json() == report

@@ -95,8 +95,8 @@ def test_texts_are_plain() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_documents_are_plain(document: Path) -> None:
     """Nor has a document."""
-    found = PATTERN.findall(" ".join(document.read_text(encoding="utf-8").split()))
-    assert not found
+    matches = PATTERN.findall(" ".join(document.read_text(encoding="utf-8").split()))
+    assert not matches
 
 
 def test_texts_are_found() -> None:

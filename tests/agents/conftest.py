@@ -34,8 +34,8 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with the demo: slicers, people, packages and deals."""
     home = tmp_path_factory.mktemp("agents") / "home"
     environment = {"TRANCHE_HOME": str(home)}
-    made = CliRunner().invoke(main, ["demo", "--rows", str(ROWS)], env=environment, catch_exceptions=False)
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(main, ["demo", "--rows", str(ROWS)], env=environment, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
     return home
 
 

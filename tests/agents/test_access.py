@@ -110,7 +110,7 @@ def test_a_viewer_sees_what_they_may_see(served: str, issue: Callable[..., str])
     """A person who is granted one slicer has one, and the other is not there."""
     token = issue("viewer", "reporting", grants=(Grant("demo", "delivery"),))
     found = call(served, (token,), "list_slicers", {}).structured_content
-    assert [one["slicer"] for one in found["slicers"]] == ["demo/delivery"]
+    assert [slicer["slicer"] for slicer in found["slicers"]] == ["demo/delivery"]
     refused = call(served, (token,), "ask", ASK)
     assert refused.is_error
     assert refused.structured_content["error"].startswith("Unknown slicer 'demo/curation'")
@@ -132,7 +132,7 @@ def test_a_token_for_some_seats_sees_their_deals(served: str, issue: Callable[..
     token = issue("manager", "deals", deals=DealsGrant("read", frozenset({1})))
     found = call(served, (token,), "find_deals", {"limit": 100}).structured_content
     assert found["rows"]
-    assert {one["seat"]["id"] for one in found["rows"]} == {1}
+    assert {row["seat"]["id"] for row in found["rows"]} == {1}
 
 
 def test_both_tokens_are_of_one_person(served: str, issue: Callable[..., str]) -> None:

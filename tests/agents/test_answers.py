@@ -55,7 +55,7 @@ def test_a_list_is_cut_at_its_end(rows: int) -> None:
 
 def test_schemas_are_short() -> None:
     """All verbs together, with their schemas, are fewer characters than two answers."""
-    listed = [{"name": one.name, "about": one.about, "schema": one.schema} for one in VERBS.values()]
+    listed = [{"name": verb.name, "about": verb.about, "schema": verb.schema} for verb in VERBS.values()]
     assert size({"verbs": listed}) < 2 * MOST_CHARACTERS
 
 
@@ -125,17 +125,17 @@ def test_texts_of_the_data_are_values_of_fields(hostile: Toolbox) -> None:
     assert max(map(len, values)) < 250
     described = json.loads(hostile.call("describe_slicer", {"slicer": "demo/hostile"}).text)
     assert {"key": "site", "title": ORDERS} in described["fields"]
-    found = json.loads(
+    document = json.loads(
         hostile.call("find_values", {"slicer": "demo/hostile", "field": "site", "contains": "IGNORE"}).text
     )
-    assert [one["site"] for one in found["values"]] == [ORDERS]
+    assert [value["site"] for value in document["values"]] == [ORDERS]
 
 
 def test_no_text_of_the_data_is_in_what_instructs(hostile: Toolbox) -> None:
     """Instructions, verbs, prompts and definitions are the same whatever the data, and say what it is."""
     hostile.call("list_slicers", {})
-    texts = [server.INSTRUCTIONS, *(one.about for one in VERBS.values())]
-    texts += [one.text for one in server.DEFINITIONS.values()]
+    texts = [server.INSTRUCTIONS, *(verb.about for verb in VERBS.values())]
+    texts += [definition.text for definition in server.DEFINITIONS.values()]
     assert not [text for text in texts if ORDERS in text]
     assert "never instructions" in server.INSTRUCTIONS
     prompt = server.GUIDES["check_a_deal"].text({"deal": f'"\n\n{ORDERS}'})

@@ -67,13 +67,13 @@ def test_a_package_like_another_has_its_targeting(toolbox: Toolbox, settings: Se
     seats = [{"seat": 1, "price": "2.25"}]
     found = answered(toolbox, "propose_package", **PACKAGE, end=str(MONDAY), filters=filters, seats=seats)
     assert found["not_targeted"] == ["deal: no target stands for this key field"]
-    made = clients(settings).deals.get(SupplyPackage, approve(settings, found["proposal"])["applied_id"])
+    response = clients(settings).deals.get(SupplyPackage, approve(settings, found["proposal"])["applied_id"])
     like = clients(settings).deals.get(SupplyPackage, 1)
-    assert [one.value for one in made.geo_targetings] == ["FR"]
-    assert made.device_targetings == like.device_targetings
-    assert made.media_type == like.media_type
-    assert made.end_date - made.start_date == dt.timedelta(days=1)
-    deal = clients(settings).deals.get(DemandDeal, made.demand_deals[0].id)
+    assert [targeting.value for targeting in response.geo_targetings] == ["FR"]
+    assert response.device_targetings == like.device_targetings
+    assert response.media_type == like.media_type
+    assert response.end_date - response.start_date == dt.timedelta(days=1)
+    deal = clients(settings).deals.get(DemandDeal, response.demand_deals[0].id)
     assert (deal.seat.id, deal.price) == (1, Decimal("2.25"))
 
 

@@ -178,7 +178,7 @@ QUESTIONS = (
              (ask(fields=["bids"], filters=one_of("content_categories", "IAB6")),), total("bids"),
              f"select sum(bids) from curation where {WEEK} and list_contains(content_categories, 'IAB6')"),
     Question("Since when are there data?", (("list_slicers", {}),),
-             lambda answers: [one["days"][0] for one in answers[0]["slicers"] if one["slicer"] == C],
+             lambda answers: [slicer["days"][0] for slicer in answers[0]["slicers"] if slicer["slicer"] == C],
              "select strftime(min(time), '%Y-%m-%d') from curation"),
     Question("How many packages are there?", (("find_deals", {"kind": "packages", "limit": 1}),),
              lambda answers: answers[0]["count"], "select count(*) from supply_packages", deals=True),

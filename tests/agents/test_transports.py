@@ -65,7 +65,7 @@ def test_a_session_has_the_verbs_and_their_answers(connected: Connected, toolbox
         assert [one.name for one in (await client.list_prompts()).prompts] == list(GUIDES)
         prompt = await client.get_prompt("check_a_deal", {"deal": "Morning"})
         assert '{"deal":"Morning"}' in prompt.messages[0].content.text
-        assert [one.uri for one in (await client.list_resources()).resources] == list(DEFINITIONS)
+        assert [resource.uri for resource in (await client.list_resources()).resources] == list(DEFINITIONS)
         uri = next(iter(DEFINITIONS))
         assert (await client.read_resource(uri)).contents[0].text == DEFINITIONS[uri].text
 

@@ -65,9 +65,9 @@ def chromium() -> Iterator[Browser]:
 
 
 def _launched(playwright: Playwright) -> Browser:
-    found = next((path for name in SYSTEM_NAMES if (path := shutil.which(name))), None)
+    paths = next((path for name in SYSTEM_NAMES if (path := shutil.which(name))), None)
     try:
-        return playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        return playwright.chromium.launch(executable_path=paths, args=ARGUMENTS)
     except Error as error:
         pytest.skip(f"NO BROWSER TESTS: no Chromium here that starts ({str(error).splitlines()[0]})")
 
@@ -183,7 +183,7 @@ def enter(page: Page, url: str, person: str = "Manager") -> None:
     wait_for_cookie(page)
     settled(page)
     cookies = page.context.cookies(origin)
-    SIGNED_IN[origin, person] = [one for one in cookies if "last_slicer" not in one["name"]]
+    SIGNED_IN[origin, person] = [cookie for cookie in cookies if "last_slicer" not in cookie["name"]]
 
 
 def pick(page: Page, label: str, option: str) -> None:

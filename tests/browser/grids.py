@@ -16,8 +16,8 @@ def grid(page: Page, name: str) -> Locator:
 
 def cells(table: Locator, text: str | None = None) -> Locator:
     """The cells of a table's accessible twin, as far as it shows them; those with just this text."""
-    found = table.locator("[role=gridcell]")
-    return found if text is None else found.filter(has_text=re.compile(f"^{re.escape(text)}$"))
+    locator = table.locator("[role=gridcell]")
+    return locator if text is None else locator.filter(has_text=re.compile(f"^{re.escape(text)}$"))
 
 
 def click(page: Page, table: Locator, row: int, x: float) -> None:

@@ -48,9 +48,9 @@ class RoundRobin:
         for number in range(first, first + len(self.desks)):
             desk = number % len(self.desks)
             with suppress(ConnectionRefusedError):
-                found = socket.create_connection(("127.0.0.1", urlsplit(self.desks[desk]).port or 0))
+                connection = socket.create_connection(("127.0.0.1", urlsplit(self.desks[desk]).port or 0))
                 turns.append(desk)
-                return found
+                return connection
         raise ConnectionRefusedError("no desk listens")
 
 

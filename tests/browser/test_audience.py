@@ -52,9 +52,9 @@ def chart(page: Page, key: str) -> dict[str, float]:
 def time_chart(page: Page) -> dict[str, float]:
     """Where the chart over time stands on the screen, brought into view."""
     settled(page)
-    found = page.locator(".tranche-board .chart")
-    found.scroll_into_view_if_needed()
-    box = found.bounding_box()
+    locator = page.locator(".tranche-board .chart")
+    locator.scroll_into_view_if_needed()
+    box = locator.bounding_box()
     assert box is not None
     return {name: box[name] for name in ("x", "y", "width", "height")}
 

@@ -173,8 +173,8 @@ def test_price_of_eight_deals(demo: Demo, page: Page) -> None:
 def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
     """All deals of a DSP are paused with five clicks and Escape; one more undoes it for exactly those."""
     mouse, dialog = Mouse(page, demo), page.get_by_role("dialog")
-    before = {one.id: one.is_active for one in demo.deals.everything(DemandDeal)}
-    of_dsp = {one.id for one in demo.deals.everything(DemandDeal, dsp=2)}
+    before = {deal.id: deal.is_active for deal in demo.deals.everything(DemandDeal)}
+    of_dsp = {deal.id for deal in demo.deals.everything(DemandDeal, dsp=2)}
     mouse.click(page.get_by_role("combobox", name="DSP"))
     mouse.click(page.get_by_role("option", name="Birch Buying Desk"))
     page.keyboard.press("Escape")  # the list stays open, for a second value
@@ -182,15 +182,15 @@ def test_pause_a_dsp_and_undo(demo: Demo, page: Page) -> None:
     mouse.click(page.get_by_role("menuitem", name=f"Pause all {len(of_dsp)}"))
     mouse.click(button(dialog, "Pause"))
     expect(dialog.get_by_text("paused.")).to_be_visible()
-    now = {one.id: one.is_active for one in demo.deals.everything(DemandDeal)}
-    ended = {one.id for one in demo.deals.everything(DemandDeal, status="complete")}
+    now = {deal.id: deal.is_active for deal in demo.deals.everything(DemandDeal)}
+    ended = {deal.id for deal in demo.deals.everything(DemandDeal, status="complete")}
     assert {one for one, is_active in now.items() if is_active} == {
         one for one, is_active in before.items() if is_active and (one not in of_dsp or one in ended)
     }
     assert mouse.clicks <= 5
     mouse.click(button(dialog, "Undo"))
     expect(dialog.get_by_text("put back.")).to_be_visible()
-    assert {one.id: one.is_active for one in demo.deals.everything(DemandDeal)} == before
+    assert {deal.id: deal.is_active for deal in demo.deals.everything(DemandDeal)} == before
     assert mouse.clicks <= 6
 
 
@@ -222,8 +222,8 @@ def test_new_package_from_a_template(demo: Demo, page: Page) -> None:
 def test_clone_a_package(demo: Demo, page: Page) -> None:
     """A package with five seats is cloned with six clicks."""
     package_id = demo.deals.list(SupplyPackage, name="Five Buyers").results[0].id
-    for one in demo.deals.list(DemandDeal, supply_deals=package_id).results:
-        demo.deals.change(DemandDeal, one.id or 0, {"price": Decimal(2)})  # as sold: no slip to confirm
+    for deal in demo.deals.list(DemandDeal, supply_deals=package_id).results:
+        demo.deals.change(DemandDeal, deal.id or 0, {"price": Decimal(2)})  # as sold: no slip to confirm
     mouse = Mouse(page, demo)
     mouse.click(page.get_by_text("Packages", exact=True))
     packages = page.get_by_role("grid").first.locator('tbody tr[data-key^="supply_deals-"]')
@@ -236,9 +236,9 @@ def test_clone_a_package(demo: Demo, page: Page) -> None:
     made = demo.deals.list(SupplyPackage, name="Five Buyers (copy)").results[0]
     terms = [
         {
-            (one.seat.id, one.price)
-            for one in demo.deals.list(DemandDeal, supply_deals=of.id).results
-            if one.seat
+            (deal.seat.id, deal.price)
+            for deal in demo.deals.list(DemandDeal, supply_deals=of.id).results
+            if deal.seat
         }
         for of in (made, demo.deals.list(SupplyPackage, name="Five Buyers").results[0])
     ]

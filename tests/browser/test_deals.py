@@ -190,7 +190,7 @@ def test_eighteen_rows_fit_on_a_desktop(selling: Desk, page: Page) -> None:
         "nodes => nodes.map((node) => node.getBoundingClientRect()).filter(({ width }) => width > 1)"
         ".map(({ top, height }) => top + height / 2)"
     )
-    lines = sorted(one for one in controls if 60 < one < box["y"] - box["height"])
+    lines = sorted(control for control in controls if 60 < control < box["y"] - box["height"])
     assert sum(after - before > 20 for before, after in pairwise([0, *lines])) == 2
     first.locator("input").click()
     expect(page.get_by_role("button", name="Edit 1")).to_be_visible()

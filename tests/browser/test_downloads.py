@@ -278,20 +278,20 @@ def for_buyer(stock: Stock, file: Path) -> None:
     """One seat's deal of the package, and nothing of another seat."""
     frame = pd.read_csv(file)
     [deal_id] = frame["Deal id"]
-    deals = {one.deal_id: one for one in stock.api.deals.everything(DemandDeal, ordering="id")}
+    deals = {deal.deal_id: deal for deal in stock.api.deals.everything(DemandDeal, ordering="id")}
     assert frame["Price, USD CPM"].tolist() == [float(deals[deal_id].price)]
     own = deals[deal_id].seat.name
     assert own in file.read_text()
-    others = {one.seat.name for one in deals.values()} - {own}
+    others = {deal.seat.name for deal in deals.values()} - {own}
     assert not [name for name in others if name in file.read_text()]
 
 
 def for_the_house(stock: Stock, file: Path) -> None:
     """All deals of the package, with their prices."""
     frame = pd.read_csv(file)
-    deals = [one for one in stock.api.deals.everything(DemandDeal, ordering="id") if one.id in (1, 2, 3)]
+    deals = [deal for deal in stock.api.deals.everything(DemandDeal, ordering="id") if deal.id in (1, 2, 3)]
     assert dict(zip(frame["Deal id"], frame["Price, USD CPM"], strict=True)) == {
-        one.deal_id: float(one.price) for one in deals
+        deal.deal_id: float(deal.price) for deal in deals
     }
 
 

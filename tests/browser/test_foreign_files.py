@@ -56,8 +56,8 @@ def shared_pages(settings: Settings) -> Iterator[str]:
 def shows_text_alone(page: Page) -> None:
     """The names are there as text, and made no element of themselves."""
     assert "evil.example" in page.locator("body").inner_text()
-    found = page.locator(MARKUP)
-    assert found.count() == 0, found.first.evaluate("element => element.outerHTML")
+    locator = page.locator(MARKUP)
+    assert locator.count() == 0, locator.first.evaluate("element => element.outerHTML")
 
 
 def test_a_snapshot(settings: Settings, page: Page, tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def test_hostile_names_are_text_on_every_screen(desk: str, page: Page) -> None:
         page.goto(f"{desk}/{screen}?{urlencode(query)}")
         expect(page.locator(".st-key-person_menu")).to_be_visible()
         settled(page)
-        found = page.locator(MARKUP)
-        assert found.count() == 0, (screen, found.first.evaluate("element => element.outerHTML"))
+        locator = page.locator(MARKUP)
+        assert locator.count() == 0, (screen, locator.first.evaluate("element => element.outerHTML"))
     for chart, split in (("bars", "geo.country"), ("heatmap", "geo.country~campaign_id")):
         page.goto(f"{desk}/audience?slicer=hostile&split={split}&chart={chart}")
         expect(page.locator(".js-plotly-plot").get_by_text(ANCHOR[:10]).first).to_be_visible()

@@ -137,8 +137,8 @@ def test_a_figure_is_a_button(page: Page, country: Locator) -> None:
     chosen = page.get_by_role("button", name="Show Clicks", pressed=True)
     expect(page.get_by_role("button", name="Show Impressions", pressed=False)).to_be_visible()
     expect(chosen).to_be_focused()
-    found = small_rows(seed=0).to_pandas()
-    week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    frame = small_rows(seed=0).to_pandas()
+    week = frame[frame["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
     first = f"{week[week['geo.country'] == 'US']['clicks'].sum():,.0f}"
     expect(country.locator("tr.row").first).to_contain_text(first)
 

@@ -17,8 +17,8 @@ LINK = "audience?project=demo&slicer=delivery&lower=split&split=campaign_id"
 @pytest.fixture(scope="module")
 def clicks() -> pd.Series:
     """Clicks by campaign in the last seven complete days, the most first."""
-    found = small_rows(seed=0).to_pandas()
-    week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    frame = small_rows(seed=0).to_pandas()
+    week = frame[frame["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
     return week.groupby("campaign_id")["clicks"].sum().sort_values(ascending=False)
 
 

@@ -144,7 +144,7 @@ def test_the_log_has_the_address(address: str, home: Path, page: Page) -> None:
     sign_out(page)
     expect_signed_out(page)
     _, entries = Audit(database.engine(f"sqlite:///{home}/tranche.db")).entries(3)
-    assert [(one.event, one.about, one.address) for one in entries] == [
+    assert [(entry.event, entry.about, entry.address) for entry in entries] == [
         ("signed out", "manager", "127.0.0.1"),
         ("signed in", "manager", "127.0.0.1"),
         ("sign-in refused", "manager", "127.0.0.1"),

@@ -29,9 +29,9 @@ from lib.wire.filters import Filter
 SLICER = "curation"
 NOW, BEFORE = ("-7d", "yesterday"), ("-14d", "-8d")
 TODAY = dt.datetime.now(dt.UTC).date()
-DEAL = next(one for one in DEALS if one.id == stories.CHEAP_DEAL)
+DEAL = next(deal for deal in DEALS if deal.id == stories.CHEAP_DEAL)
 PACKAGE = next(one for one in PACKAGES if one is DEAL.package)
-DOUBTED = next(one for one in DEALS if one.id == stories.DOUBTED_DEAL)
+DOUBTED = next(deal for deal in DEALS if deal.id == stories.DOUBTED_DEAL)
 
 
 @dataclass
@@ -272,5 +272,5 @@ def fewer(story: Followed, since: dt.date) -> str:
 
 def sizes(story: Followed) -> set[str]:
     """The sizes that the package targets."""
-    found = story.api.deals.get(SupplyPackage, PACKAGE.id)
-    return {f"{one.width}x{one.height}" for one in found.size_targetings}
+    response = story.api.deals.get(SupplyPackage, PACKAGE.id)
+    return {f"{targeting.width}x{targeting.height}" for targeting in response.size_targetings}

@@ -94,9 +94,9 @@ def step(page: Page, draw: np.random.Generator) -> str:
                 page.mouse.move(box["x"] + last * box["width"], box["y"] + box["height"] / 2, steps=4)
                 page.mouse.up()
         else:
-            found = page.locator(selector)
-            if count := found.count():
-                found.nth(int(draw.integers(count))).click(timeout=1_500)
+            locator = page.locator(selector)
+            if count := locator.count():
+                locator.nth(int(draw.integers(count))).click(timeout=1_500)
     except Error:  # covered, disabled, or drawn anew under the pointer: a person would have missed it too
         return f"missed {act} {selector}"
     if draw.random() < 0.5:

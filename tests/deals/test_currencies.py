@@ -108,7 +108,9 @@ def test_a_list_by_price_goes_through_one_currency_after_another(manager: Caller
         new = deals(option(there.ada, price=9), option(there.bob, price=5, currency=currency))
         manager.make("supply_deals", package(name=f"{name} {currency}", create_demand_deals=new))
     for order in ("price", "-price"):
-        names = [one["name"] for one in manager.get("supply_deals/", search=name, ordering=order)["results"]]
+        names = [
+            result["name"] for result in manager.get("supply_deals/", search=name, ordering=order)["results"]
+        ]
         assert names == [f"{name} None", f"{name} JPY"]
 
 

@@ -52,7 +52,7 @@ class StandinDsp:
     @property
     def latest(self) -> dict[str, Body]:
         """Deal id → the document that came last."""
-        return {one["id"]: one for one in self.deals}
+        return {deal["id"]: deal for deal in self.deals}
 
     async def _take(self, request: Request) -> Response:
         document = await self._read(request)
@@ -150,7 +150,7 @@ def test_each_change_is_sent_once(manager: Caller, there: World, dsp: StandinDsp
     manager.change("supply_deals", deal["supply_deals"][0]["id"], end_date="2998-01-01 00:00:00+0000")
     push.look(NOW)
     terms = [one["terms"] for one in dsp.deals if one["id"] == deal["deal_id"]]
-    assert [(one["dealfloor"], one.get("enddate")) for one in terms][1:] == [
+    assert [(term["dealfloor"], term.get("enddate")) for term in terms][1:] == [
         (3.25, terms[0].get("enddate")),
         (3.25, "2998-01-01T00:00:00Z"),
     ]
@@ -234,7 +234,7 @@ def test_its_own_pause_is_kept(manager: Caller, there: World, dsp: StandinDsp, p
     waits = iter(["600", "999999"])
     dsp.answer = lambda document: Response(status_code=429, headers={"Retry-After": next(waits)})
     push.look(NOW)
-    tries = sorted(buyer_side(manager, one)["ext"]["next_try"] for one in deals_)
+    tries = sorted(buyer_side(manager, deal)["ext"]["next_try"] for deal in deals_)
     seconds = [(dt.datetime.fromisoformat(one) - NOW).total_seconds() for one in tries]
     assert seconds == [600, PAUSES[-1].total_seconds()]
 
@@ -302,7 +302,7 @@ def test_a_dsp_that_is_not_there(manager: Caller, there: World, desk: connect.In
     with _push(desk, number, "http://127.0.0.1:9") as push:
         assert push.look(NOW) == 0
     problems = [buyer_side(manager, one)["ext"].get("problem") for one in waiting]
-    assert sum("could not be reached" in (one or "") for one in problems) <= 1
+    assert sum("could not be reached" in (problem or "") for problem in problems) <= 1
 
 
 def test_statuses_in_answers(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:

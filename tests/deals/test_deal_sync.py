@@ -60,7 +60,7 @@ def documents(caller: Caller, **params: Any) -> dict[str, Body]:
     """All documents that a caller gets, by deal id; each is valid."""
     answer = caller.ask("GET", "deal_sync/", limit=500, **params)
     assert answer.status_code == 200, answer.text
-    found = {one["id"]: one for one in answer.json()["results"]}
+    found = {result["id"]: result for result in answer.json()["results"]}
     for one in found.values():
         is_valid("Deal", one)
     return found
@@ -156,8 +156,8 @@ def test_countries(
 def test_all_countries_but_one(manager: Caller, there: World, dsp: Dsp) -> None:
     """An exclusion alone leaves every other country."""
     deal = sold(manager, there.ada, geo_targetings=[{"type": "country", "value": "de", "is_excluded": True}])
-    found = documents(dsp(there.ada))[deal["deal_id"]]["terms"]["countries"]
-    assert (len(found), "DEU" in found, "FRA" in found) == (248, False, True)
+    countries = documents(dsp(there.ada))[deal["deal_id"]]["terms"]["countries"]
+    assert (len(countries), "DEU" in countries, "FRA" in countries) == (248, False, True)
 
 
 def test_several_packages(manager: Caller, there: World, dsp: Dsp) -> None:
@@ -170,8 +170,8 @@ def test_several_packages(manager: Caller, there: World, dsp: Dsp) -> None:
         supply.append(package(media_type=kind, geo_targetings=places, **fields))
     linked = [{"id": manager.make("supply_deals", one)["id"]} for one in supply]
     body = {"name": unique("Deal"), **option(there.ada, deal_sync=True), "supply_deals": linked, **MAIL}
-    made = manager.make("demand_deals", body)["deal_id"]
-    found = documents(dsp(there.ada))[made]
+    deal_id = manager.make("demand_deals", body)["deal_id"]
+    found = documents(dsp(there.ada))[deal_id]
     assert found["adtypes"] == [1, 2]
     assert found["terms"]["countries"] == ["CAN", "USA"]
     assert found["terms"]["startdate"] == "2026-02-01T00:00:00Z"
@@ -269,7 +269,7 @@ def test_pages(manager: Caller, there: World, dsp: Dsp) -> None:
         sold(manager, there.bob)
     bob, offset, found = dsp(there.bob), 0, []
     while (part := bob.get("deal_sync/", limit=2, offset=offset))["results"]:
-        found += [one["id"] for one in part["results"]]
+        found += [result["id"] for result in part["results"]]
         offset += 2
     assert len(found) == len(set(found)) == part["count"]
     assert set(found) == documents(bob).keys()
@@ -294,8 +294,8 @@ def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
     token = status["ext"]["reported_by"]
     assert re.fullmatch(r"dsp \d+ \(token \d+\)", token)
     entries = manager.history("demand_deals", deal["id"])[:2]
-    assert [one["who"] for one in entries] == [token, token]
-    changes = [(one["before"], one["after"]) for one in entries]
+    assert [entry["who"] for entry in entries] == [token, token]
+    changes = [(entry["before"], entry["after"]) for entry in entries]
     assert changes == [
         ({"buyer_status": "pending approval"}, {"buyer_status": "active"}),
         ({"buyer_status": None}, {"buyer_status": "pending approval"}),
@@ -410,14 +410,14 @@ def test_the_later_of_dsp_and_buyer_is_the_status(
     store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms(deal.price)
 
     def status() -> str | None:
-        found = client.get(DemandDeal, deal.id or 0).buyer_status
+        buyer_status = client.get(DemandDeal, deal.id or 0).buyer_status
         with desk.access.store.engine.begin() as connection:  # times are in whole seconds: an hour passes
             for column in (synced_deals.c.status_at, negotiation_rounds.c.at):
                 for row in connection.execute(select(column).distinct()).scalars().all():
                     earlier = {column.name: row and row - dt.timedelta(hours=1)}
                     connection.execute(update(column.table).where(column == row).values(earlier))
-        assert client.list(DemandDeal, buyer_status=found, id=deal.id).count == 1
-        return found
+        assert client.list(DemandDeal, buyer_status=buyer_status, id=deal.id).count == 1
+        return buyer_status
 
     for number, (act, answered) in enumerate((("declines", "rejected"), ("accepts", "approved"))):
         reply = Round("buyer", act, terms if act == "accepts" else OfferTerms(), "Bea Buyer", "A word", 1)
@@ -466,10 +466,10 @@ def test_what_the_deal_does_not_have_is_not_approved(
     store.add(deal, terms, Round("buyer", "accepts", terms, "Bea Buyer", "", 1), store.of(deal, terms).mark)
 
     def status() -> str | None:
-        found = client.get(DemandDeal, made["id"]).buyer_status
+        buyer_status = client.get(DemandDeal, made["id"]).buyer_status
         for state in ("approved", "pending approval"):
-            assert client.list(DemandDeal, buyer_status=state, id=made["id"]).count == (state == found)
-        return found
+            assert client.list(DemandDeal, buyer_status=state, id=made["id"]).count == (state == buyer_status)
+        return buyer_status
 
     assert status() == "approved"
     number = made["id"] if entity == "demand_deals" else packages[0].id

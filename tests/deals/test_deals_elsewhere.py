@@ -126,14 +126,14 @@ def test_a_deal_is_added_by_its_id(visit: Visit, book: Book) -> None:
     """An empty list offers it; a wrong id says so; the right one opens it, with what can be done to it."""
     deal = book.add(71, "2.50")
     desk = visit("deals")
-    assert any("this service has no list" in one.value for one in desk.caption)
+    assert any("this service has no list" in caption.value for caption in desk.caption)
     desk.text_input(key="bring_in_id").set_value("4711")
     desk.button(key="bring_in_open").click().run()
-    assert [one.value for one in desk.error] == ["The service has no deal 4711. Check the id."]
+    assert [error.value for error in desk.error] == ["The service has no deal 4711. Check the id."]
     desk.text_input(key="bring_in_id").set_value(str(deal))
     clean(desk.button(key="bring_in_open").click().run())
     assert desk.query_params["open"] == f"demand_deals-{deal}"
-    assert any("can't create or delete a demand deal" in one.value for one in desk.caption)
+    assert any("can't create or delete a demand deal" in caption.value for caption in desk.caption)
     [raw] = [code.value for code in desk.code if "audit" in code.value]
     assert '"audit"' in raw
     keys = {button.key for button in desk.button}
@@ -164,7 +164,7 @@ def test_an_open_drawer_looks_at_role_and_grants(
 def test_without_fee_types_no_fee_is_offered(visit: Visit) -> None:
     """The form says why; the same form asks for the contact."""
     desk = visit("new_package")
-    assert any("Fees can't be set" in one.value for one in desk.caption)
+    assert any("Fees can't be set" in caption.value for caption in desk.caption)
     assert not [box for box in desk.selectbox if box.label == "Agency fee"]
     assert [box for box in desk.text_input if box.label == "Contact e-mail"]
 
@@ -177,7 +177,7 @@ def test_seats_are_typed_where_none_are_known(visit: Visit, book: Book) -> None:
     picker.options.extend(["72", "nobody"])
     clean(picker.set_value(["72", "nobody"]).run())
     assert desk.session_state["np_seats"] == [72]
-    assert id_picker.NOT_A_NUMBER in " ".join(one.value for one in desk.caption)
+    assert id_picker.NOT_A_NUMBER in " ".join(caption.value for caption in desk.caption)
 
 
 def test_from_the_form_to_a_changed_deal(visit: Visit, book: Book) -> None:

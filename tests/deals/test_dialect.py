@@ -107,7 +107,7 @@ def test_a_field_of_another_kind_is_set_aside() -> None:
         "name": "Fine",
     }  # fmt: skip
     found = Dialect().read(DemandDeal, body)
-    assert (found.name, found.price, [one.id for one in found.supply_deals]) == ("Fine", None, [2])
+    assert (found.name, found.price, [deal.id for deal in found.supply_deals]) == ("Fine", None, [2])
     assert found.unread == {
         "price": "cheap",
         "created_at": "2026-03-01T09:00:00",

@@ -45,7 +45,7 @@ def test_nothing_is_written(manager: Caller, there: World, desk: connect.Install
         ("DELETE", f"supply_deals/{made['id']}/", None),
     ):
         answer = manager.ask(method, path, *([] if body is None else [body]), headers=key, **DRY)
-        assert all(not one["errors"] for one in results(answer)), (method, path, answer.text)
+        assert all(not result["errors"] for result in results(answer)), (method, path, answer.text)
     assert count_rows(desk) == before
     assert manager.get(f"demand_deals/{ours['id']}/") == ours
     after = manager.make("supply_deals", package())

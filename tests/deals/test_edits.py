@@ -53,8 +53,8 @@ def test_etags(manager: Caller, deal: dict[str, Any]) -> None:
         assert manager.ask("PUT", path, {}, {"If-Match": good}).status_code == 204
     for bad in ('"x"', "x", "", first, f"W/{other}", f"W/{read}"):
         assert manager.ask("PUT", path, {}, {"If-Match": bad}).status_code == 409, bad
-    made = manager.ask("POST", "dsps/", {"name": unique("DSP")})
-    assert made.headers["etag"] == etag(manager, f"dsps/{made.json()['id']}/")
+    answer = manager.ask("POST", "dsps/", {"name": unique("DSP")})
+    assert answer.headers["etag"] == etag(manager, f"dsps/{answer.json()['id']}/")
 
 
 def test_what_was_read_already_is_not_sent_again(manager: Caller, deal: dict[str, Any], there: World) -> None:
@@ -134,7 +134,7 @@ def test_history_in_pages(manager: Caller, deal: dict[str, Any]) -> None:
         manager.change("demand_deals", deal["id"], price=price)
     page = manager.get(f"demand_deals/{deal['id']}/history/", limit=2, offset=1)
     assert page["count"] == 4
-    assert [one["after"]["price"] for one in page["results"]] == [4, 3]
+    assert [result["after"]["price"] for result in page["results"]] == [4, 3]
     assert page["next"]
     assert page["previous"]
 

@@ -28,21 +28,21 @@ def test_the_life_of_an_entity(manager: Caller, there: World, entity: str) -> No
     sent = bodies(there)[entity]
     answer = manager.ask("POST", f"{entity}/", sent)
     assert answer.status_code == 201
-    made = answer.json()
-    assert answer.headers["location"] == f"/api/{entity}/{made['id']}/"
-    assert made["name"] == sent["name"]
-    assert {"id", "created_at", "updated_at"} <= made.keys()
-    path = f"{entity}/{made['id']}/"
-    assert manager.ask("GET", path).json() == made
-    assert made in manager.ask("GET", f"{entity}/", ordering="-id", limit=3).json()["results"]
+    body = answer.json()
+    assert answer.headers["location"] == f"/api/{entity}/{body['id']}/"
+    assert body["name"] == sent["name"]
+    assert {"id", "created_at", "updated_at"} <= body.keys()
+    path = f"{entity}/{body['id']}/"
+    assert manager.ask("GET", path).json() == body
+    assert body in manager.ask("GET", f"{entity}/", ordering="-id", limit=3).json()["results"]
     name = unique("Renamed")
-    manager.change(entity, made["id"], name=name)
+    manager.change(entity, body["id"], name=name)
     assert manager.get(path)["name"] == name
-    manager.remove(entity, made["id"])
+    manager.remove(entity, body["id"])
     for method in ("GET", "PUT", "DELETE"):
         found = manager.detail(method, path, 404, {"name": name} if method == "PUT" else {})
-        assert str(made["id"]) in found
-    history = manager.history(entity, made["id"])
+        assert str(body["id"]) in found
+    history = manager.history(entity, body["id"])
     assert [one["action"] for one in history] == ["removed", "changed", "created"]
 
 
@@ -89,9 +89,9 @@ def test_head_is_get_without_the_body(manager: Caller, http: httpx.Client, entit
 
 def test_the_last_slash_may_be_left_out(manager: Caller) -> None:
     """A redirect would make clients drop their body."""
-    made = manager.ask("POST", "dsps", {"name": unique("DSP")})
-    assert made.status_code == 201
-    assert manager.ask("GET", f"dsps/{made.json()['id']}").json() == made.json()
+    answer = manager.ask("POST", "dsps", {"name": unique("DSP")})
+    assert answer.status_code == 201
+    assert manager.ask("GET", f"dsps/{answer.json()['id']}").json() == answer.json()
 
 
 def test_seats_are_shown_with_their_dsp(manager: Caller, there: World) -> None:

@@ -35,7 +35,7 @@ def sold(admin: Caller, there: World) -> Sold:
     both = deals(option(there.ada), option(there.bob))
     shared = admin.make("supply_deals", package(create_demand_deals=both))
     bobs = admin.make("supply_deals", package(create_demand_deals=deals(option(there.bob))))
-    ada, bob = (one["id"] for one in shared["demand_deals"])
+    ada, bob = (deal["id"] for deal in shared["demand_deals"])
     return Sold(shared["id"], bobs["id"], ada, bob, bobs["demand_deals"][0]["id"])
 
 
@@ -61,7 +61,7 @@ def ada(granted: As, there: World) -> Caller:
 def test_a_person_sees_the_deals_of_their_seats(ada: Caller, sold: Sold, there: World) -> None:
     """Deals of other seats are in no list, no count, no search, no filter, and 404 by their id."""
     found = ada.get("demand_deals/", limit=500)
-    assert {one["seat"]["id"] for one in found["results"]} == {there.ada}
+    assert {result["seat"]["id"] for result in found["results"]} == {there.ada}
     assert found["count"] == len(found["results"])
     sought = ada.get("demand_deals/", search=str(sold.bob), limit=500)["results"]
     assert sold.bob not in [one["id"] for one in sought]
@@ -75,14 +75,14 @@ def test_a_person_sees_the_deals_of_their_seats(ada: Caller, sold: Sold, there: 
 
 def test_a_package_is_seen_by_who_may_see_one_of_its_deals(ada: Caller, sold: Sold) -> None:
     """Of its deals those of their seats alone, in the package, its list and its history."""
-    listed = {one["id"]: one for one in ada.get("supply_deals/", limit=500)["results"]}
+    listed = {result["id"]: result for result in ada.get("supply_deals/", limit=500)["results"]}
     assert sold.shared in listed
     assert sold.bobs not in listed
     shown = ada.get(f"supply_deals/{sold.shared}/")
-    assert [one["id"] for one in shown["demand_deals"]] == [sold.ada]
+    assert [deal["id"] for deal in shown["demand_deals"]] == [sold.ada]
     assert listed[sold.shared]["demand_deals"] == shown["demand_deals"]
     [created] = ada.history("supply_deals", sold.shared)
-    assert [one["id"] for one in created["after"]["demand_deals"]] == [sold.ada]
+    assert [deal["id"] for deal in created["after"]["demand_deals"]] == [sold.ada]
     assert ada.get("supply_deals/", demand_deals=sold.bob)["count"] == 0
     assert ada.get("supply_deals/", demand_deals=sold.ada)["count"] == 1
     for path in (f"supply_deals/{sold.bobs}/", f"supply_deals/{sold.bobs}/history/"):
@@ -91,8 +91,8 @@ def test_a_package_is_seen_by_who_may_see_one_of_its_deals(ada: Caller, sold: So
 
 def test_seats_and_dsps_of_others_are_not_there(ada: Caller, there: World) -> None:
     """Neither in lists nor by id; who is limited to seats does not set seats up, nor change them."""
-    assert [one["id"] for one in ada.get("seats/")["results"]] == [there.ada]
-    assert [one["id"] for one in ada.get("dsps/")["results"]] == [there.syncing]
+    assert [result["id"] for result in ada.get("seats/")["results"]] == [there.ada]
+    assert [result["id"] for result in ada.get("dsps/")["results"]] == [there.syncing]
     ada.detail("GET", f"seats/{there.bob}/", 404)
     ada.detail("GET", f"dsps/{there.plain}/history/", 404)
     ada.detail("PUT", f"seats/{there.bob}/", 404, {"name": "X"})
@@ -131,7 +131,7 @@ def test_hidden_links_stay_when_own_ones_are_changed(
     linked = admin.get(f"supply_deals/{sold.shared}/")["demand_deals"]
     assert {one["id"] for one in linked} == {sold.ada, sold.bob, new}
     ada.change("supply_deals", sold.shared, demand_deals=[])
-    assert [one["id"] for one in admin.get(f"supply_deals/{sold.shared}/")["demand_deals"]] == [sold.bob]
+    assert [deal["id"] for deal in admin.get(f"supply_deals/{sold.shared}/")["demand_deals"]] == [sold.bob]
     ada.detail("GET", f"supply_deals/{sold.shared}/", 404)
 
 
@@ -164,7 +164,7 @@ def test_deleting_names_only_what_may_be_seen(ada: Caller, admin: Caller, sold: 
 def test_who_made_a_package_sees_it(ada: Caller, granted: As, there: World) -> None:
     """Also without a deal, and after it is removed its history; others of the same seat don't see it."""
     made = ada.make("supply_deals", package())["id"]
-    assert made in [one["id"] for one in ada.get("supply_deals/", limit=500)["results"]]
+    assert made in [result["id"] for result in ada.get("supply_deals/", limit=500)["results"]]
     other = granted(f"write:{there.ada}")
     other.detail("GET", f"supply_deals/{made}/", 404)
     ada.remove("supply_deals", made)
@@ -278,12 +278,12 @@ def test_legacy_packages_hide_the_seats_of_others(
         "packages", {"name": unique("Old"), "seats": chosen, "supply_deals": [{"id": sold.shared}]}
     )
     shown = ada.get(f"packages/{made['id']}/")
-    assert [one["seat"]["id"] for one in shown["seats"]] == [there.ada]
+    assert [seat["seat"]["id"] for seat in shown["seats"]] == [there.ada]
     assert len(shown["demand_deals"]) == 1
     assert ada.get(f"supply_deals/{sold.shared}/")["packages"] == [{"id": made["id"], "name": made["name"]}]
     ada.detail("PUT", f"packages/{made['id']}/", 403, {"name": "Mine"})
     ada.change("packages", made["id"], seats=chosen[:1])
-    assert [one["seat"]["id"] for one in admin.get(f"packages/{made['id']}/")["seats"]] == [
+    assert [seat["seat"]["id"] for seat in admin.get(f"packages/{made['id']}/")["seats"]] == [
         there.ada,
         there.bob,
     ]
@@ -374,7 +374,7 @@ def test_hidden_deals_are_no_way_to_a_package(ada: Caller, admin: Caller, sold: 
     assert ada.get("supply_deals/", seat=there.bob)["count"] == 0
     assert ada.get("supply_deals/", counts="seat")["counts"]["seat"].keys() == {str(there.ada)}
     [theirs, all_of_them] = (
-        [one["id"] for one in by.get("supply_deals/", ordering="price", limit=500)["results"]]
+        [result["id"] for result in by.get("supply_deals/", ordering="price", limit=500)["results"]]
         for by in (ada, admin)
     )
     assert theirs.index(other["id"]) < theirs.index(sold.shared)

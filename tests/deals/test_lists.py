@@ -47,7 +47,7 @@ def test_search_ignores_case_in_every_script(manager: Caller, five: tuple[str, l
     """In names and deal ids; % and _ are letters like others; a number finds an id too."""
     word, made = five
     found = manager.get("demand_deals/", search=f"{word.lower()} ä")
-    assert [one["id"] for one in found["results"]] == [made[0]["id"]]
+    assert [result["id"] for result in found["results"]] == [made[0]["id"]]
     assert manager.get("demand_deals/", search=made[1]["deal_id"].lower())["results"] == [made[1]]
     assert manager.get("demand_deals/", search=made[1]["deal_id"].lower()[4:12])["results"] == [made[1]]
     assert made[2] in manager.get("demand_deals/", search=str(made[2]["id"]), limit=500)["results"]
@@ -70,8 +70,8 @@ def test_ordering(
 ) -> None:
     """By one field or several, rising or falling; names without regard to case."""
     word, made = five
-    found = manager.get("demand_deals/", search=word, ordering=ordering)["results"]
-    assert [one["id"] for one in found] == [made[int(place)]["id"] for place in places]
+    results = manager.get("demand_deals/", search=word, ordering=ordering)["results"]
+    assert [result["id"] for result in results] == [made[int(place)]["id"] for place in places]
 
 
 def test_filters_on_deals(manager: Caller, five: tuple[str, list[dict[str, Any]]], there: World) -> None:
@@ -104,7 +104,7 @@ def test_filters_on_packages(manager: Caller, there: World) -> None:
     )
 
     def found(**filters: Any) -> list[int]:
-        return [one["id"] for one in manager.get("supply_deals/", search=word, **filters)["results"]]
+        return [result["id"] for result in manager.get("supply_deals/", search=word, **filters)["results"]]
 
     assert found(media_type="video") == [second["id"]]
     assert found(start_date="2026-03-01 10:00:00+0200") == [first["id"], second["id"]]
@@ -148,8 +148,8 @@ def test_prices_are_ordered_as_numbers(manager: Caller, there: World) -> None:
     word = unique("Quail")
     for price in (Decimal(10), Decimal("9.5"), Decimal("0.000001")):
         manager.make("demand_deals", {"name": word, **option(there.ada, price)})
-    found = manager.get("demand_deals/", name=word, ordering="price")["results"]
-    assert [one["price"] for one in found] == [Decimal("0.000001"), Decimal("9.5"), 10]
+    results = manager.get("demand_deals/", name=word, ordering="price")["results"]
+    assert [result["price"] for result in results] == [Decimal("0.000001"), Decimal("9.5"), 10]
 
 
 @pytest.fixture
@@ -169,13 +169,15 @@ def sold(manager: Caller, there: World) -> dict[str, Any]:
         package(name=f"{word} b", media_type="video", geo_targetings=places, create_demand_deals=created),
     )
     empty = manager.make("supply_deals", package(name=f"{word} a", is_active=False))
-    deals_ = [manager.get(f"demand_deals/{one['id']}/") for one in package_["demand_deals"]]
+    deals_ = [manager.get(f"demand_deals/{deal['id']}/") for deal in package_["demand_deals"]]
     return {"word": word, "package": package_, "empty": empty, "deals": deals_}
 
 
 def ids(manager: Caller, entity: str, search: str, **params: Any) -> list[int]:
     """What a search finds."""
-    return [one["id"] for one in manager.get(f"{entity}/", search=search, limit=500, **params)["results"]]
+    return [
+        result["id"] for result in manager.get(f"{entity}/", search=search, limit=500, **params)["results"]
+    ]
 
 
 def test_search_finds_by_what_is_linked(manager: Caller, sold: dict[str, Any]) -> None:
@@ -228,7 +230,7 @@ def test_a_word_may_stand_for_a_value_of_targeting(manager: Caller, sold: dict[s
     word = sold["word"]
     means = {"meaning": [f"Elbonia:country:{word}-LAND", f"elbonia:city:{word}"]}
     assert ids(manager, "supply_deals", f"{word} elbonia", **means) == [sold["package"]["id"]]
-    assert ids(manager, "demand_deals", "ELBONIA", **means) == [one["id"] for one in sold["deals"]]
+    assert ids(manager, "demand_deals", "ELBONIA", **means) == [deal["id"] for deal in sold["deals"]]
     assert ids(manager, "supply_deals", "elbonia", meaning=f"elbonia:country:{word}-lan") == []
     wrong = manager.invalid("GET", "supply_deals/", meaning="elbonia:planet:X")
     assert wrong["meaning"][0].startswith("This must be word:kind:value")
@@ -248,7 +250,7 @@ def test_an_edit_changes_what_is_found(manager: Caller, sold: dict[str, Any]) ->
 
 def test_filters_and_orders_by_what_is_linked(manager: Caller, sold: dict[str, Any], there: World) -> None:
     """Packages by seat, DSP and lowest price; deals by media type, by their package's start, by seat name."""
-    word, sales = sold["word"], [one["id"] for one in sold["deals"]]
+    word, sales = sold["word"], [deal["id"] for deal in sold["deals"]]
     second = sold["deals"][1]["seat"]["id"]
     assert ids(manager, "supply_deals", word, seat=second) == [sold["package"]["id"]]
     assert ids(manager, "supply_deals", word, dsp=[there.syncing, there.plain]) == [sold["package"]["id"]]

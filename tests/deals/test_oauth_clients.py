@@ -37,8 +37,8 @@ def plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
 def works(session: Any, address: str) -> None:
     """The session's token opens the deals API, to read and to write."""
     assert session.get(f"{address}/api/dsps/").status_code == 200
-    made = session.post(f"{address}/api/dsps/", json={"name": unique("DSP")})
-    assert made.status_code == 201, made.text
+    response = session.post(f"{address}/api/dsps/", json={"name": unique("DSP")})
+    assert response.status_code == 201, response.text
 
 
 @pytest.mark.parametrize(

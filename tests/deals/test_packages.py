@@ -56,7 +56,7 @@ def test_selecting_another_seat_creates_its_deal(
     for _ in range(2):
         manager.change("packages", made["id"], seats=[choice(there.ada), choice(there.bob)])
     deals = manager.get(f"packages/{made['id']}/")["demand_deals"]
-    assert [one["id"] for one in deals][:1] == [one["id"] for one in made["demand_deals"]]
+    assert [deal["id"] for deal in deals][:1] == [deal["id"] for deal in made["demand_deals"]]
     assert len(deals) == 2
     detail = manager.detail("PUT", f"packages/{made['id']}/", 406, {"seats": [choice(there.bob)]})
     assert f"{deals[0]['id']} '{deals[0]['name']}'" in detail

@@ -128,8 +128,8 @@ def test_a_package_is_made_and_remembered(plain: PlainDeals, make: Make, book: B
 def test_the_health_of_its_deals(plain: PlainDeals, book: Book) -> None:
     """Nothing is wrong with deals by what the service returns, and without a report nothing else is known."""
     plain.create(SupplyPackage, package("2.5", "3"), "a-key")
-    found = check_health(plain, {71: ALDER}, Assessor(None).assess)
-    assert [(one.state, one.words) for one in found.values()] == [("unknown", "No report of deals")] * 2
+    health = check_health(plain, {71: ALDER}, Assessor(None).assess)
+    assert [(one.state, one.words) for one in health.values()] == [("unknown", "No report of deals")] * 2
 
 
 def test_no_key_is_sent_where_none_is_honored(plain: PlainDeals, book: Book) -> None:
@@ -297,8 +297,8 @@ def test_a_package_of_the_deprecated_kind(plain: PlainDeals) -> None:
     """The fourth call works too; its deals are remembered."""
     choices = (SeatChoice(value=True, seat=Seat(id=71)), SeatChoice(value=False, seat=Seat(id=72)))
     made = plain.create(Package, Package(name="Old", seats=choices))
-    assert [one.name for one in made.demand_deals] == ["Old - Alder Trading"]
-    assert [one.name for one in plain.list(DemandDeal).results] == ["Old - Alder Trading"]
+    assert [deal.name for deal in made.demand_deals] == ["Old - Alder Trading"]
+    assert [deal.name for deal in plain.list(DemandDeal).results] == ["Old - Alder Trading"]
     assert plain.list(Package).count == 1
 
 
@@ -352,10 +352,10 @@ def test_what_is_at_hand_is_found_by_what_is_linked(plain: PlainDeals, book: Boo
     """As our own service does: packages by seat, deals by their package's targeting, orders, counts."""
     made = plain.create(SupplyPackage, package("2.00", "4.00", geo_targetings=(US,)))
     other = plain.create(SupplyPackage, package(name="Spring", is_active=False))
-    deals_ = sorted(one.id for one in made.demand_deals)
+    deals_ = sorted(deal.id for deal in made.demand_deals)
 
     def found(model: Any, **params: Any) -> list[int]:
-        return [one.id for one in plain.list(model, **params).results]
+        return [result.id for result in plain.list(model, **params).results]
 
     assert found(SupplyPackage, search="autumn alder") == [made.id]
     assert found(SupplyPackage, search='"spri') == [other.id]

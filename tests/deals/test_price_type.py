@@ -49,7 +49,7 @@ def test_deals_of_a_package_share_it(manager: Caller, there: World) -> None:
     new = {**deals(option(there.ada), option(there.bob)), "price_type": "fixed"}
     for terms, expected in ((new, "fixed"), (deals(option(there.ada)), None)):
         made = manager.make("supply_deals", package(create_demand_deals=terms))
-        types = {manager.get(f"demand_deals/{one['id']}/")["price_type"] for one in made["demand_deals"]}
+        types = {manager.get(f"demand_deals/{deal['id']}/")["price_type"] for deal in made["demand_deals"]}
         assert types == {expected}
 
 

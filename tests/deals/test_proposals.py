@@ -51,11 +51,11 @@ def approve(caller: Caller, one: Body, **body: Any) -> Body:
 
 def test_a_change_is_proposed_and_approved(proposer: Caller, manager: Caller, deal: Body) -> None:
     """A proposal changes nothing; approved it does, in the name of who approved it."""
-    one = of_price(proposer, deal)
-    assert one.items() >= (OPEN | {"by": "polly", "name": deal["name"], "reason": REASON}).items()
-    assert one["changes"] == [{"field": "price", "before": deal["price"], "after": pytest.approx(2.75)}]
+    price = of_price(proposer, deal)
+    assert price.items() >= (OPEN | {"by": "polly", "name": deal["name"], "reason": REASON}).items()
+    assert price["changes"] == [{"field": "price", "before": deal["price"], "after": pytest.approx(2.75)}]
     assert manager.get(f"demand_deals/{deal['id']}/") == deal
-    done = approve(manager, one)
+    done = approve(manager, price)
     assert (done["state"], done["decided_by"], done["applied_id"]) == ("approved", "manager", deal["id"])
     assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.75
     assert manager.history("demand_deals", deal["id"])[0]["who"] == "manager"
@@ -77,7 +77,7 @@ def test_a_package_is_created_once_however_often_it_is_approved(
     assert set(codes) <= {200, 409}
     done = approve(manager, one)
     found = manager.get("supply_deals/", search=body["name"])
-    assert [one["id"] for one in found["results"]] == [done["applied_id"]]
+    assert [result["id"] for result in found["results"]] == [done["applied_id"]]
     assert len(found["results"][0]["demand_deals"]) == 2
 
 
@@ -85,8 +85,8 @@ def test_who_may_not_write_can_not_approve(
     proposer: Caller, viewer: Caller, manager: Caller, deal: Body
 ) -> None:
     """Who may propose can't approve, and who may only read can do neither; nothing was changed."""
-    one = of_price(proposer, deal)
-    path = f"proposals/{one['id']}"
+    price = of_price(proposer, deal)
+    path = f"proposals/{price['id']}"
     assert "but not approve" in proposer.detail("POST", f"{path}/approve/", 403, {})
     for what, body in (("approve", {}), ("decline", {"word": "No"})):
         viewer.detail("POST", f"{path}/{what}/", 403, body)
@@ -99,11 +99,11 @@ def test_a_token_that_only_reads_approves_nothing(
     desk: connect.Installation, http: Any, proposer: Caller, deal: Body
 ) -> None:
     """Not even an administrator's."""
-    one = of_price(proposer, deal)
+    price = of_price(proposer, deal)
     for grant, what in (("read", "propose"), ("propose", "approve")):
         token = desk.access.issue("admin", "deals", grant, None, deals=DealsGrant.parse(grant))
         caller = Caller(http, token)
-        path = "proposals/" if what == "propose" else f"proposals/{one['id']}/approve/"
+        path = "proposals/" if what == "propose" else f"proposals/{price['id']}/approve/"
         body = {"fields": package(), "reason": "x"} if what == "propose" else {}
         caller.detail("POST", path, 403, body)
 
@@ -117,8 +117,8 @@ def test_edits_are_applied_in_place_of_the_proposal(proposer: Caller, manager: C
 
 def test_a_declined_proposal_stays_declined(proposer: Caller, manager: Caller, deal: Body) -> None:
     """It has the word, can't be approved any more, and its proposer can take back an open one."""
-    one = of_price(proposer, deal)
-    path = f"proposals/{one['id']}"
+    price = of_price(proposer, deal)
+    path = f"proposals/{price['id']}"
     assert manager.ask("POST", f"{path}/decline/", {"word": "Too dear"}).status_code == 200
     assert manager.get(f"{path}/")["word"] == "Too dear"
     assert "has declined" in manager.detail("POST", f"{path}/approve/", 409, {})
@@ -128,21 +128,21 @@ def test_a_declined_proposal_stays_declined(proposer: Caller, manager: Caller, d
 
 def test_what_others_changed_stays(proposer: Caller, manager: Caller, deal: Body) -> None:
     """A field that the proposal doesn't touch keeps what somebody else made of it meanwhile."""
-    one = of_price(proposer, deal)
+    price = of_price(proposer, deal)
     manager.change("demand_deals", deal["id"], buyer_note="Call first")
-    approve(manager, one)
+    approve(manager, price)
     now = manager.get(f"demand_deals/{deal['id']}/")
     assert (float(now["price"]), now["buyer_note"]) == (2.75, "Call first")
 
 
 def test_a_conflict_is_named_and_settled_on_purpose(proposer: Caller, manager: Caller, deal: Body) -> None:
     """Where somebody changed the same field, nothing is applied unless it is to be overwritten."""
-    one = of_price(proposer, deal)
+    price = of_price(proposer, deal)
     manager.change("demand_deals", deal["id"], price=4)
-    refused = manager.detail("POST", f"proposals/{one['id']}/approve/", 409, {})
+    refused = manager.detail("POST", f"proposals/{price['id']}/approve/", 409, {})
     assert refused.endswith("nothing was applied: price")
     assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 4
-    assert approve(manager, one, overwrites=True)["state"] == "approved"
+    assert approve(manager, price, overwrites=True)["state"] == "approved"
     assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.75
 
 
@@ -221,7 +221,7 @@ def test_the_list_is_filtered_by_state(proposer: Caller, manager: Caller, deal: 
     """The latest first; an unknown state is refused."""
     ids = [of_price(proposer, deal, 5 + one)["id"] for one in range(2)]
     manager.ask("POST", f"proposals/{ids[0]}/decline/", {"word": "No"})
-    listed = [one["id"] for one in manager.get("proposals/", state="open", limit=500)["results"]]
+    listed = [result["id"] for result in manager.get("proposals/", state="open", limit=500)["results"]]
     assert ids[1] in listed
     assert ids[0] not in listed
     assert listed == sorted(listed, reverse=True)
@@ -235,7 +235,7 @@ def test_it_is_in_the_audit_log(
     approve(manager, of_price(proposer, deal, reason="<img src=x onerror=alert(1)> =1+1"))
     events = desk.access.audit.entries(50)[1]
     assert {("polly", "proposal made"), ("manager", "proposal approved")} <= {
-        (one.who, one.event) for one in events
+        (event.who, event.event) for event in events
     }
 
 
@@ -319,24 +319,24 @@ def test_a_proposal_answers_with_the_warnings_of_its_write(
 
 def test_an_approval_answers_with_warnings(proposer: Caller, manager: Caller, deal: Body) -> None:
     """A price that is seven times the one before is applied, and the answer says so."""
-    one = of_price(proposer, deal, 17.5)
-    answer = manager.ask("POST", f"proposals/{one['id']}/approve/", {})
+    price = of_price(proposer, deal, 17.5)
+    answer = manager.ask("POST", f"proposals/{price['id']}/approve/", {})
     assert "17.5" in answer.json()["warnings"][0]
 
 
 def test_nobody_approves_their_own(manager: Caller, deal: Body) -> None:
     """Who may write and has proposed it may take it back; somebody else approves it."""
-    one = of_price(manager, deal)
-    assert "Somebody else" in manager.detail("POST", f"proposals/{one['id']}/approve/", 403, {})
-    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+    price = of_price(manager, deal)
+    assert "Somebody else" in manager.detail("POST", f"proposals/{price['id']}/approve/", 403, {})
+    assert manager.get(f"proposals/{price['id']}/")["state"] == "open"
     assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.5
-    assert manager.ask("POST", f"proposals/{one['id']}/decline/", {"word": "No"}).status_code == 200
+    assert manager.ask("POST", f"proposals/{price['id']}/decline/", {"word": "No"}).status_code == 200
 
 
 def test_history_and_proposal_name_the_token(proposer: Caller, manager: Caller, deal: Body) -> None:
     """What came through a permanent token says through which, beside the person."""
-    one = of_price(proposer, deal)
-    done = approve(manager, one)
+    price = of_price(proposer, deal)
+    done = approve(manager, price)
     manager_token = manager.history("demand_deals", deal["id"])[0]["token"]
     assert (done["by"], done["token"]) == ("polly", "agent")
     assert (done["decided_by"], done["decided_token"]) == ("manager", manager_token)

@@ -92,7 +92,7 @@ def test_kill_9_amid_many_creates(opened: OpenRow) -> None:
 def whole(desk: connect.Installation, acknowledged: list[dict[str, Any]]) -> None:
     """Fail unless all that was acknowledged is there as it was, and all that is there has its three deals."""
     with calling(desk) as caller:
-        kept = {one["id"]: one for one in pages(caller, "supply_deals")}
+        kept = {page["id"]: page for page in pages(caller, "supply_deals")}
         assert {one["id"]: kept.get(one["id"]) for one in acknowledged} == {
             one["id"]: one for one in acknowledged
         }

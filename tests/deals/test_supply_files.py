@@ -49,7 +49,7 @@ def index(files: SupplyFiles, **texts: str) -> SupplyIndex:
     """The index with our sellers.json and these ads.txt: `news` is that of news.example."""
     ads = [(f"{name.replace('_', '.')}.example.ads.txt", text.encode()) for name, text in texts.items()]
     outcomes = files.add([(f"{US}.sellers.json", json.dumps(SELLERS).encode()), *ads])
-    assert [one.refusal for one in outcomes] == [""] * (len(ads) + 1)
+    assert [outcome.refusal for outcome in outcomes] == [""] * (len(ads) + 1)
     return files.index()
 
 
@@ -228,10 +228,10 @@ def test_sellers_json() -> None:
     """Sellers are read by id and type; a confidential one has no domain; the second of one id is reported."""
     twice = {"sellers": [*SELLERS["sellers"], {"seller_id": "10", "seller_type": "BOTH"}]}
     supply_file = read("sellers.json", US, json.dumps(twice).encode())
-    assert [(one.account, one.relation, one.domain) for one in supply_file.accounts] == [
+    assert [(account.account, account.relation, account.domain) for account in supply_file.accounts] == [
         ("10", "PUBLISHER", "news.example"), ("20", "INTERMEDIARY", "house.example"), ("30", "BOTH", ""),
     ]  # fmt: skip
-    assert [(one.line, one.text) for one in supply_file.problems] == [(4, "10")]
+    assert [(problem.line, problem.text) for problem in supply_file.problems] == [(4, "10")]
 
 
 def test_lines_copied_from_a_page() -> None:

@@ -191,14 +191,14 @@ def test_a_generated_name_passes_its_own_change(manager: Caller, there: World) -
 def test_deals_of_a_package_that_exists(manager: Caller, there: World) -> None:
     """create_demand_deals in a PUT adds deals to those that are there, all or none, and once for each key."""
     made = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada, 2))))
-    path, before = f"supply_deals/{made['id']}/", [one["id"] for one in made["demand_deals"]]
+    path, before = f"supply_deals/{made['id']}/", [deal["id"] for deal in made["demand_deals"]]
     body = {"create_demand_deals": deals(option(there.bob, 3), option(there.cleo, 4))}
     key = {"Idempotency-Key": unique("adding")}
     for _ in range(2):
         assert manager.ask("PUT", path, body, key).status_code == 204
-    found = manager.get(path)["demand_deals"]
-    assert [one["id"] for one in found][:1] == before
-    assert [one["name"].rpartition(" - ")[0] for one in found] == [made["name"]] * 3
+    demand_deals = manager.get(path)["demand_deals"]
+    assert [one["id"] for one in demand_deals][:1] == before
+    assert [one["name"].rpartition(" - ")[0] for one in demand_deals] == [made["name"]] * 3
     wrong = manager.invalid("PUT", path, {"create_demand_deals": deals(option(there.ada), option(10**9))})
     assert wrong["create_demand_deals"]["demand_deals_options"][1]["seat"]["id"] == [
         "There is no seat 1000000000."
@@ -213,7 +213,7 @@ def test_several_are_changed_by_one_request(manager: Caller, there: World) -> No
     made = manager.make(
         "supply_deals", package(create_demand_deals=deals(option(there.ada), option(there.bob)))
     )
-    first, second = (one["id"] for one in made["demand_deals"])
+    first, second = (deal["id"] for deal in made["demand_deals"])
     body = [
         {"id": first, "is_active": False},
         {"id": 10**9, "is_active": False},

@@ -387,7 +387,7 @@ def test_many_warnings_are_counted() -> None:
 def test_the_demo_has_usual_values() -> None:
     """Each device and size that the demo's report has is in the lists, so that nobody is asked about it."""
     sizes = [size for several in curation.SIZES.values() for size in several if size]
-    assert [one for one in PLATFORMS if not public_lists.is_known("device", one)] == []
+    assert [platform for platform in PLATFORMS if not public_lists.is_known("device", platform)] == []
     assert [one for one in sizes if not public_lists.is_known("size", one)] == []
 
 
@@ -488,8 +488,8 @@ def test_the_api_warns_of_terms_at_odds(manager: Caller, there: World) -> None:
 
 def warnings_of(manager: Caller, method: str, path: str, body: Any) -> list[DealWarning]:
     """The warnings of a dry run."""
-    found = read(manager.ask(method, path, body, dry_run="true"), 200)["results"]
-    return [DealWarning(**warning) for result in found for warning in result["warnings"]]
+    results = read(manager.ask(method, path, body, dry_run="true"), 200)["results"]
+    return [DealWarning(**warning) for result in results for warning in result["warnings"]]
 
 
 def test_a_second_deal_of_a_seat_in_a_package_is_asked(manager: Caller, there: World) -> None:

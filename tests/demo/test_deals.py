@@ -84,8 +84,8 @@ def test_the_targeting_holds_for_the_delivery(seeded: Deals) -> None:
         if package.id == NARROWED_PACKAGE:
             day = dt.datetime.combine(TODAY - dt.timedelta(days=NARROWED_DAYS), dt.time(), dt.UTC)
             mine = mine[mine["time"] >= day]
-        places = {one.value for one in package.geo_targetings}
-        devices = {one.value for one in package.device_targetings}
+        places = {targeting.value for targeting in package.geo_targetings}
+        devices = {targeting.value for targeting in package.device_targetings}
         assert not places or set(mine["country"]) <= places
         assert not devices or set(mine["device_type"]) <= devices
         assert set(mine["media_type"]) <= {package.media_type}
@@ -95,9 +95,9 @@ def test_one_target_is_dead(seeded: Deals) -> None:
     """A package asks for a size that no site of the demo sells."""
     sold = {size for sizes in SIZE_LISTS for size in sizes}
     asked = {
-        (package.id, f"{one.width}x{one.height}")
+        (package.id, f"{targeting.width}x{targeting.height}")
         for package in seeded.everything(SupplyPackage)
-        for one in package.size_targetings
+        for targeting in package.size_targetings
     }
     assert {one for one in asked if one[1] not in sold} == set(UNSOLD.items())
 
@@ -150,16 +150,16 @@ def test_every_document_is_valid(deals: Deals, tmp_path: Path) -> None:
     desk = connect.installation(Settings(home=tmp_path, demo=True))
     token = desk.access.issue("manager", "deals", "documents", None)
     answer = desk.http.get("/api/deal_sync/?limit=500", headers={"Authorization": f"Bearer {token}"})
-    found = answer.json()["results"]
+    results = answer.json()["results"]
     schema = json.loads(SCHEMA.read_text()) | {"$ref": "#/$defs/Deal"}
     check = jsonschema.Draft202012Validator(schema)
-    assert not [error.message for one in found for error in check.iter_errors(one)]
+    assert not [error.message for result in results for error in check.iter_errors(result)]
     synced = [deal for deal in deals.everything(DemandDeal) if deal.deal_sync]
-    assert {one["id"]: one["sellerstatus"] for one in found} == {
+    assert {result["id"]: result["sellerstatus"] for result in results} == {
         deal.deal_id: SELLER_STATUS[deal.status or ""] for deal in synced
     }
-    assert {one["origin"] for one in found} == {"tranche.example"}
-    assert {kind for one in found for kind in one["adtypes"]} == {1, 2, 3, 4}
+    assert {result["origin"] for result in results} == {"tranche.example"}
+    assert {kind for result in results for kind in result["adtypes"]} == {1, 2, 3, 4}
 
 
 def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:

@@ -117,5 +117,5 @@ def test_what_moved_names_the_cheap_deal_on_every_weekday(later: int, tmp_path: 
         (before, now),
         [field.name for field in slicer.key_fields if field.name not in TIME_KEY_FIELDS],
     )
-    found = {mover.code for moves in moved.top if moves.name == "deal" for mover in moves.movers}
-    assert str(stories.CHEAP_DEAL) in found
+    codes = {mover.code for moves in moved.top if moves.name == "deal" for mover in moves.movers}
+    assert str(stories.CHEAP_DEAL) in codes

@@ -389,9 +389,9 @@ def test_by_command(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TRANCHE_HOME", str(home))
     monkeypatch.chdir(tmp_path)
     command = ["connect", "lake", "sales", "--project", "acme", "--slicer", "sales"]
-    made = CliRunner().invoke(main, command)
-    assert made.exit_code == 0, made.output
-    assert "acme/sales is connected to sales: 3 rows, its days are 2026-01-01 to 2026-01-02" in made.output
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert "acme/sales is connected to sales: 3 rows, its days are 2026-01-01 to 2026-01-02" in result.output
     assert "connection: lake" in (tmp_path / "sales.yaml").read_text()
     assert "2026-01-02" in CliRunner().invoke(main, ["slicers"]).output
     again = CliRunner().invoke(main, command)

@@ -80,7 +80,7 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
         service = ReportingService(Warehouse(warehouse), access, settings)
         transport = InProcess(reporting_app(service))
         with httpx.Client(transport=transport, base_url="http://in-process", timeout=60) as http:
-            return [http.post("/API/v2/audience", json=common | one).json() for one in QUESTIONS]
+            return [http.post("/API/v2/audience", json=common | question).json() for question in QUESTIONS]
 
     yield asked
     access.store.engine.dispose()
@@ -161,7 +161,7 @@ def test_a_sum_that_is_too_large_is_a_fault(
         writer.commit("large", "6")
     with np.errstate(over="ignore", invalid="ignore"):
         answers = ask(warehouse.root)
-    assert [one["status"] for one in answers] == [
+    assert [answer["status"] for answer in answers] == [
         "internal_error",
         "success",
         "internal_error",

@@ -173,11 +173,13 @@ class Desk:
         """The screen, once that is sure."""
         assert not visit.exception
         secrets = (setting(self.settings, name) for name in SECRETS)
-        assert not any(one.get_secret_value() in str(visit.main) for one in secrets if one is not None)
+        assert not any(
+            secret.get_secret_value() in str(visit.main) for secret in secrets if secret is not None
+        )
         told = [*visit.error, *visit.warning, *visit.code]
         said = " ".join(one.value for one in told if not one.value.startswith("curl"))
         addresses = (setting(self.settings, name) for name in ADDRESSES)
-        assert not any(urlsplit(one).netloc in said for one in addresses if one)
+        assert not any(urlsplit(address).netloc in said for address in addresses if address)
         return visit
 
     def configure(self, **more: object) -> None:

@@ -83,7 +83,7 @@ def labels(visit: AppTest) -> list[str]:
 
 def headings(visit: AppTest) -> list[str]:
     """All headings."""
-    return [one.value for one in visit.header]
+    return [header.value for header in visit.header]
 
 
 def try_again(desk: Desk, visit: AppTest) -> AppTest:
@@ -230,7 +230,7 @@ def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behavior: Behavi
     visit.session_state["deals_pages"].seconds = 0.0
     deals.behavior = behavior
     steady.run(visit)
-    assert [one.value for one in visit.warning] == [f"{sentence} What you see was loaded earlier."]
+    assert [warning.value for warning in visit.warning] == [f"{sentence} What you see was loaded earlier."]
     assert "Morning News" in listed(visit)
     deals.behavior = do.through
     try_again(steady, visit)

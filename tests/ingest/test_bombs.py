@@ -141,8 +141,8 @@ def test_values_without_end(tmp_path: Path, make: Callable[[Path], None], name: 
 def test_long_values_say_nothing_of_their_column(tmp_path: Path) -> None:
     """A column is inferred from the values that can be imported."""
     long_csv(tmp_path / "a.csv")
-    found = infer(reader(tmp_path / "a.csv")).definition
-    assert [field.name for field in found.key_fields] == ["name"]
+    definition = infer(reader(tmp_path / "a.csv")).definition
+    assert [field.name for field in definition.key_fields] == ["name"]
 
 
 def test_a_workbook_of_several_large_parts(tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ def test_what_is_guessed_has_the_figures_that_were_written(
     """Sums by day and site, missing values and the mean rate agree with DuckDB on the original table."""
     place = Place(tmp_path_factory.mktemp("any"))
     path = place.file("a.csv", dialect.written(rows))
-    found = parse_definition(definition_yaml(infer(reader(path)).definition))
-    stored = place.take(path, definition=found, max_rejects=0)
+    definition = parse_definition(definition_yaml(infer(reader(path)).definition))
+    stored = place.take(path, definition=definition, max_rejects=0)
     read = stored.read(stored.files).rename_columns(["time", "site", "imps", "cost", "rate"])
-    parts = {part.name: part for part in found.data_fields}
+    parts = {part.name: part for part in definition.data_fields}
     rate, cost = list(parts.values())[-1], list(parts.values())[-2]
     assert (rate.unit, rate.aggregate) == ("%", "mean") and (cost.unit is None) == (dialect.unit == "")
     original = rows.assign(cost=rows["cost"].astype(float), date=pd.to_datetime(rows["date"]))

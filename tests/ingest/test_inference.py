@@ -158,8 +158,8 @@ def test_the_time_is_found(
         with pytest.raises(ImportRefused, match="no column has a time"):
             guessed(place, {"event_date": stamps})
         return
-    found = guessed(place, {"id": range(2), "n": [3, 4], "event_date": stamps}).time
-    assert found.model_copy(update={"annotation": ""}) == TimeColumn(
+    time = guessed(place, {"id": range(2), "n": [3, 4], "event_date": stamps}).time
+    assert time.model_copy(update={"annotation": ""}) == TimeColumn(
         column="event_date", format=form, granularity=granularity
     )  # type: ignore[arg-type]
 
@@ -175,8 +175,8 @@ def test_the_time_is_the_column_whose_name_says_so(place: Place) -> None:
 def test_of_two_readings_of_dates_the_closer_days_are_taken(place: Place) -> None:
     """01/02 to 05/02 are five days of February rather than the first days of five months, and it is said."""
     path = place.file("a.csv", "date,n\n" + "".join(f"0{day}/02/2026,1\n" for day in range(1, 6)))
-    found = infer(reader(path)).time
-    assert found.format == "%d/%m/%Y" and "not month/day/year (2 Jan 2026 to 2 May 2026)" in found.reason
+    time = infer(reader(path)).time
+    assert time.format == "%d/%m/%Y" and "not month/day/year (2 Jan 2026 to 2 May 2026)" in time.reason
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_a_time_that_is_nearly_right_names_the_lines_that_are_not(place: Place) 
 def test_months_and_weeks_are_times(place: Place, name: str, values: list[str], format_: str) -> None:
     """A report by month or week is imported by its first days, and that is said."""
     lines = [f"{name},clicks", *(f"{value},1" for value in values)]
-    found = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).time
-    assert (found.column, found.format, found.granularity) == (name, format_, "day")
-    assert "first day" in found.reason or "Monday" in found.reason
+    time = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).time
+    assert (time.column, time.format, time.granularity) == (name, format_, "day")
+    assert "first day" in time.reason or "Monday" in time.reason
 
 
 def test_a_month_beside_days_is_a_key_field(place: Place) -> None:

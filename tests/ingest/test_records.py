@@ -19,15 +19,15 @@ def pieces(text: bytes, size: int) -> list[bytes]:
 def split(text: bytes, size: int = 1 << 20, columns: int | None = None) -> list[tuple[int, bytes]]:
     """Line and bytes of every record."""
     return [
-        (int(found.lines[position]), found.raw(position))
-        for found in records(pieces(text, size), ",", columns)
-        for position in range(len(found))
+        (int(record.lines[position]), record.raw(position))
+        for record in records(pieces(text, size), ",", columns)
+        for position in range(len(record))
     ]
 
 
 def broken(text: bytes, columns: int | None = None, size: int = 1 << 20) -> list[tuple[int, bytes]]:
     """Line and bytes of every broken line."""
-    return [line for found in records(pieces(text, size), ",", columns) for line in found.broken]
+    return [line for record in records(pieces(text, size), ",", columns) for line in record.broken]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])

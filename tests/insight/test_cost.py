@@ -127,7 +127,12 @@ def test_what_filters_cannot_say(own_home: Path) -> None:
             browser_targetings=(NO_SAFARI,),
         ),
     )
-    assert [targeting_figures.name(one, {}) for one in found.omissions] == ["US", "Lyon", "tablet", "Safe"]
+    assert [targeting_figures.name(omission, {}) for omission in found.omissions] == [
+        "US",
+        "Lyon",
+        "tablet",
+        "Safe",
+    ]
     assert [targeting_figures.name(one.element, {}) for one in found.each] == ["not Safari"]
     assert len(found.whole.left_out) == 3
 
@@ -201,8 +206,11 @@ def test_a_sample_says_so(own_home: Path) -> None:
 def test_words(change: Estimate, share: Estimate, restricts: bool, words: tuple[str, str]) -> None:
     """What is shown: exact, estimated, unknown, none and zero are told apart."""
     element = next(cost.elements(Targeting(browser_targetings=(NO_SAFARI,))))
-    one = cost.TargetCost(element, restricts, change, share)
-    assert (targeting_figures.share(one, Numbers()), targeting_figures.without(one, Numbers())) == words
+    target_cost = cost.TargetCost(element, restricts, change, share)
+    assert (
+        targeting_figures.share(target_cost, Numbers()),
+        targeting_figures.without(target_cost, Numbers()),
+    ) == words
 
 
 def query(number: int) -> AudienceQuery:
@@ -225,11 +233,11 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
         asked_for.append(one.offset)
         return Audience(None, None, None, Total({"n": one.offset}, 0))
 
-    found = QueryBatch(ask, [query(n) for n in (5, 3, 5, 4)])
-    assert [one.total.values["n"] for one in found.answers()] == [5, 3, 5, 4]
+    query_batch = QueryBatch(ask, [query(n) for n in (5, 3, 5, 4)])
+    assert [one.total.values["n"] for one in query_batch.answers()] == [5, 3, 5, 4]
     assert sorted(asked_for) == [3, 4, 5]
-    assert found.is_done
-    assert found.progress == (4, 4)
+    assert query_batch.is_done
+    assert query_batch.progress == (4, 4)
 
 
 def test_questions_that_are_given_up() -> None:
@@ -243,14 +251,14 @@ def test_questions_that_are_given_up() -> None:
         go.wait()
         raise Abandoned("The caller is gone")
 
-    found = QueryBatch(ask, [query(n) for n in range(20)])
+    query_batch = QueryBatch(ask, [query(n) for n in range(20)])
     for _ in range(CONCURRENCY):
         begun.acquire()
-    assert not found.wait(0)
-    found.cancel()
+    assert not query_batch.wait(0)
+    query_batch.cancel()
     go.set()
     with pytest.raises(Abandoned):
-        found.answers()
+        query_batch.answers()
     assert len(count) == CONCURRENCY
 
 

@@ -167,7 +167,7 @@ def test_what_can_not_be_checked(own_home: Path) -> None:
         }
     )
     targets, gaps = checks([sold], with_domains, {("domain_list", 1): ("a.example", "b.example")})
-    assert [one.values for one in targets] == [("a.example", "b.example")]
+    assert [target.values for target in targets] == [("a.example", "b.example")]
     assert gaps == (
         "Device: this slicer has no key field for it.",
         "Domain list: None is empty, or its entries are not known.",

@@ -89,9 +89,9 @@ def test_nothing_is_claimed_where_nothing_is(planted: list[Planted]) -> None:
 def test_a_level_within_the_settled_share_is_no_difference() -> None:
     """Sides that stay nine percent apart, with noise, are rarely said to differ; none is moved by a day."""
     draw = np.random.default_rng(9)
-    found = [history(draw, level=0.09).found for _ in range(HISTORIES // 3)]
-    assert sum(one.main is not None for one in found) <= 0.05 * len(found)
-    assert not [one for one in found if one.shift]
+    histories = [history(draw, level=0.09).found for _ in range(HISTORIES // 3)]
+    assert sum(one.main is not None for one in histories) <= 0.05 * len(histories)
+    assert not [one for one in histories if one.shift]
 
 
 @pytest.mark.parametrize("shift", [-1, 1])

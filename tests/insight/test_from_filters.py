@@ -75,9 +75,9 @@ def test_filters_on_one_field() -> None:
     """Of two that keep, what both keep is targeted; of two that exclude, everything."""
     country = "user.geo.country"
     kept = made(only(country, "US", "DE"), only(country, "DE", "FR"))
-    assert [one.value for one in kept.targeting.geo_targetings] == ["DE"]
+    assert [targeting.value for targeting in kept.targeting.geo_targetings] == ["DE"]
     excluded = made(no(country, "US"), no(country, "DE", "US"))
-    assert [one.value for one in excluded.targeting.geo_targetings] == ["US", "DE"]
+    assert [targeting.value for targeting in excluded.targeting.geo_targetings] == ["US", "DE"]
     none = made(only(country, "US"), only(country, "DE"))
     assert whys(none) == [(("DE",), "it has no value in common with another filter on the field")]
 

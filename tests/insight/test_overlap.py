@@ -39,14 +39,14 @@ def of(request: pytest.FixtureRequest, own_home: Path):
 
 def test_what_pairs_share_by_hand(of: Clients) -> None:
     """US and not Safari share 60 of 98 and of 154; a size of several counts; two countries share none."""
-    filters = [report_filters(one, slicer(of), {}).filters for one in PACKAGES]
-    answers = [asked(of, one) for one in questions(filters)]
+    filters = [report_filters(package, slicer(of), {}).filters for package in PACKAGES]
+    answers = [asked(of, question) for question in questions(filters)]
     process_lock, pairs = overlaps(answers, len(PACKAGES), "bids")
     assert [one.value for one in process_lock] == [98, 154, 38, 78]
-    shared = {(one.first, one.second): one.volume.value for one in pairs}
+    shared = {(pair.first, pair.second): pair.volume.value for pair in pairs}
     assert shared == {(0, 1): 60, (0, 2): 10, (0, 3): 0, (1, 2): 30, (1, 3): 70, (2, 3): 8}
     assert (pairs[0].of_first.value, pairs[0].of_second.value) == (100 * 60 / 98, 100 * 60 / 154)
-    assert all(one.volume.is_exact for one in pairs)
+    assert all(pair.volume.is_exact for pair in pairs)
 
 
 def deal(seat: int | None, price: str | None, **more: object) -> DemandDeal:

@@ -61,7 +61,7 @@ def of(request: pytest.FixtureRequest, desk: Clients, own_deals_home: Path) -> I
     if request.param == "embedded":
         yield report(desk)
         return
-    fields = tuple({"name": one.name, "description": one.description} for one in DEFINITION.key_fields)
+    fields = tuple({"name": field.name, "description": field.description} for field in DEFINITION.key_fields)
     bids = ({"name": "bids", "description": "Bids"},)
     known = CachedSlicer("", fields, bids, (), sold_rows().to_pandas(), {})
     with served(State({("demo", SOLD): known})) as one:
@@ -125,7 +125,7 @@ def test_health(own_deals_home: Path, desk: Clients) -> None:
 def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     """The drawer says the path of a package, the list finds those with unauthorized bids, the form warns."""
     drawer = visit("deals", open="supply_deals-1", project="demo", slicer=SOLD)
-    texts = " ".join(one.value for one in drawer.markdown)
+    texts = " ".join(markdown.value for markdown in drawer.markdown)
     assert "1 of 2 sites authorized (1 direct), 1 not authorized (" in texts.replace("\\", "")
     found = visit("deals", show="Unauthorized", deals_kind="Packages", project="demo", slicer=SOLD)
     assert listed(found) == ["Evening Sports", "Morning News"]
@@ -136,20 +136,20 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     opened = views.opened(visit("deals", project="demo", slicer=SOLD))
     assert clean(opened.button(key="view_open_list_1").click().run()).selectbox(key="show").value
     unseen = visit("deals", "viewer", show="Unauthorized", deals_kind="Packages")
-    assert any("can't be filtered so now. None of the slicers" in one.value for one in unseen.warning)
+    assert any("can't be filtered so now. None of the slicers" in warning.value for warning in unseen.warning)
     assert listed(clean(unseen.button(key="show_all").click().run())) == [
         "Evening Sports",
         "Morning News",
     ]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any(
-        "No packages match" in one.value
-        for one in visit("deals", show="Unauthorized", deals_kind="Packages").info
+        "No packages match" in info.value
+        for info in visit("deals", show="Unauthorized", deals_kind="Packages").info
     )
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])
     form = visit("deals", open="supply_deals-2", drawer_shown="Change")
     form.segmented_control(key="drawer_shown").set_value("Change").run()
-    assert any("1 of 1 in these lists" in one.value for one in clean(form).warning)
+    assert any("1 of 1 in these lists" in warning.value for warning in clean(form).warning)
 
 
 def test_the_list_of_files(visit: Visit, desk: Clients) -> None:
@@ -158,8 +158,8 @@ def test_the_list_of_files(visit: Visit, desk: Clients) -> None:
     assert listed(visit("lists", lists_kind="Supply files"))[0] == US
     [number] = [one.id for one in desk.supply_files.files("cats")[1]]
     drawer = visit("lists", list=f"supply_files-{number}")
-    assert any("1 line could not be read" in one.value for one in drawer.markdown)
+    assert any("1 line could not be read" in markdown.value for markdown in drawer.markdown)
     clean(drawer.button(key="supply_remove").click().run())
     assert [one.domain for one in desk.supply_files.files()[1]] == [US, "news.example"]
     viewer = visit("lists", "viewer", list=f"supply_files-{desk.supply_files.files('news')[1][0].id}")
-    assert "supply_remove" not in {one.key for one in viewer.button}
+    assert "supply_remove" not in {button.key for button in viewer.button}

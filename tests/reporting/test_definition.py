@@ -182,14 +182,14 @@ def test_a_file_is_read_and_a_missing_one_reported(tmp_path: Path) -> None:
 
 def test_differences_are_named() -> None:
     """Two definitions differ in fields that a person can find."""
-    one = parse_definition(WHOLE)
+    definition = parse_definition(WHOLE)
     other = parse_definition(
         WHOLE.replace("aggregate: mean", "aggregate: max")
         .replace("imps, column", "shows, column")
         .replace("/ imps", "/ shows")
     )
-    assert one.differences(one) == []
-    assert one.differences(other) == [
+    assert definition.differences(definition) == []
+    assert definition.differences(other) == [
         "data field 'imps'",
         "data field 'cpc'",
         "data field 'ecpm'",
@@ -216,9 +216,9 @@ data_fields: [{name: cost, unit: "€"}, {name: rate, decimal: "."}]
 
 def test_how_a_file_is_written_is_stated() -> None:
     """Marks, units, words for missing values (NULL among them), names and a time in two columns; and back."""
-    found = parse_definition(READING)
-    assert found.missing == ("NULL", "null", "Null", "-") and found.time.sources == ("day", "hour")
-    assert parse_definition(definition_yaml(found)) == found
+    definition = parse_definition(READING)
+    assert definition.missing == ("NULL", "null", "Null", "-") and definition.time.sources == ("day", "hour")
+    assert parse_definition(definition_yaml(definition)) == definition
 
 
 @pytest.mark.parametrize(

@@ -424,10 +424,10 @@ def test_any_slicer_name_is_safe(slicer: str) -> None:
     assert re.fullmatch(r'[^\\/:*?"<>|\x00-\x20\x7f\u202e]+_2026-11-01_2026-11-01\.csv', name)
     assert not name.startswith(".")
     header = content_disposition(slicer, DAY, DAY, "csv")
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"attachment; filename=\"([^\"\\%;]+)\"; filename\*=UTF-8''([\w.%~-]+)", header, re.ASCII
     )
-    assert found
-    assert found[1].isprintable()
-    assert found[1].isascii()
-    assert unquote(found[2]) == name
+    assert match
+    assert match[1].isprintable()
+    assert match[1].isascii()
+    assert unquote(match[2]) == name

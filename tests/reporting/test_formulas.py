@@ -244,9 +244,9 @@ def test_missing_values_and_zero_denominators() -> None:
     """0/0 and x/0 give NaN, never inf; NaN stays NaN; no warning is raised; too large for a float is NaN."""
     columns = {"a": np.array([1.0, 0.0, np.nan, 6.0, 1e308]), "b": np.array([0.0, 0.0, 2.0, 3.0, 1e-308])}
     with np.errstate(all="raise"):
-        found = parse("a / b").evaluate(columns)
-    np.testing.assert_array_equal(found, [np.nan, np.nan, np.nan, 2.0, np.nan])
-    assert found.dtype == np.float64
+        value = parse("a / b").evaluate(columns)
+    np.testing.assert_array_equal(value, [np.nan, np.nan, np.nan, 2.0, np.nan])
+    assert value.dtype == np.float64
     np.testing.assert_array_equal(parse("0 * a").evaluate(columns)[2:4], [np.nan, 0])
     assert parse("7").evaluate({}) == 7
     np.testing.assert_array_equal(

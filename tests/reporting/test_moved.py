@@ -134,8 +134,8 @@ def sides(duck: duckdb.DuckDBPyConnection, key: str, days: tuple = (BEFORE, NOW)
         sum(imps) filter (day between $1 and $2), sum(bids) filter (day between $1 and $2),
         sum(imps) filter (day between $3 and $4), sum(bids) filter (day between $3 and $4)
         from rows group by 1"""
-    found = duck.execute(query, [day for period in days for day in period]).fetchall()
-    return {value: np.array(sums, dtype=float) for value, *sums in found}
+    rows = duck.execute(query, [day for period in days for day in period]).fetchall()
+    return {value: np.array(sums, dtype=float) for value, *sums in rows}
 
 
 def test_a_fall_is_explained_by_who_fell(explained: Explain, duck: duckdb.DuckDBPyConnection) -> None:

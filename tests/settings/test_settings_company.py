@@ -86,10 +86,10 @@ def test_the_secret_of_a_readable_file(home: Path) -> None:
 def test_the_secret_from_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may come from the environment instead."""
     monkeypatch.setenv("TRANCHE_OIDC_SECRET", "hidden")
-    found = connect.installation(told(home, PROVIDER + RULE)).secrets["auth"]
-    assert found["company"]["client_secret"] == "hidden"
-    assert found["redirect_uri"] == "http://127.0.0.1:8501/oauth2callback"
-    assert len(found["cookie_secret"]) == 43
+    auth = connect.installation(told(home, PROVIDER + RULE)).secrets["auth"]
+    assert auth["company"]["client_secret"] == "hidden"
+    assert auth["redirect_uri"] == "http://127.0.0.1:8501/oauth2callback"
+    assert len(auth["cookie_secret"]) == 43
 
 
 def test_no_provider(home: Path) -> None:

@@ -118,7 +118,7 @@ def test_an_answer_is_stored_and_changes_nothing(
     assert datetime.now(UTC) - last.at < timedelta(minutes=1)
     assert after.buyer_status == status
     assert before.model_dump(exclude={"buyer_status"}) == after.model_dump(exclude={"buyer_status"})
-    assert [one.id for one in manager.deals.everything(DemandDeal, buyer_status=status)] == [DEAL]
+    assert [deal.id for deal in manager.deals.everything(DemandDeal, buyer_status=status)] == [DEAL]
 
 
 def test_rounds_go_to_and_fro(buyer: Buyer, manager: Clients) -> None:

@@ -168,7 +168,7 @@ def test_nothing_of_others_is_on_it(desk: httpx.Client, manager: Clients) -> Non
     api.change(DemandDeal, 4, {**secrets, "contact_email": "inner@house.example"})
     manager.package_notes.keep(2, "Olga Owner", "an internal note", manager.package_notes.get(2))
     page = desk.get(made(manager, 4)).text
-    others = [one for one in api.everything(DemandDeal) if one.id != 4]
+    others = [deal for deal in api.everything(DemandDeal) if deal.id != 4]
     hidden = [one.deal_id for one in others] + ["Beta Media", "Gamma Trading", "Morning News", "3.25"]
     hidden += ["17.77", "inner@house.example", "Olga", "internal note", "News sites", "Health", "Max Manager"]
     assert "Evening Sports" in page
@@ -315,7 +315,7 @@ def test_what_closes_a_link(
         desk = client(settings.model_copy(update={"share_links": False}))
     unknown = desk.get(f"{PREFIX}999999.{'a' * 32}")
     answers = [desk.get(link), desk.post(link, data=lines(f"{day()},1,1,1,1"))]
-    assert [(one.status_code, one.text) for one in answers] == [(404, unknown.text)] * 2
+    assert [(answer.status_code, answer.text) for answer in answers] == [(404, unknown.text)] * 2
     assert answers[0].headers.items() == unknown.headers.items()
 
 

@@ -169,7 +169,7 @@ def test_ten_wrong_codes_close_the_link(
     [mail] = mails(installation, "max@house.example")
     assert "10 wrong codes in a row were entered for the share link “For Beta”" in mail
     _, entries = installation.access.audit.entries(events=("share link closed",))
-    assert [(one.who, one.about) for one in entries] == [("share link 1", "manager")]
+    assert [(entry.who, entry.about) for entry in entries] == [("share link 1", "manager")]
     [own] = manager.view_store.share_links.everything()
     assert own.is_closed
     manager.view_store.share_links.reopen(own.id)

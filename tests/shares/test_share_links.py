@@ -290,12 +290,12 @@ def test_the_audit_log_has_links(installation: Installation, links: Links, key: 
     """Who made a link and who revoked it, what it shows and until when; never its secret."""
     links("admin").revoke(int(key.partition(".")[0]))
     _, entries = installation.access.audit.entries(events=("share link made", "share link revoked"))
-    assert [(one.event, one.who) for one in entries] == [
+    assert [(entry.event, entry.who) for entry in entries] == [
         ("share link revoked", "admin"),
         ("share link made", "manager"),
     ]
-    assert all("'Germany', demo/delivery, by manager" in one.detail for one in entries)
-    assert not [one for one in entries if key.partition(".")[2] in one.detail]
+    assert all("'Germany', demo/delivery, by manager" in entry.detail for entry in entries)
+    assert not [entry for entry in entries if key.partition(".")[2] in entry.detail]
 
 
 def test_links_are_limited_for_each_address(settings: Settings, key: str) -> None:

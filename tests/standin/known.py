@@ -43,7 +43,7 @@ class CachedSlicer:
     @cached_property
     def unique(self) -> dict[str, str]:
         """The data fields of audience sources, which info does not list, and the columns counted for them."""
-        return {f"unique_{one['name']}": one["name"] for one in self.audience_sources}
+        return {f"unique_{source['name']}": source["name"] for source in self.audience_sources}
 
     @property
     def days(self) -> tuple[str | None, str | None]:
@@ -66,7 +66,7 @@ class CachedSlicer:
             "first_date": first,
             "last_date": last,
             "annotation": self.annotation,
-            "audience_sources": [{"annotation": None, **one} for one in self.audience_sources] or None,
+            "audience_sources": [{"annotation": None, **source} for source in self.audience_sources] or None,
             "key_fields": [_key_field(one) for one in self.key_field.values()],
             "data_fields": [_data_field(one) for one in self.data_fields],
             "server": "stand-in",

@@ -68,12 +68,12 @@ def _response(body: Object, as_json: bool, code: int = 200) -> Response:
 
 def _object(raw: bytes) -> Object:
     try:
-        found = json.loads(raw)
+        document = json.loads(raw)
     except ValueError:
         raise Refused("bad_request", "Malformed request") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Refused("bad_request", "Malformed request")
-    return found
+    return document
 
 
 def _admitted(state: State, verb: str, asked: Object) -> CachedSlicer:

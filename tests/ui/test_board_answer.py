@@ -325,7 +325,9 @@ def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: py
     lines = list(sampled.lines(BoardRequest(**about), MANAGER, Deadline(60)))
     heads = [line for line in lines if line["part"] == "head"]
     assert [(line["stage"], line["is_final"]) for line in heads] == [("first", False), ("exact", True)]
-    revenue = [next(one for one in line["head"]["figures"] if one["name"] == "ctr") for line in heads]
+    revenue = [
+        next(figure for figure in line["head"]["figures"] if figure["name"] == "ctr") for line in heads
+    ]
     assert revenue[0]["range"].startswith("± ")
     assert revenue[1]["range"] is None
     assert heads[1]["head"]["fields"]["imps"]["precision"] == "Exact"
@@ -335,9 +337,9 @@ def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: py
 
 def test_an_answer_without_figures_has_the_same_parts(answer: Answer) -> None:
     """Whether there are figures, none, or no data fields at all, a head has the same fields."""
-    found = answer({})["head"]["head"]
+    head = answer({})["head"]["head"]
     empty = answer({"start": "-7d", "end": "yesterday", "is.geo.country": "nowhere"})["head"]["head"]
-    assert {*found} == {*empty} == {*answers_without_fields()}
+    assert {*head} == {*empty} == {*answers_without_fields()}
 
 
 def answers_without_fields() -> dict[str, Any]:
@@ -389,14 +391,14 @@ def test_a_ratio_is_not_added_up(answer: Answer) -> None:
 
 def test_a_second_metric_has_a_line_of_its_own(answer: Answer) -> None:
     """The second data field has its values by day, in the link too, though the headline does not have it."""
-    found = answer({"fields": "imps"}, ["second", "clicks"])["head"]
-    second = found["head"]["second"]
-    assert found["params"]["second"] == "clicks"
+    head = answer({"fields": "imps"}, ["second", "clicks"])["head"]
+    second = head["head"]["second"]
+    assert head["params"]["second"] == "clicks"
     assert (second["name"], second["label"], second["has_zero"]) == ("clicks", "Clicks", True)
     assert second["values"] == week_by_day()["clicks"].sum(axis=1).tolist()
-    assert [figure["name"] for figure in found["head"]["figures"]] == ["imps"]
-    assert "beside Clicks" in found["head"]["fields"]["imps"]["alt"]
-    assert answer(found["params"], ["second", ""])["head"]["head"]["second"] is None
+    assert [figure["name"] for figure in head["head"]["figures"]] == ["imps"]
+    assert "beside Clicks" in head["head"]["fields"]["imps"]["alt"]
+    assert answer(head["params"], ["second", ""])["head"]["head"]["second"] is None
 
 
 @pytest.mark.parametrize(("start", "expected"), [("-14d", {"hour", "day", "week"}), ("yesterday", {"hour"})])

@@ -65,7 +65,9 @@ def make(kept: Keeper, *cells: tuple[str, int, str], params: dict[str, str] | No
 
 def cells(desk: AppTest) -> list[str]:
     """The texts of the cells in sight, in their order, without markup."""
-    data = [json.loads(one.proto.json) for one in desk.get("bidi_component") if one.proto.json]
+    data = [
+        json.loads(component.proto.json) for component in desk.get("bidi_component") if component.proto.json
+    ]
     html = [one["html"] for one in data if "html" in one]
     return [" ".join(re.sub(r"<script.*?</script>|<[^>]+>", " ", text, flags=re.S).split()) for text in html]
 

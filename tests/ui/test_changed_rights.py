@@ -67,7 +67,7 @@ def test_an_open_tab_after_another_password(tab: AppTest, access: Access) -> Non
     """The next click is answered with the sign-in."""
     access.set_password("manager", "another password", "admin")
     tab.run()
-    assert [one.label for one in tab.text_input] == ["Name", "Password"]
+    assert [text_input.label for text_input in tab.text_input] == ["Name", "Password"]
 
 
 def test_an_open_tab_of_a_lower_role(tab: AppTest, access: Access) -> None:
@@ -109,8 +109,8 @@ def test_a_bulk_action_half_done(
     access.change("manager", "admin", deals=BETA)
     pause.step(deals)
     access.change("manager", "admin", deals=DealsGrant("write"))
-    active = {one.id: one.is_active for one in deals.list(DemandDeal).results}
+    active = {deal.id: deal.is_active for deal in deals.list(DemandDeal).results}
     assert active == {1: False, 2: False, 3: True, 4: True}
-    assert {one.change.key[1] for one in pause.failures} == {3, 4}
+    assert {failure.change.key[1] for failure in pause.failures} == {3, 4}
     [action] = actions.recent()
     assert action.count == 2

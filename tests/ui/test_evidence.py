@@ -49,7 +49,7 @@ def test_a_week_before_and_after(visit: Visit, deals: Deals, own_deals_home: Pat
     earlier(own_deals_home, 8)
     change = deals.history("demand_deals", 4)[0].id
     desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"), change)
-    shown = next(one.value for one in desk.dataframe if "Untouched before" in one.value)
+    shown = next(dataframe.value for dataframe in desk.dataframe if "Untouched before" in dataframe.value)
     rows = sold_rows().to_pandas()
     days, is_own = rows["time"].dt.date, rows["deal"] == "4"
     day = LAST_DAY - 8 * DAY
@@ -61,7 +61,7 @@ def test_a_week_before_and_after(visit: Visit, deals: Deals, own_deals_home: Pat
     ]
     assert shown["Difference"][at].startswith(("None beyond chance (", "+", "−"))
     assert re.fullmatch(r"Moved as much in \d+ of \d+ past fortnights", shown["Without a change"][at])
-    note = " ".join(one.value for one in desk.caption).replace("\\", "")
+    note = " ".join(caption.value for caption in desk.caption).replace("\\", "")
     assert "Difference: beyond that of 3 deals not changed since" in note and "Exact" in note
     assert desk.get("download_button")
 
@@ -73,11 +73,11 @@ def test_too_early(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
     change = deals.history("demand_deals", 4)[0].id
     desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"), change)
     ready = LAST_DAY + 3 * DAY
-    assert any(f"from {ready.day} {ready:%b}" in one.value for one in desk.info)
+    assert any(f"from {ready.day} {ready:%b}" in info.value for info in desk.info)
 
 
 def test_nothing_to_choose_without_a_change(visit: Visit) -> None:
     """Of what was only created there is no evidence to choose."""
     desk = visit("deals", slicer="sold", open="demand_deals-1")
     desk = clean(desk.button_group(key="drawer_shown").set_value("History").run())
-    assert not [one for one in desk.selectbox if one.key == "evidence_of"]
+    assert not [selectbox for selectbox in desk.selectbox if selectbox.key == "evidence_of"]

@@ -36,8 +36,8 @@ def rows(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 def other(desk: AppTest) -> dict[str, Any] | None:
     """The other precision that a click on the board gives."""
-    found: dict[str, Any] | None = boards.head(desk)["other_precision"]
-    return found
+    other_precision: dict[str, Any] | None = boards.head(desk)["other_precision"]
+    return other_precision
 
 
 def test_to_exact_figures_and_back(rows: pd.DataFrame) -> None:

@@ -82,7 +82,9 @@ def test_include_and_exclude_in_one_editor(adding: Adding) -> None:
     assert states(desk) == {"DE": "kept", "US": "left out"}
     assert len(figures(desk)) == 5
     desk.session_state["filter_geo.country"] = True
-    assert "**Country is Germany · is not United States**" in [one.value for one in desk.run().markdown]
+    assert "**Country is Germany · is not United States**" in [
+        markdown.value for markdown in desk.run().markdown
+    ]
 
 
 def test_only_this(adding: Adding) -> None:
@@ -127,8 +129,8 @@ def pasting(desk: AppTest, text: str) -> AppTest:
 def test_a_pasted_list(adding: Adding) -> None:
     """Lines and commas part values, codes and descriptions; the unknown are named, and stay in the field."""
     desk = pasting(adding(way="Paste"), "us, Germany\nAtlantis\n\n(not set)\nus")
-    assert "3 values found in the data of these days." in [one.value for one in desk.caption]
-    assert [one.value for one in desk.warning] == ["1 not found: Atlantis"]
+    assert "3 values found in the data of these days." in [caption.value for caption in desk.caption]
+    assert [warning.value for warning in desk.warning] == ["1 not found: Atlantis"]
     assert asked(desk, "is.geo.country") == ""
     desk.button(key=f"{PASTED}_include").click().run()
     assert sorted(asked(desk, "is.geo.country").split("~")) == ["", "DE", "US"]
@@ -149,7 +151,7 @@ def test_a_pasted_list_beyond_the_link(adding: Adding, monkeypatch: pytest.Monke
     """Of more values than a link has room for the first are added, the others stay in the field."""
     monkeypatch.setattr(filter_editor, "MOST_CHARACTERS", 9)
     desk = pasting(adding(way="Paste"), "US\nDE\nFR\nJP")
-    assert "3 of 4 fit into the link. The others stay here." in [one.value for one in desk.warning]
+    assert "3 of 4 fit into the link. The others stay here." in [warning.value for warning in desk.warning]
     desk.button(key=f"{PASTED}_include").click().run()
     taken = set(asked(desk, "is.geo.country").split("~"))
     assert len(taken) == 3

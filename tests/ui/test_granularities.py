@@ -186,8 +186,8 @@ def test_a_file_and_a_filter_say_it(grain: Granularity, slicer: Slicer, settings
     assert {*rows} == {*expected}
     value = max(rows)
     where = Filter(name=name, value=(value,), match="equals")
-    found = reporting.audience(AudienceQuery(**days, filters=(where,), data_fields=("imps",)))
-    assert found.total.values["imps"] == int(rows[value])
+    audience = reporting.audience(AudienceQuery(**days, filters=(where,), data_fields=("imps",)))
+    assert audience.total.values["imps"] == int(rows[value])
     assert filters.sentence(where, slicer) == f"{grain.capitalize()} is {expected[value]}"
 
 

@@ -20,9 +20,9 @@ A, B, C, D = ({"split": name} for name in "ABCD")
 def desk(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The Audience page with its usual question about the slicer delivery."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    found = of_delivery()
-    assert not found.exception
-    return found
+    delivery = of_delivery()
+    assert not delivery.exception
+    return delivery
 
 
 def press(desk: AppTest, label: str) -> AppTest:
@@ -201,8 +201,8 @@ def test_what_another_slicer_lacks_is_said(own_home: Path, monkeypatch: pytest.M
     lacking = {"campaign_id", "clicks", "ctr"}
     definition = DEFINITION.model_copy(
         update={
-            "key_fields": tuple(one for one in DEFINITION.key_fields if one.name not in lacking),
-            "data_fields": tuple(one for one in DEFINITION.data_fields if one.name not in lacking),
+            "key_fields": tuple(field for field in DEFINITION.key_fields if field.name not in lacking),
+            "data_fields": tuple(field for field in DEFINITION.data_fields if field.name not in lacking),
         }
     )
     with Warehouse(own_home / "warehouse").writer(
@@ -239,7 +239,7 @@ def test_a_question_goes_to_another_slicer_by_its_meaning(
     rows = small_rows(0).rename_columns([names.get(name, name) for name in small_rows(0).schema.names])
 
     def renamed(fields: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(one.model_copy(update={"name": names.get(one.name, one.name)}) for one in fields)
+        return tuple(field.model_copy(update={"name": names.get(field.name, field.name)}) for field in fields)
 
     definition = DEFINITION.model_copy(
         update={

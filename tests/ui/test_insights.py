@@ -72,7 +72,7 @@ def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
     meant = rows[rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")]
     bids = meant.groupby(meant["time"].dt.date)["bids"].sum()
     days = [LAST_DAY - dt.timedelta(days=n) for n in reversed(range(30))]
-    shown = next(one.value for one in desk.dataframe if "Bids" in one.value)
+    shown = next(dataframe.value for dataframe in desk.dataframe if "Bids" in dataframe.value)
     assert list(shown["Bids"]) == [f"{bids.get(day, 0):,.0f}" for day in days]
     now = dt.datetime.now(dt.UTC)
     part = (now.hour + now.minute / 60) / 24
@@ -80,7 +80,9 @@ def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
     weekdays = [(now.date() + dt.timedelta(days=n)).weekday() for n in range(31)]
     same = [[bids.get(day, 0) for day in days[-7:] if day.weekday() == weekday] for weekday in weekdays]
     expected = Numbers().rough(sum(part * sum(of) for part, of in zip(parts, same, strict=True)))
-    sentence = next(one.value for one in desk.markdown if "all buyers" in one.value).replace("\\", "")
+    sentence = next(markdown.value for markdown in desk.markdown if "all buyers" in markdown.value).replace(
+        "\\", ""
+    )
     assert sentence.startswith(
         "The next 30 days (no end is booked), what all buyers together may have: "
         f"about {expected} bids (no range: too few past ones could be tried, or held)"
@@ -102,7 +104,7 @@ def test_a_form_that_changes_gives_up_what_it_asked(visit: Visit) -> None:
     share = 100 * rows[rows["geo.country"] != "DE"]["bids"].sum() / rows["bids"].sum()
     assert list(table(come(desk), "Without it")["Bids"]) == [f"−{share:.1f} %"]
     desk.session_state["np_target_country_only"] = []
-    assert not [one for one in clean(desk.run()).header if one.value == "Cost of each target"]
+    assert not [header for header in clean(desk.run()).header if header.value == "Cost of each target"]
 
 
 def test_a_service_that_fails(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,5 +117,5 @@ def test_a_service_that_fails(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> 
     desk = visit("new_package", slicer=SOLD)
     desk.session_state["np_target_country_only"] = ["US"]
     desk = come(clean(desk.run()))
-    assert any("The cost of each target" in str(one.proto) for one in desk.error)
+    assert any("The cost of each target" in str(error.proto) for error in desk.error)
     assert desk.text_input(key="np_name").value == ""

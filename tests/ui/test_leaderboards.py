@@ -259,7 +259,7 @@ def test_what_a_link_can_not_mean_is_left_out() -> None:
 def test_days_to_compare_with_that_are_none_are_named(name: str, text: str, is_read: bool) -> None:
     """A link's comparison that can't be read is not dropped without a word."""
     sentences = state.read({name: text}, SLICER, "demo", "delivery")[1]
-    assert [text in one for one in sentences] == ([] if is_read else [True])
+    assert [text in sentence for sentence in sentences] == ([] if is_read else [True])
     if not is_read:
         assert state.read({name: text}, SLICER, "demo", "s")[0].view == View()
 

@@ -77,7 +77,7 @@ def test_a_view_is_mailed(kept: Keeper) -> None:
     assert {"Zurich, Europe · UTC+1", "Zurich, Europe · UTC+2", "UTC"} & {*zone.options} > {"UTC"}
     zone.set_value("Europe/Zurich")
     desk.checkbox(key=f"view_mail_new_{view.id}").check()
-    next(one for one in desk.button if one.label == "Mail me this view").click()
+    next(button for button in desk.button if button.label == "Mail me this view").click()
     desk = VIEWS.opened(desk)
     (one,) = kept("manager").mails.mine()
     assert (one.pace, one.zone, one.minute, one.only_new, one.with_snapshot) == (
@@ -85,7 +85,7 @@ def test_a_view_is_mailed(kept: Keeper) -> None:
     )  # fmt: skip
     assert "Daily at 08:00 (Europe/Zurich), to manager@" in texts(desk)
     assert "08:00 (Europe/Zurich)" in texts(desk) and "Next mail" in texts(desk)
-    assert not [one for one in desk.text_input if one.label == "To"]
+    assert not [text_input for text_input in desk.text_input if text_input.label == "To"]
     desk.button(key=f"view_mail_stop_{one.id}").click()
     VIEWS.opened(desk)
     assert kept("manager").mails.mine() == []
@@ -96,7 +96,7 @@ def test_without_an_address(settings: Settings, kept: Keeper) -> None:
     connect.installation(settings).people.change("manager", email="")
     desk = panel(kept("manager").views.save("demo", "delivery", "Week", WEEK).id)
     assert "an administrator sets it" in texts(desk)
-    assert "Mail me this view" not in [one.label for one in desk.button]
+    assert "Mail me this view" not in [button.label for button in desk.button]
 
 
 def test_people_without_an_account(kept: Keeper) -> None:
@@ -105,7 +105,7 @@ def test_people_without_an_account(kept: Keeper) -> None:
     desk = panel(view.id, "admin")
     for address in ("not an address", "eve@partner.example"):
         desk.text_input(key=f"view_mail_to_{view.id}").set_value(address)
-        next(one for one in desk.button if one.label == "Mail me this view").click()
+        next(button for button in desk.button if button.label == "Mail me this view").click()
         desk = VIEWS.opened(desk)
         assert ("Mails can't be sent" in texts(desk)) == (" " in address)
     assert [one.recipient for one in kept("admin").mails.mine()] == ["eve@partner.example"]
@@ -117,7 +117,7 @@ def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Kee
     monkeypatch.setenv("TRANCHE_SMTP_HOST", "")
     desk = VIEWS.opened(of_delivery())
     assert not [one for one in desk.get("menu_button") if "Mail Week" in str(one.options)]
-    assert "Your mails" not in [one.value for one in opened("access", "manager").header]
+    assert "Your mails" not in [header.value for header in opened("access", "manager").header]
 
 
 def test_the_list_on_access(kept: Keeper) -> None:

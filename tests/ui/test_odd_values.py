@@ -135,5 +135,5 @@ def test_each_value_can_be_typed(audience: Adding) -> None:
     desk.text_area(key="filter_add_draft_texts").set_value("\n".join(TYPED)).run()
     desk.button(key="filter_add_draft_done").click().run()
     assert filters(desk) == [("contains", set(TYPED))]
-    found = {value for value in FIGURES if any(text in value for text in TYPED)}
-    assert exact(boards.head(desk)["figures"][0]["help"]) == sum(FIGURES[value] for value in found)
+    values = {value for value in FIGURES if any(text in value for text in TYPED)}
+    assert exact(boards.head(desk)["figures"][0]["help"]) == sum(FIGURES[value] for value in values)

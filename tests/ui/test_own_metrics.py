@@ -162,9 +162,9 @@ def test_a_changed_formula_is_asked_anew(metric: OwnMetric, store: Store, week: 
 def test_a_query_carries_the_fields_that_it_names() -> None:
     """A request has the definitions of the own fields in its figures, order or filters, and no others."""
     slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks")))
-    made = own_metrics.OwnField
-    fields = [made(name=f"own.{number}", formula="clicks / imps") for number in range(1, 5)]
-    slicer = slicer.with_own([*fields, made(name="imps", formula="clicks")])
+    metric = own_metrics.OwnField
+    fields = [metric(name=f"own.{number}", formula="clicks / imps") for number in range(1, 5)]
+    slicer = slicer.with_own([*fields, metric(name="imps", formula="clicks")])
     query = AudienceQuery(
         project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday",
         data_fields=("imps", "own.1"), order_by=(Order(name="own.2"),),

@@ -236,7 +236,9 @@ def test_many_open_rows_share_the_room(
     assert set(below.values()) == {1}
     assert {path for kind, path, _ in found if kind == "rest"} <= set(below)
     pairs = len(week.groupby([COUNTRY, CAMPAIGN]))
-    assert f"With {pairs} rows open, each shows its first 1;" in str([one.value for one in desk.caption])
+    assert f"With {pairs} rows open, each shows its first 1;" in str(
+        [caption.value for caption in desk.caption]
+    )
 
 
 def test_all_rows_close(visit: Visit) -> None:
@@ -297,10 +299,10 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
     within = Filter(name=COUNTRY, value=tuple(top.names[COUNTRY]), match="equals")
     below = client.audience(query.model_copy(update={"filters": (within,)}), slicer)
     field = slicer.data_field("imps")
-    found = Counter(path[:1] for path in split_levels.paths(below))
+    counter = Counter(path[:1] for path in split_levels.paths(below))
     levels = [
         Level(SplitRows(top, None, field, slicer), Counter({(): 5}), is_cut=True),
-        Level(SplitRows(below, None, field, slicer), found, is_cut=False),
+        Level(SplitRows(below, None, field, slicer), counter, is_cut=False),
     ]
     return Pivot(query, levels, Expansion(), [], ENGLISH)
 
@@ -359,13 +361,13 @@ def test_a_rule_for_all_rows() -> None:
     keys = ("a", "b", "c")
     none = Expansion.whole(keys, opens=False)
     assert [none.is_open(keys, path) for path in (("x",), ("x", "y"))] == [False, False]
-    one = none.with_row(keys, ("x", "y"), opens=True)
-    assert one.is_open(keys, ("x", "y"))
-    assert one.with_row(keys, ("x", "y"), opens=False) == none
+    row = none.with_row(keys, ("x", "y"), opens=True)
+    assert row.is_open(keys, ("x", "y"))
+    assert row.with_row(keys, ("x", "y"), opens=False) == none
     assert Expansion.whole(("a", "b"), opens=True) == Expansion()
     slicer = Slicer(key_fields=[KeyField(name=name) for name in (*keys, "all")])
     for kept in (
-        one,
+        row,
         none,
         Expansion.whole(("all", "b", "c"), opens=True),
         Expansion(("all", "b"), (("x",),)),
@@ -384,6 +386,6 @@ def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None
     us = [[COUNTRY, "US"]]
     for act in (["order", "split", "clicks", "asc"], ["exclude", us], ["collapse", us]):
         desk = visit(chart=chart, lower="split")
-        data = next(one for one in boards.components(desk) if one.get("asked"))
+        data = next(component for component in boards.components(desk) if component.get("asked"))
         found = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
         assert found["split"] == [boards.split(boards.click(desk, page_clicks.BOARD, act))]

@@ -125,7 +125,7 @@ def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame, monkeypatch: py
         **below[columns].sum().rename(label),
         "Others": below.drop(columns=columns).sum().sum(),
     }
-    captions = "".join(one.value for one in desk.caption)
+    captions = "".join(caption.value for caption in desk.caption)
     assert f"the first 2 of {cells.shape[1]} values are columns." in captions
 
 

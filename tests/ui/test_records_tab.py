@@ -88,8 +88,12 @@ def test_the_whole_question(visit: Visit) -> None:
     """The tab itself shows the rows of the question; columns and order can be chosen."""
     desk = visit(**{"lower": "records", f"is.{COUNTRY}": "DE"})
     assert "Rows of this question" in captions(desk)
-    next(one for one in desk.multiselect if one.key.startswith("records_columns")).set_value(["imps"])
-    next(one for one in desk.selectbox if one.key.startswith("records_order")).set_value("imps")
+    next(
+        multiselect for multiselect in desk.multiselect if multiselect.key.startswith("records_columns")
+    ).set_value(["imps"])
+    next(selectbox for selectbox in desk.selectbox if selectbox.key.startswith("records_order")).set_value(
+        "imps"
+    )
     frame = shown(desk.run())
     expected = week(f"`{COUNTRY}` == 'DE'")["imps"]
     assert frame["imps"].tolist() == expected.nlargest(1000).tolist()
@@ -141,7 +145,9 @@ def test_only_what_rows_show_is_offered(own_home: Path, monkeypatch: pytest.Monk
         writer.write(rows.select(definition.schema().names))
         writer.commit("made for the test", "with counts of different values")
     desk = of_delivery(slicer="counts", lower="records")
-    (columns,) = (one for one in desk.multiselect if one.key.startswith(records_tab.COLUMNS))
+    (columns,) = (
+        multiselect for multiselect in desk.multiselect if multiselect.key.startswith(records_tab.COLUMNS)
+    )
     assert {*columns.options}.isdisjoint({"Kinds", "Each", "Unique users"})
     columns.set_value([COUNTRY, CAMPAIGN, "imps", "clicks", "ctr"]).run()
     assert {"Impressions", "CTR"} <= {*columns.options}

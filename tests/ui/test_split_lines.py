@@ -54,9 +54,9 @@ def drawn(desk: AppTest) -> go.Figure | None:
 def lines(figure: go.Figure, place: int, dash: str) -> list[float]:
     """The values of a panel's line."""
     axis = "y" if place == 0 else f"y{place + 1}"
-    found = [trace for trace in figure.data if (trace.yaxis or "y") == axis and trace.line.dash == dash]
-    assert len(found) == 1
-    told = found[0].y
+    traces = [trace for trace in figure.data if (trace.yaxis or "y") == axis and trace.line.dash == dash]
+    assert len(traces) == 1
+    told = traces[0].y
     return np.frombuffer(base64.b64decode(told["bdata"]), told["dtype"]).tolist()
 
 

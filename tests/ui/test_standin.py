@@ -126,11 +126,11 @@ def test_audience_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
 def test_top_rows_of_many(visit: Visit, rows: pd.DataFrame) -> None:
     """Of the rows, all of which come, the screen shows the first twenty, and more on a click."""
     desk = visit("audience", split="campaign_id~granularity_day")
-    found = rows.assign(day=rows["time"].dt.date).groupby(["campaign_id", "day"]).ngroups
-    assert f"20 of {found} rows" in said(desk)
+    groups = rows.assign(day=rows["time"].dt.date).groupby(["campaign_id", "day"]).ngroups
+    assert f"20 of {groups} rows" in said(desk)
     assert len(boards.shown(desk)) == 22
     next(button for button in desk.button if button.label == "Show more").click()
-    assert f"{found} rows" in said(desk.run())
+    assert f"{groups} rows" in said(desk.run())
 
 
 def test_other_days_and_zone(visit: Visit) -> None:

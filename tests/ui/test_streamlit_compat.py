@@ -95,8 +95,8 @@ def test_other_files_have_no_private_name(name: str) -> None:
 
 def test_one_script_speaks_to_streamlits_client() -> None:
     """`window.__streamlit` is set by one script of ours, and read by none."""
-    found = [path.name for path in (ROOT / "lib").rglob("*.js") if "__streamlit" in path.read_text("utf-8")]
-    assert found == ["desk.js"]
+    names = [path.name for path in (ROOT / "lib").rglob("*.js") if "__streamlit" in path.read_text("utf-8")]
+    assert names == ["desk.js"]
 
 
 def test_every_selector_is_listed() -> None:

@@ -48,8 +48,8 @@ def texts(desk: AppTest) -> str:
 
 def card(desk: AppTest, view: SavedView) -> dict[str, tuple[str, str]]:
     """A card's figures and changes by the names of their fields."""
-    found = desk.get_by_key(f"view_figures_{view.id}").metric
-    return {one.label: (one.value, one.delta) for one in found}
+    metric = desk.get_by_key(f"view_figures_{view.id}").metric
+    return {one.label: (one.value, one.delta) for one in metric}
 
 
 def test_a_view_shows_its_figures(kept: Keeper) -> None:
@@ -100,7 +100,9 @@ def test_what_fires_stands_on_the_views_card(settings: Settings, kept: Keeper) -
     Watch(settings).look(NOW)
     desk = opened("slicers", project="demo", slicer=SLICER[1])
     (said,) = [
-        one.value for one in desk.get_by_key(f"view_figures_{made.id}").markdown if "above" in one.value
+        markdown.value
+        for markdown in desk.get_by_key(f"view_figures_{made.id}").markdown
+        if "above" in markdown.value
     ]
     plain = said.replace(EMPTY, "").replace("\\", "")
     assert "Impressions above 100 · now 120 · since 21 Nov 2026, 14:05 UTC" in plain
@@ -136,10 +138,10 @@ def entered() -> AppTest:
 def block(desk: AppTest) -> list[str]:
     """What the list of alerts above a screen says."""
     try:
-        found: Any = desk.get_by_key("alerts_firing")
+        block: Any = desk.get_by_key("alerts_firing")
     except KeyError:
         return []
-    lines = [one.value for one in [*found.markdown, *found.caption]]
+    lines = [one.value for one in [*block.markdown, *block.caption]]
     return [line.replace(EMPTY, "").replace("\\", "").replace("*", "") for line in lines]
 
 

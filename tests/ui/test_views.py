@@ -78,14 +78,14 @@ def test_changed_since_saved(signed_in: Desk, kept: Keeper) -> None:
     desk = signed_in(**{"is.geo.country": "US", "split": "geo.country", "lower": "split"})
     desk.text_input(key="view_name").set_value("Mine")
     VIEWS.submit(desk, "Save view")
-    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    assert "changed since saved" not in str([markdown.value for markdown in desk.markdown])
     desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
-    assert "**Mine** · changed since saved" in [one.value for one in VIEWS.opened(desk).markdown]
+    assert "**Mine** · changed since saved" in [markdown.value for markdown in VIEWS.opened(desk).markdown]
     VIEWS.press(desk, "view_restore")
     assert asked(desk, "split") == "geo.country"
     desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
     VIEWS.press(VIEWS.opened(desk), "view_update")
-    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    assert "changed since saved" not in str([markdown.value for markdown in desk.markdown])
     (view,) = kept("manager").views.of("demo", "delivery")
     assert (view.params["split"], view.params["is.geo.country"]) == ("campaign_id", "US")
 
@@ -120,9 +120,9 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
         "Add Ours to a board",
         "Link to Ours",
     }
-    assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
-        "by manager · shared"
-    ]
+    assert [
+        caption.value.partition(" · saved")[0] for caption in desk.caption if "saved" in caption.value
+    ] == ["by manager · shared"]
     assert actions(signed_in("admin"), made.id) >= {"Edit Ours", "Delete Ours"}
 
 
@@ -133,7 +133,7 @@ def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
     desk.text_input(key="view_name").set_value("weekly")
     VIEWS.submit(desk, "Save view")
     assert len(kept("manager").views.of("demo", "delivery")) == 1
-    assert ["already" in one.value for one in desk.error] == [True]
+    assert ["already" in error.value for error in desk.error] == [True]
 
 
 def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
@@ -145,7 +145,7 @@ def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
     desk.button(key=f"view_open_{made.id}").click().run()
     assert asked(desk, "is.geo.country") == "FR"
     assert (asked(desk, "is.zone"), asked(desk, "project")) == ("", "demo")
-    assert ["zone" in one.value for one in desk.warning] == [True]
+    assert ["zone" in warning.value for warning in desk.warning] == [True]
 
 
 def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
@@ -154,7 +154,7 @@ def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     desk = signed_in(slicer="curation")
     VIEWS.press(desk, f"view_do_start_{made.id}")
     assert kept("manager").start.get() == made
-    assert "start page" in str([one.value for one in desk.caption])
+    assert "start page" in str([caption.value for caption in desk.caption])
     fresh = AppTest.from_file(DESK, default_timeout=60).run()
     fresh.button(key="demo_manager").click().run()
     assert (asked(fresh, "slicer"), asked(fresh, "start")) == ("curation", "-14d")
@@ -177,9 +177,11 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     (made,) = kept("manager").views.of("demo", "delivery")
     assert made.params["is.geo.country"] == "US"
     kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
-    assert "**Here** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
+    assert "**Here** · changed since saved" in [
+        markdown.value for markdown in VIEWS.opened(desk.run()).markdown
+    ]
     VIEWS.press(desk, f"view_do_link_{made.id}")
-    assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
+    assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in code.value for code in desk.code)
     VIEWS.press(VIEWS.press(desk, "view_all"), f"view_do_edit_{made.id}")
     desk.text_input(key=f"view_rename_{made.id}").set_value("There")
     VIEWS.submit(desk, "Save changes")
@@ -200,9 +202,11 @@ def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Keeper) -> None:
     VIEWS.submit(desk, "Save view")
     (made,) = kept("manager").views.of("demo", "delivery")
     assert made.params["explore"] == explored
-    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    assert "changed since saved" not in str([markdown.value for markdown in desk.markdown])
     desk.text_input(key="fields_search").set_value("country").run()
-    assert "**Campaigns** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
+    assert "**Campaigns** · changed since saved" in [
+        markdown.value for markdown in VIEWS.opened(desk.run()).markdown
+    ]
     other = signed_in()
     other.button(key=f"view_open_{made.id}").click().run()
     other.switch_page(SLICERS).run()
@@ -216,7 +220,9 @@ def leaderboards(desk: AppTest) -> list[str]:
 
 def choose_leaderboards(desk: AppTest, names: list[str]) -> None:
     """Choose the key fields with a card."""
-    (picker,) = [one for one in desk.multiselect if str(one.key).startswith("card_fields")]
+    (picker,) = [
+        multiselect for multiselect in desk.multiselect if str(multiselect.key).startswith("card_fields")
+    ]
     picker.set_value(names).run()
 
 
@@ -253,10 +259,10 @@ def test_comments_on_a_view(signed_in: Desk, kept: Keeper) -> None:
     (comment,) = kept("viewer").notes.on_views("demo", "delivery")[made.id]
     assert (comment.text, comment.owner) == (f"@viewer {HOSTILE}", "manager")
     reader = signed_in("viewer")
-    assert "1 comment, **1 mentions you**" in str([one.value for one in reader.caption])
+    assert "1 comment, **1 mentions you**" in str([caption.value for caption in reader.caption])
     VIEWS.press(reader, f"view_do_comments_{made.id}")
-    assert any(r"\*\*y\*\* \[z\]" in one.value for one in reader.markdown)
-    about = next(one.value for one in reader.caption if "mentions you" in one.value)
+    assert any(r"\*\*y\*\* \[z\]" in markdown.value for markdown in reader.markdown)
+    about = next(caption.value for caption in reader.caption if "mentions you" in caption.value)
     assert about.startswith("by manager")
     assert f"{comment.created:%H:%M} UTC" in about
     assert f"view_{made.id}_delete_{comment.id}" not in {button.key for button in reader.button}

@@ -281,7 +281,9 @@ def delivery(home: Path) -> RequestContext:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "params", "condition", "days", "passes"), QUESTIONS, ids=[one[0] for one in QUESTIONS]
+    ("sentence", "params", "condition", "days", "passes"),
+    QUESTIONS,
+    ids=[question[0] for question in QUESTIONS],
 )
 def test_a_sentence_is_a_query(
     delivery: RequestContext,

@@ -136,8 +136,11 @@ def test_changes_are_in_the_audit_log(settings: Settings, kept: Keeper) -> None:
     mine = kept("manager").mails.add(view.id, Schedule())
     kept("admin").mails.remove(mine.id)
     _, entries = connect.installation(settings).access.audit.entries(events=("mail added", "mail removed"))
-    assert [(one.event, one.who) for one in entries] == [("mail removed", "admin"), ("mail added", "manager")]
-    assert all("view" in one.detail and "Secret" not in one.detail for one in entries)
+    assert [(entry.event, entry.who) for entry in entries] == [
+        ("mail removed", "admin"),
+        ("mail added", "manager"),
+    ]
+    assert all("view" in entry.detail and "Secret" not in entry.detail for entry in entries)
 
 
 def test_a_namesake_inherits_none(settings: Settings, kept: Keeper) -> None:

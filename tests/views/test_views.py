@@ -327,8 +327,10 @@ def test_who_is_mentioned(kept: As) -> None:
     )
     people = [Person(name, name, None, "viewer") for name in ("zoe", "bo", "eve.k", "root", "mail", "eve")]
     assert [person.username for person in mentions(note.text, people)] == ["bo", "eve.k"]
-    found = {name: kept(name).notes.of(*DELIVERY, date.min, date.max)[0].is_for_me for name in ("bo", "eve")}
-    assert found == {"bo": True, "eve": False}
+    is_mine = {
+        name: kept(name).notes.of(*DELIVERY, date.min, date.max)[0].is_for_me for name in ("bo", "eve")
+    }
+    assert is_mine == {"bo": True, "eve": False}
 
 
 def test_mentioned_readers(kept: As) -> None:

@@ -69,9 +69,9 @@ def test_records_found(hourly: Caller, split_by: list[str]) -> None:
 def test_confidence_range_of_the_total(many: Caller, answer: Answer) -> None:
     """total.confidence_range is a number in percent, as a string, when the dataset is compressed."""
     filtered = [{"name": "site", "match": "not equals", "value": ["site 0"]}]
-    found = many.audience(**SAMPLED, filters=filtered)["total"]["confidence_range"]
-    assert re.fullmatch(r"\d+\.\d\d", found)
-    assert 0 < float(found) < 100
+    confidence_range = many.audience(**SAMPLED, filters=filtered)["total"]["confidence_range"]
+    assert re.fullmatch(r"\d+\.\d\d", confidence_range)
+    assert 0 < float(confidence_range) < 100
     assert "confidence_range" not in answer["total"]
 
 

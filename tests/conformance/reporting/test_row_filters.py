@@ -238,8 +238,10 @@ def test_the_table_has_every_kind_of_limit() -> None:
 def test_info_says_which_rows(limited: Limited, hourly: Caller) -> None:
     """info lists the filters in `restrictions`; for somebody who sees every row there is no such field."""
     limit = LIMITS["several"]
-    found = limited(limit).info()["restrictions"]
-    assert [Filter.model_validate(filter_) for filter_ in found] == [*map(Filter.model_validate, limit)]
+    restrictions = limited(limit).info()["restrictions"]
+    assert [Filter.model_validate(filter_) for filter_ in restrictions] == [
+        *map(Filter.model_validate, limit)
+    ]
     assert "restrictions" not in hourly.info()
     assert "restrictions" in hourly.info()["extensions"]
 

@@ -53,8 +53,8 @@ def test_named_zones(hourly: Caller, zone: str) -> None:
         agree(figures(answer["total"]), oracle.figures(within))
         value = max(groups)[0]
         wanted = [{"name": name, "match": "equals", "value": [value]}]
-        found = hourly.audience(filters=wanted, timezone=zone, **dates)
-        agree(figures(found["total"]), groups[(value,)])
+        audience = hourly.audience(filters=wanted, timezone=zone, **dates)
+        agree(figures(audience["total"]), groups[(value,)])
 
 
 @pytest.mark.parametrize("zone", [-7, 3, 12])

@@ -121,8 +121,10 @@ def test_the_command(access: Access) -> None:
     lines = CliRunner().invoke(main, ["log"]).stdout.splitlines()
     assert lines[0].split() == ["TIME", "EVENT", "PERSON", "BY", "FROM", "DETAILS"]
     assert ["token made" in lines[1], "203.0.113.8" in lines[2]] == [True, True]
-    one = CliRunner().invoke(main, ["log", "--event", "sign-in refused", "--person", "Ada", "--since", "1h"])
-    assert len(one.stdout.splitlines()) == 2
+    result = CliRunner().invoke(
+        main, ["log", "--event", "sign-in refused", "--person", "Ada", "--since", "1h"]
+    )
+    assert len(result.stdout.splitlines()) == 2
     some = CliRunner().invoke(main, ["log", "--limit", "1"])
     assert "1 earlier entries" in some.stderr
 

@@ -51,11 +51,11 @@ def there(home: Path, tmp_path: Path) -> Iterator[There]:
 def test_lists_hold_what_may_be_seen(there: There) -> None:
     """Deals, packages, seats and DSPs of others are in no list, count or search, and not there by id."""
     deals = there.mine.list(DemandDeal)
-    assert (deals.count, [one.seat and one.seat.name for one in deals.results]) == (1, [SEATS[2]])
+    assert (deals.count, [result.seat and result.seat.name for result in deals.results]) == (1, [SEATS[2]])
     [shown] = there.mine.list(SupplyPackage).results
-    assert (shown.id, [one.id for one in shown.demand_deals]) == (1, [3])
-    assert [one.id for one in there.mine.list(Seat).results] == [3]
-    assert [one.name for one in there.mine.list(Dsp).results] == ["Plain DSP"]
+    assert (shown.id, [deal.id for deal in shown.demand_deals]) == (1, [3])
+    assert [seat.id for seat in there.mine.list(Seat).results] == [3]
+    assert [dsp.name for dsp in there.mine.list(Dsp).results] == ["Plain DSP"]
     assert there.mine.list(SupplyPackage, search="Evening").count == 0
     assert there.mine.list(SupplyPackage, search=SEATS[0]).count == 0
     assert there.mine.get(SupplyPackage, 1).demand_deals == shown.demand_deals
@@ -65,7 +65,7 @@ def test_lists_hold_what_may_be_seen(there: There) -> None:
     with pytest.raises(NotFound):
         there.mine.history(SupplyPackage, 2)
     [created] = there.mine.history(SupplyPackage, 1)
-    assert [one["id"] for one in (created.after or {})["demand_deals"]] == [3]
+    assert [deal["id"] for deal in (created.after or {})["demand_deals"]] == [3]
 
 
 def test_changes_reach_own_deals_alone(there: There) -> None:
@@ -81,7 +81,7 @@ def test_changes_reach_own_deals_alone(there: There) -> None:
     with pytest.raises(Invalid, match="There is no seat 1"):
         there.mine.change(DemandDeal, 3, {"seat": {"id": 1}})
     there.mine.change(SupplyPackage, 1, {"demand_deals": []})
-    assert {one.id for one in there.all_of_it.get(SupplyPackage, 1).demand_deals} == {1, 2}
+    assert {deal.id for deal in there.all_of_it.get(SupplyPackage, 1).demand_deals} == {1, 2}
     there.mine.remove(DemandDeal, 3)
 
 
@@ -113,7 +113,7 @@ def test_a_bulk_action_and_its_undo(there: There) -> None:
     plan = active_plan(there.actions, "demand_deals", False, rows)
     plan.start()
     plan.step(there.mine)
-    reasons = [(one.change.name, one.reason) for one in plan.failures]
+    reasons = [(failure.change.name, failure.reason) for failure in plan.failures]
     assert reasons == [("Deal 1", "It is not there any more, or you can't see it.")]
     assert [there.all_of_it.get(DemandDeal, number).is_active for number in (1, 3)] == [True, False]
     [action] = there.actions.recent()

@@ -48,9 +48,9 @@ def rows(url: str) -> dict[str, list[Any]]:
 def tables(url: str) -> list[str]:
     """What a database holds."""
     engine = create_engine(url)
-    found = inspect(engine).get_table_names()
+    table_names = inspect(engine).get_table_names()
     engine.dispose()
-    return found
+    return table_names
 
 
 def tranche(home: Path, *words: str, **environment: str) -> Result:

@@ -253,12 +253,12 @@ def test_the_screen(visit: Callable[[str], AppTest], standin: Standin) -> None:
     """Administrators see the same steps, and check again by a click."""
     desk = visit("admin").switch_page("../pages/services.py").run()
     assert not desk.exception
-    assert [one.value for one in desk.success] == ["Everything works"]
-    result = "\n".join(one.value for one in desk.markdown)
+    assert [success.value for success in desk.success] == ["Everything works"]
+    result = "\n".join(markdown.value for markdown in desk.markdown)
     assert "demo/delivery" in result
     standin.state.token = "another"
     desk.button(key="services_check").click().run()
-    assert [one.value for one in desk.error] == ["One thing needs fixing"]
+    assert [error.value for error in desk.error] == ["One thing needs fixing"]
 
 
 def test_the_screen_is_for_administrators(visit: Callable[[str], AppTest]) -> None:

@@ -59,7 +59,7 @@ def watch(desk: Settings) -> HealthWatch:
 
 def found(deals: Deals, report: str = REPORT, **params: object) -> list[int]:
     """The ids of the deals in this order or state."""
-    return [one.id or 0 for one in deals.everything(DemandDeal, report=report, **params)]
+    return [deal.id or 0 for deal in deals.everything(DemandDeal, report=report, **params)]
 
 
 def states(settings: Settings, ids: range, pair: tuple[str, str] = ("demo", SOLD)) -> dict[int, str]:

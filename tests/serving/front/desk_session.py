@@ -23,24 +23,24 @@ def opened(address: str, **options: Any) -> ClientConnection:
 
 def message(kind: str) -> bytes:
     """A message of that kind, with as much in it as it must have."""
-    found = BackMsg()
-    field = getattr(found, kind)
+    back_msg = BackMsg()
+    field = getattr(back_msg, kind)
     if isinstance(field, bool):
-        setattr(found, kind, True)
+        setattr(back_msg, kind, True)
     else:
         field.SetInParent()
-    return found.SerializeToString()
+    return back_msg.SerializeToString()
 
 
 def rerun(query: str = "", widgets: dict[str, dict[str, Any]] | None = None, **state: Any) -> bytes:
     """A rerun with these values of widgets: by their identifiers, `{"string_value": "x"}` and the like."""
-    found = BackMsg()
-    found.rerun_script.query_string = query
+    back_msg = BackMsg()
+    back_msg.rerun_script.query_string = query
     for name, value in state.items():
-        setattr(found.rerun_script, name, value)
+        setattr(back_msg.rerun_script, name, value)
     for identifier, values in (widgets or {}).items():
-        found.rerun_script.widget_states.widgets.add(id=identifier, **values)
-    return found.SerializeToString()
+        back_msg.rerun_script.widget_states.widgets.add(id=identifier, **values)
+    return back_msg.SerializeToString()
 
 
 def answer(socket: ClientConnection) -> list[ForwardMsg]:

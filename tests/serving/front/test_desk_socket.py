@@ -250,7 +250,7 @@ def test_a_part_of_a_page_that_was_left_does_not_run(address: str) -> None:
         navigation = next(one.navigation for one in first if one.WhichOneof("type") == "navigation")
         hashes = {page.url_pathname: page.page_script_hash for page in navigation.app_pages}
         deals = open_page(socket, hashes["deals"])
-        part = next(one.delta.fragment_id for one in deals if one.delta.fragment_id)
+        part = next(deal.delta.fragment_id for deal in deals if deal.delta.fragment_id)
         socket.send(rerun(page_script_hash=hashes["new_package"]))
         start = ForwardMsg.FromString(socket.recv(SECONDS))
         while start.WhichOneof("type") != "new_session":

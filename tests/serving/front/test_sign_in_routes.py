@@ -85,9 +85,9 @@ def browser(desk: Desk) -> Iterator[httpx.Client]:
 
 
 def _set_by(answer: httpx.Response, name: str) -> list[str]:
-    found = [line for line in answer.headers.get_list("set-cookie") if line.startswith(f"{name}=")]
-    assert len(found) == 1
-    return found[0].split("; ")
+    lines = [line for line in answer.headers.get_list("set-cookie") if line.startswith(f"{name}=")]
+    assert len(lines) == 1
+    return lines[0].split("; ")
 
 
 def test_a_browser_gets_its_cookie_before_its_first_socket(desk: Desk) -> None:
@@ -240,7 +240,9 @@ def test_what_was_planted_before_a_sign_in_is_worth_nothing_after(desk: Desk, se
         messages = desk_session.sign_in(socket)
         assert INSIDE in desk_session.texts(messages)
         session = next(
-            one.new_session.initialize.session_id for one in messages if one.HasField("new_session")
+            message.new_session.initialize.session_id
+            for message in messages
+            if message.HasField("new_session")
         )
         code = CODE.findall(desk_session.texts(messages))[-1]
         own = {"Origin": desk.address, "Cookie": planted}

@@ -26,11 +26,11 @@ def socket(address: str = "192.0.2.1", *, is_signed_in: bool = False) -> OpenSoc
     """A socket that notes whether it was closed, and the size of its messages."""
     sizes: list[int] = []
     closed: list[bool] = []
-    found = OpenSocket(
+    open_socket = OpenSocket(
         address, partial(closed.append, True), sizes.append, lambda: None, is_signed_in=is_signed_in
     )
-    found.sizes, found.closed = sizes, closed  # type: ignore[attr-defined]
-    return found
+    open_socket.sizes, open_socket.closed = sizes, closed  # type: ignore[attr-defined]
+    return open_socket
 
 
 def test_a_pace_is_kept() -> None:
@@ -70,8 +70,8 @@ def test_a_sign_in_ends_a_visit() -> None:
 
     async def story(runs: RunQueue) -> None:
         people = [socket(f"192.0.2.{number}") for number in range(VISITOR_RUNS)]
-        for one in people:
-            await runs.begin(one)
+        for person in people:
+            await runs.begin(person)
         visitor = asyncio.create_task(runs.begin(socket("192.0.2.200")))
         await settle()
         assert not visitor.done()
@@ -216,7 +216,7 @@ def test_a_superseded_click_is_kept() -> None:
     later = rerun(other=True)
     assert supersedes(rerun(button=True), later)
     widgets = later.rerun_script.widget_states.widgets
-    assert [one.id for one in widgets] == ["text", "other", "button"]
+    assert [widget.id for widget in widgets] == ["text", "other", "button"]
     assert not supersedes(rerun("part"), rerun())
     assert not supersedes(rerun(), rerun("part"))
     assert not supersedes(BackMsg(stop_script=True), rerun())

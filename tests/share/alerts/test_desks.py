@@ -86,15 +86,15 @@ def test_racing_desks_send_each_change_once(
     desks: list[Settings], kept: ViewStore, receiver: Receiver
 ) -> None:
     """Two desks that check at the same moment send one message for each time that the alert turns."""
-    for one in desks:
-        imported(one.home, [120])
+    for desk in desks:
+        imported(desk.home, [120])
     set_up(kept)
-    watches = [Watch(one) for one in desks]
+    watches = [Watch(desk) for desk in desks]
     figures = [120, 90, 150]
     for round_, figure in enumerate(figures):
-        for one in desks:
-            imported(one.home, [figure])
-        at_once([partial(one.look, later(round_)) for one in watches])
+        for desk in desks:
+            imported(desk.home, [figure])
+        at_once([partial(watch.look, later(round_)) for watch in watches])
     expected = [("fired" if figure > 100 else "cleared", figure) for figure in figures]
     assert receiver.events == expected
     assert len({message["id"] for message in receiver.taken}) == len(figures)
@@ -106,8 +106,8 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, r
 
     The claim lasts far longer than an attempt may take (10 s), lest a slow desk and the other both send.
     """
-    for one in desks:
-        imported(one.home, [120])
+    for desk in desks:
+        imported(desk.home, [120])
     set_up(kept)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         code = TO_BE_KILLED.format(
@@ -149,8 +149,8 @@ def test_a_desk_that_waits_goes_on(
     desks: list[Settings], kept: ViewStore, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one desk checks, another one tries again and again; when the first ends, it fires what is due."""
-    for one in desks:
-        imported(one.home, [120])
+    for desk in desks:
+        imported(desk.home, [120])
     set_up(kept)
     tried, looked = Semaphore(0), Event()
     monkeypatch.setattr(database, "POLL_SECONDS", 0.05)

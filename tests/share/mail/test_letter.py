@@ -71,7 +71,9 @@ def check(text: str) -> None:
     mail, usual = parsed(everywhere(text)), parsed(everywhere("x"))
     assert mail.keys() == usual.keys()
     assert mail["To"] == "ada@reader.example" and mail["Bcc"] is None
-    assert [one.get_content_type() for one in mail.walk()] == [one.get_content_type() for one in usual.walk()]
+    assert [part.get_content_type() for part in mail.walk()] == [
+        part.get_content_type() for part in usual.walk()
+    ]
     assert Elements(page(mail)).names == ELEMENTS == Elements(page(usual)).names
     assert Elements(page(mail)).attributes == Elements(page(usual)).attributes
 
@@ -100,7 +102,7 @@ def test_mail_programs_can_show_it() -> None:
     html = page(mail)
     assert not re.search(r"<style|<script|<link|class=|http://|url\(", html)
     (name,) = re.findall(r'src="cid:([^"]+)"', html)
-    (picture,) = [one for one in mail.walk() if one.get_content_type() == "image/png"]
+    (picture,) = [part for part in mail.walk() if part.get_content_type() == "image/png"]
     assert picture["Content-ID"] == f"<{name}>" and picture.get_content() == PNG
     assert [file.get_filename() for file in mail.iter_attachments()] == ["A text.html"]
     assert max(map(len, bytes(mail).splitlines())) <= 998

@@ -74,7 +74,7 @@ def test_figures_are_those_of_the_rows(kept: Keeper, post: Post, mailbox: Mailbo
     assert f"{sign}{abs(change):.1f} %" in text
     assert figure(mail, "CTR").startswith(f"{100 * now['clicks'] / now['imps']:.2f}")
     assert f"{now['imps']:,.0f}" in page(mail) and f"{sign}{abs(change):.1f} %" in page(mail)
-    assert [one.get_content_type() for one in mail.walk() if one["Content-ID"]] == ["image/png"]
+    assert [part.get_content_type() for part in mail.walk() if part["Content-ID"]] == ["image/png"]
     assert (mail["From"], mail["To"]) == (SENDER, "viewer@reader.example")
     assert mailbox.recipients == [["viewer@reader.example"]]
 
@@ -479,7 +479,7 @@ def test_one_mail_has_a_whole_board(kept: Keeper, post: Post, mailbox: Mailbox) 
     assert mail["Subject"].startswith("Monday: ")
     assert figure(mail, "Impressions").startswith(f"{rows['imps'].sum():,.0f} (")
     assert "Last week" in plain(mail) and "Countries" in plain(mail)
-    assert [one.get_content_type() for one in mail.walk() if one["Content-ID"]] == ["image/png"]
+    assert [part.get_content_type() for part in mail.walk() if part["Content-ID"]] == ["image/png"]
     (file,) = mail.iter_attachments()
     assert file.get_filename() == "Monday.html"
     for view in views:

@@ -183,9 +183,9 @@ def test_what_is_listed() -> None:
 def test_what_a_token_may_be_cut_to() -> None:
     """Whole projects that are granted, and slicers; somebody with one slicer alone is offered that."""
     whole = Person("ada", "Ada", None, "viewer", (Grant("demo"),))
-    one = Person("bob", "Bob", None, "viewer", (Grant("demo", "curation"),))
+    person = Person("bob", "Bob", None, "viewer", (Grant("demo", "curation"),))
     assert screen.grant_options(whole, SLICERS) == ["demo", "demo/curation", "demo/delivery"]
-    assert screen.grant_options(one, SLICERS[:1]) == ["demo/curation"]
+    assert screen.grant_options(person, SLICERS[:1]) == ["demo/curation"]
 
 
 def test_how_a_script_uses_it() -> None:

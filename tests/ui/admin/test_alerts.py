@@ -159,7 +159,7 @@ def test_a_missing_bound_is_said(kept: Keeper) -> None:
     made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
     desk = managing(about_weeks(), made.id)
     next(button for button in desk.button if button.label == "Set alert").click().run()
-    assert "The bound is missing." in str([one.value for one in managing(desk, made.id).error])
+    assert "The bound is missing." in str([error.value for error in managing(desk, made.id).error])
     assert kept("manager").alerts.mine() == []
 
 

@@ -35,8 +35,8 @@ def with_notes(person: str = "manager") -> AppTest:
 
 def marks(desk: AppTest) -> list[dict[str, Any]]:
     """The notes that the chart over time marks."""
-    found: list[dict[str, Any]] = boards.head(desk)["date_notes"]
-    return found
+    date_notes: list[dict[str, Any]] = boards.head(desk)["date_notes"]
+    return date_notes
 
 
 def stored(kept: ViewStore) -> list[tuple[date, str, str]]:
@@ -58,7 +58,7 @@ def test_texts_of_others_are_characters(kept: Keeper) -> None:
     kept("manager").notes.add(*DELIVERY, LAST_DAY, HOSTILE)
     desk = with_notes("viewer")
     assert marks(desk)[0]["text"] == HOSTILE
-    shown = [one.value for one in desk.markdown if "http" in one.value]
+    shown = [markdown.value for markdown in desk.markdown if "http" in markdown.value]
     assert shown
     assert all(r"\*\*y\*\*" in text and r"\<b\>" in text for text in shown)
 
@@ -81,7 +81,7 @@ def test_what_the_store_refuses_is_said(kept: Keeper) -> None:
     day = LAST_DAY - timedelta(days=3)
     desk.date_input(key="date_note_day_0").set_value(day)
     NOTES.submit(desk, "Add note")
-    assert ["missing" in one.value for one in desk.error] == [True]
+    assert ["missing" in error.value for error in desk.error] == [True]
     assert desk.date_input(key="date_note_day_0").value == day
     assert stored(kept("manager")) == []
 
@@ -93,7 +93,7 @@ def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
     desk.text_input(key="date_note_text_0").set_value("Long ago")
     next(button for button in desk.button if button.label == "Add note").click()
     NOTES.opened(desk)
-    assert "not among the days on screen" in str([one.value for one in desk.caption])
+    assert "not among the days on screen" in str([caption.value for caption in desk.caption])
     assert len(stored(kept("manager"))) == 1
     assert not marks(desk)
 

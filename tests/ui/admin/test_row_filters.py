@@ -59,7 +59,7 @@ def clean(desk: AppTest) -> AppTest:
 
 def expanders(desk: AppTest) -> list[str]:
     """The labels of the slicers with their filters."""
-    return [one.label.replace("\\", "") for one in desk.expander]
+    return [expander.label.replace("\\", "") for expander in desk.expander]
 
 
 def fill(desk: AppTest, field: str, *texts: str, match: str = "contains", whose: str = "viewer") -> AppTest:

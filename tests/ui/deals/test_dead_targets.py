@@ -64,7 +64,7 @@ def table(desk: AppTest) -> dict[str, dict[str, Any]]:
 
 def places(deals: Deals, number: int) -> list[str]:
     """The places that a package targets."""
-    return [one.value for one in deals.get(SupplyPackage, number).geo_targetings]
+    return [targeting.value for targeting in deals.get(SupplyPackage, number).geo_targetings]
 
 
 def test_the_list(stocked: Deals, visit: Visit) -> None:
@@ -74,8 +74,11 @@ def test_the_list(stocked: Deals, visit: Visit) -> None:
         ICE: ["Ice", "Country", "AQ", "none"],
         POLE: ["Pole", "Country", "AQ", "none"],
     }
-    assert any("**2 targets** of 2 packages had no bids" in one.value for one in desk.markdown)
-    assert any("Exact" in one.value and "4 packages that have not ended" in one.value for one in desk.caption)
+    assert any("**2 targets** of 2 packages had no bids" in markdown.value for markdown in desk.markdown)
+    assert any(
+        "Exact" in caption.value and "4 packages that have not ended" in caption.value
+        for caption in desk.caption
+    )
     assert desk.button(key="dead_preview").disabled
 
 
@@ -104,7 +107,7 @@ def test_undo_after_the_dialog_was_closed(stocked: Deals, visit: Visit) -> None:
     desk = press(choose(opened(visit), ICE), "dead_preview", "dead_save", "dead_close", "deals_dead")
     assert list(listed(come(desk))) == [POLE]
     desk = press(visit("deals", slicer=SOLD), "deals_undo_open")
-    assert any("**Removed dead targets of** 1 package" in one.value for one in desk.markdown)
+    assert any("**Removed dead targets of** 1 package" in markdown.value for markdown in desk.markdown)
     press(desk, "undo_1", "undo_save")
     assert sorted(places(stocked, 3)) == ["AQ", "US"]
 
@@ -132,4 +135,4 @@ def test_who_may_only_read(stocked: Deals, visit: Visit, own_deals_home: Path) -
     people_in(own_deals_home).grant("viewer", [Grant("demo", SOLD)])
     desk = opened(visit, "viewer")
     assert len(listed(desk)) == 2
-    assert "dead_preview" not in [one.key for one in desk.button]
+    assert "dead_preview" not in [button.key for button in desk.button]

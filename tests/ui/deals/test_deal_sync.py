@@ -38,7 +38,9 @@ def poll(home: Path, deal: DemandDeal, status: int | None = None) -> None:
 
 def said(desk: AppTest) -> str:
     """What the drawer says of the DSP."""
-    return next((one.value for one in desk.markdown if ":material/sync:" in one.value), "").replace("\\", "")
+    return next(
+        (markdown.value for markdown in desk.markdown if ":material/sync:" in markdown.value), ""
+    ).replace("\\", "")
 
 
 def test_status_in_the_drawer(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
@@ -95,9 +97,9 @@ def test_the_token_of_a_dsp(visit: Visit, own_deals_home: Path) -> None:
     assert any("needs sync, read, propose or write" in error.value for error in desk.error)
     desk.multiselect(key="token_deals_seats").set_value([1]).run()
     clean(desk.button(key="token_make").click().run())
-    made = desk.session_state["token_made"]
+    token = desk.session_state["token_made"]
     opened = connect.installation(Settings(home=own_deals_home, demo=True))
-    headers = {"Authorization": f"Bearer {made['text']}"}
+    headers = {"Authorization": f"Bearer {token['text']}"}
     answer = opened.http.get("/api/deal_sync/", headers=headers)
     assert answer.json()["results"] == []
     assert opened.http.get("/api/demand_deals/", headers=headers).status_code == 403

@@ -37,7 +37,7 @@ Media";4
 def planned(deals: Deals, text: str) -> CsvCheck:
     """What a text asks for."""
     table = csv_text.read(text, SHAPE)
-    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
     *_, found = csv_deals.check(deals, table.rows, seats, FEES)
     faults = [*table.faults, *found.faults]
     return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
@@ -56,7 +56,7 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     job.start()
     finish(job, deals)
     assert job.phase == "done"
-    made = [deals.get(DemandDeal, one.id or 0) for one in job.entities]
+    made = [deals.get(DemandDeal, entity.id or 0) for entity in job.entities]
     assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
     assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
     assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
@@ -70,7 +70,7 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
 def test_every_fault_with_its_line(deals: Deals) -> None:
     """All faults are found at once, each with the line that its row begins in."""
     found = planned(deals, BAD)
-    assert sorted((one.line, one.text) for one in found.faults) == [
+    assert sorted((fault.line, fault.text) for fault in found.faults) == [
         (2, "Price: Write decimals with a point and no other marks, like 1250.75."),
         (2, "There is no package 'Nowhere'."),
         (3, "Contact: Not an e-mail address: write it like deals@agency.example."),
@@ -170,14 +170,16 @@ def test_many_are_created_together(
     lines = [f"{package_id},Crowd {number},2.{number:02d}" for number in range(30)]
     found = planned(deals, "\n".join(["Package,Seat,Price", *lines]))
     job = creation(actions, found)
-    gone = next(one for one in deals.everything(Seat) if one.name == "Crowd 7")
+    gone = next(seat for seat in deals.everything(Seat) if seat.name == "Crowd 7")
     deals.remove(Seat, gone.id or 0)
     monkeypatch.setattr(deals, "create", None)
     job.start()
     finish(job, deals)
     assert job.problem == f"Line 9: seat.id: There is no seat {gone.id}. Nothing was created."
     assert count(deals) == before
-    rest = creation(actions, CsvCheck([one for one in found.changes if one.seat and one.seat.id != gone.id]))
+    rest = creation(
+        actions, CsvCheck([change for change in found.changes if change.seat and change.seat.id != gone.id])
+    )
     rest.start()
     finish(rest, deals)
     assert (rest.phase, count(deals)) == ("done", before + 29)
@@ -228,7 +230,7 @@ def test_questions_of_a_large_file_are_asked_in_steps(
     monkeypatch.setattr(confirmations, "PART", 2)
     monkeypatch.setattr(job, "STEP_SECONDS", 0)
     rows = csv_text.read("Package,Seat,Price\n2,2,2\n2,3,0\n1,1,3\n1,2,0\n2,1,2", SHAPE).rows
-    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
     desk = upload(
         visit("deals", deals_kind="Deals"), "deals", csv_deals.check(deals, rows, seats, FEES), actions
     )

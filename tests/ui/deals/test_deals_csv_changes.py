@@ -25,7 +25,7 @@ Plan = ChangePlan[CsvSource]
 @pytest.fixture
 def ids(deals: Deals) -> dict[int, str]:
     """The deal ids by the ids of the deals: 1 to 3 are of package 1, 4 of package 2."""
-    return {one.id or 0: one.deal_id or "" for one in deals.list(DemandDeal).results}
+    return {deal.id or 0: deal.deal_id or "" for deal in deals.list(DemandDeal).results}
 
 
 def job(home: Path, lines: Sequence[str], titles: str = "Deal id,Price,Status,Start,End") -> Plan:
@@ -70,7 +70,7 @@ def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[i
         [f"{ids[1]},4.25,,,", f"{ids[2]},3,paused,,", f"{ids[4]},,active,2026-02-01,none", f"{ids[3]},,,,"],
     )
     assert made.source.faults == []
-    changed = {one.key: (one.before, one.after) for one in made.changes if one.is_change}
+    changed = {change.key: (change.before, change.after) for change in made.changes if change.is_change}
     package = deals.get(SupplyPackage, 2)
     assert {key: dict(after) for key, (_, after) in changed.items()} == {
         ("demand_deals", 1): {"price": Decimal("4.25")},
@@ -78,8 +78,8 @@ def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[i
         ("supply_deals", 2): {"start_date": dt.datetime(2026, 2, 1, tzinfo=UTC1), "end_date": None},
     }
     assert changed["supply_deals", 2][0]["end_date"] == package.end_date
-    assert [one.reason for one in save(made, deals).outcomes] == ["", "", ""]
-    prices = {one.id: (one.price, one.is_active) for one in deals.list(DemandDeal).results}
+    assert [outcome.reason for outcome in save(made, deals).outcomes] == ["", "", ""]
+    prices = {deal.id: (deal.price, deal.is_active) for deal in deals.list(DemandDeal).results}
     assert prices == {
         1: (Decimal("4.25"), True), 2: (Decimal(3), False), 3: (Decimal("3.25"), True), 4: (Decimal(7), True),
     }  # fmt: skip
@@ -100,7 +100,7 @@ def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int
             ",1,,,",
         ],
     )
-    found = [(one.line, one.text) for one in made.source.faults]
+    found = [(fault.line, fault.text) for fault in made.source.faults]
     assert found[0] == (2, "There is no deal 'TR-NONE'.")
     assert [line for line, _ in found] == [2, 3, 3, 3, 4, 6, 7]
     texts = [text for _, text in found]
@@ -131,7 +131,7 @@ def test_somebody_changed_a_deal_meanwhile(own_deals_home: Path, deals: Deals, i
     first, second = save(made, deals).outcomes
     assert first.reason == "Not changed, because another change of the request was refused."
     assert second.reason.startswith("Changed since it was read, so nothing was saved: price from 3 to 5")
-    assert [one.price for one in deals.list(DemandDeal, ordering="id").results][:2] == [Decimal("2.5"), 5]
+    assert [deal.price for deal in deals.list(DemandDeal, ordering="id").results][:2] == [Decimal("2.5"), 5]
     desk = clients(Settings(home=own_deals_home, demo=True))
     assert desk.bulk_actions.recent() == []
 
@@ -172,4 +172,4 @@ def test_the_dialog(visit: Visit, own_deals_home: Path, ids: dict[int, str], dea
 def test_a_viewer_has_no_button(visit: Visit) -> None:
     """Who may not change deals can't change them by a file."""
     desk = visit("deals", "viewer", deals_kind="Deals")
-    assert f"{OPEN}_open" not in {one.key for one in desk.button}
+    assert f"{OPEN}_open" not in {button.key for button in desk.button}

@@ -406,7 +406,7 @@ def test_only_what_was_edited_is_saved(visit: Visit, deals: Deals) -> None:
     desk = section(opened(visit("deals"), "demand_deals-1"), "Change")
     save, before = "change-demand_deals-1-_save", deals.history(DemandDeal, 1)
     clean(desk.button(key=save).click().run())
-    assert "No field was changed" in " ".join(one.value for one in desk.caption)
+    assert "No field was changed" in " ".join(caption.value for caption in desk.caption)
     assert deals.history(DemandDeal, 1) == before
     desk.text_input(key="change-demand_deals-1-price").set_value("4.25").run()
     clean(desk.button(key=save).click().run())
@@ -771,7 +771,7 @@ def test_a_draft_has_values_that_are_not_added_yet(visit: Visit, deals: Deals) -
     clean(desk.run())
     asked = "Country: add or leave out 'Narnia'."
     for session in (desk, again := visit("new_package", slicer=SOLD)):
-        assert f"Still needed: {asked}" in [one.value.replace("\\", "") for one in session.caption]
+        assert f"Still needed: {asked}" in [caption.value.replace("\\", "") for caption in session.caption]
     create(again)
     assert f"Not created. To fix: {asked}" in " ".join(faults(again))
     assert deals.list(SupplyPackage).count == 2

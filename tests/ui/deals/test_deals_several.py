@@ -89,7 +89,7 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     assert table_rows(desk, "Other deals that change") == [
         {"Deal": "Morning News - Gamma Trading", "Package": "Morning News"}
     ]
-    assert any("**1 other deal** changes too" in one.value for one in desk.markdown)
+    assert any("**1 other deal** changes too" in markdown.value for markdown in desk.markdown)
     press(desk, "several_save")
     package = deals.get(SupplyPackage, 1)
     assert package.end_date == dt.datetime(2027, 2, 1, tzinfo=START.tzinfo)
@@ -167,7 +167,7 @@ def test_refused_before_it_is_sent(visit: Visit, deals: Deals) -> None:
     desk = chosen(visit("deals", deals_kind="Packages"), "supply_deals-1", "supply_deals-2")
     clean(desk.text_input(key="several_end").set_value("2027-01-31").run())
     desk = press(desk, "several_preview")
-    assert any("1 refused" in one.value for one in desk.markdown)
+    assert any("1 refused" in markdown.value for markdown in desk.markdown)
     assert [row["Deal"] for row in table_rows(desk, "Other deals that change")] == [
         "Morning News - Alpha Buying",
         "Morning News - Beta Media",
@@ -240,7 +240,7 @@ def test_an_unknown_result_is_not_applied_twice(
 
     monkeypatch.setattr(deals, "change", saved_unheard)
     _until(plan, deals, SharedChange(percent=Decimal(100)), ROWS[:3])
-    assert [one.is_open for one in plan.outcomes] == [False, True]
+    assert [outcome.is_open for outcome in plan.outcomes] == [False, True]
     assert [row.id for row in unsaved_rows(plan)] == [2, 3]
     assert prices(deals) == [5, 6, Decimal("3.25"), 7]
     monkeypatch.setattr(deals, "change", change)

@@ -35,7 +35,7 @@ def drawer(visit: Visit, section: str, person: str = "manager") -> AppTest:
 
 def submit(desk: AppTest, label: str) -> AppTest:
     """Press the button of this label."""
-    return clean(next(one for one in desk.button if one.label == label).click().run())
+    return clean(next(button for button in desk.button if button.label == label).click().run())
 
 
 def test_a_link_is_made_for_the_buyer(visit: Visit, manager: Clients) -> None:
@@ -51,14 +51,16 @@ def test_a_link_is_made_for_the_buyer(visit: Visit, manager: Clients) -> None:
     desk = drawer(visit, "Facts")
     assert not [code.value for code in desk.code if "/shared/" in code.value]
     assert [
-        one.value for one in desk.caption if "For Beta, until" in one.value and "never opened" in one.value
+        caption.value
+        for caption in desk.caption
+        if "For Beta, until" in caption.value and "never opened" in caption.value
     ]
     assert manager.view_store.share_links.of_deal(shared_deal(manager, 1)) == []
 
 
 def test_who_may_not_share_has_no_form(visit: Visit, own_deals_home: Path) -> None:
     """It is for those with the permission alone."""
-    assert MAKE not in [one.label for one in drawer(visit, "Facts").button]
+    assert MAKE not in [button.label for button in drawer(visit, "Facts").button]
 
 
 def enter(manager: Clients, left: float) -> None:
@@ -81,11 +83,11 @@ def test_the_buyers_counts_are_beside_ours(visit: Visit, manager: Clients) -> No
     desk = drawer(visit, "Delivery")
     head = f"From {SINCE.day} {SINCE:%b %Y} on, the buyer counts 50 % fewer bids than we received."
     assert desk.warning[0].value == head
-    assert any("Wins and spend follow." in one.value for one in desk.markdown)
-    table = next(one.value for one in desk.dataframe if "Buyer" in one.value.columns)
+    assert any("Wins and spend follow." in markdown.value for markdown in desk.markdown)
+    table = next(dataframe.value for dataframe in desk.dataframe if "Buyer" in dataframe.value.columns)
     bids = sold_rows().to_pandas().query(f"deal == '{DEAL}'")["bids"].sum()
     assert table.set_index("Step").loc["Bids", "Ours"] == f"{bids:,.0f}"
-    assert any("through share link 5" in one.value for one in desk.caption)
+    assert any("through share link 5" in caption.value for caption in desk.caption)
     desk = submit(desk, "Remove these counts")
     assert not manager.buyer_counts.of(manager.deals.get(DemandDeal, DEAL)).days
     assert not desk.warning

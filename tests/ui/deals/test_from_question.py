@@ -57,9 +57,9 @@ def test_kept_rows_fill_the_form_and_the_package_leads_back(visit: Visit, deals:
     assert not desk.text_input(key="np_price_1").value
     desk.text_input(key="np_price_1").set_value("2.5").run()
     clean(desk.button(key="np_create_button").click().run())
-    made = next(one for one in deals.list(SupplyPackage).results if one.name == "From rows")
-    assert [one.value for one in made.geo_targetings] == ["US", "DE"]
-    drawer = visit("deals", slicer=SOLD, open=f"supply_deals-{made.id}")
+    packages = next(package for package in deals.list(SupplyPackage).results if package.name == "From rows")
+    assert [targeting.value for targeting in packages.geo_targetings] == ["US", "DE"]
+    drawer = visit("deals", slicer=SOLD, open=f"supply_deals-{packages.id}")
     (link,) = (one for one in drawer.get("page_link") if one.proto.label == "Question it came from")
     for part in (f"end={LAST_DAY}", "is.geo.country=US~DE", f"slicer={SOLD}"):
         assert part in link.proto.query_string
@@ -72,8 +72,10 @@ def test_domains_are_a_list_that_is_created_once(visit: Visit, deals: Deals) -> 
     assert "Targeting: **1 domain**" in texts(desk)
     desk.text_input(key="package_from_name_0").set_value("Cats")
     desk = pressed(desk)
-    made = next(one for one in deals.list(DomainList).results if one.name == "Cats")
-    assert made.domains == ("cats.example",)
+    domain_lists = next(
+        domain_list for domain_list in deals.list(DomainList).results if domain_list.name == "Cats"
+    )
+    assert domain_lists.domains == ("cats.example",)
     assert "Cats" in texts(desk)
     again = FROM.opened(visit("audience", slicer=SOLD, **{"is.site_domain": "cats.example", **WEEK}))
     assert "Targeting: **Cats**" in texts(again)

@@ -96,7 +96,7 @@ def test_each_seat_gets_its_own_deals_alone() -> None:
         for output in outputs(buyer):
             for deal in DEALS:
                 if deal.id not in own[key]:
-                    assert not [one for one in secrets(deal) if one in output], (key, output)
+                    assert not [secret for secret in secrets(deal) if secret in output], (key, output)
             others = {"Alpha", "Beta", "Nobody"} - {deal.seat.name for deal in DEALS if deal.seat
                       and deal.id in own[key]} - {"Nobody" if key.startswith("deal") else ""}  # fmt: skip
             assert not [name for name in others if name in output], (key, output)
@@ -164,7 +164,7 @@ def test_on_the_success_page_and_in_the_drawer(visit: Visit, deals: Deals) -> No
         [copied] = buyer(desk, number).code
         assert [one for one in ids if one in copied.value] == [own]
         assert bool(desk.get("link_button")) is (number == 1)
-    labels = {one.key: one.label for one in desk.get("download_button")}
+    labels = {button.key: button.label for button in desk.get("download_button")}
     assert labels["hand_over_internal"] == "All seats (internal, not for buyers)"
     desk = visit("new_package")
     desk.session_state["np_created"] = CreatedPackage(deals.get(SupplyPackage, 1))

@@ -56,7 +56,7 @@ def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals, own_de
     }
     assert desk.session_state["deals_attention_count"] == 1
     assert visit("audience", slicer=SOLD).session_state["deals_attention_count"] == 1
-    assert any(one.value.startswith("Health as of") for one in desk.caption)
+    assert any(caption.value.startswith("Health as of") for caption in desk.caption)
     assert listed(clean(desk.selectbox(key="show").set_value("attention").run())) == ["Unseen"]
 
 
@@ -77,7 +77,7 @@ def test_what_deals_delivered(visit: Visit, deals: Deals, own_deals_home: Path) 
     assert listed(desk) == [*(names[deal] for deal in by_imps), "Unseen"]
     desk = visit("deals", slicer=SOLD, deal_columns=["Spend, 7 days", "Pacing, 30 days"])
     data = next(data for data in components(desk) if "rows" in data)
-    assert [(one["id"], one["is_right"], one["order"]) for one in data["columns"][1:]] == [
+    assert [(column["id"], column["is_right"], column["order"]) for column in data["columns"][1:]] == [
         ("spend_7_days", True, "desc"), ("pacing_30_days", True, "desc"),
     ]  # fmt: skip
     assert {*healths(desk, "Pacing, 30 days").values()} == {""}
@@ -100,7 +100,7 @@ def test_who_sees_some_rows(visit: Visit, own_deals_home: Path) -> None:
     assert figures["Morning News - Beta Media"] == f"{spend['2']:,.2f}"
     assert next(iter(figures)) == "Evening Sports - Alpha Buying"  # the newest
     data = next(data for data in components(desk) if "rows" in data)
-    assert {one["order"] for one in data["columns"] if one["id"] in FIGURES} == {None}
+    assert {column["order"] for column in data["columns"] if column["id"] in FIGURES} == {None}
 
 
 def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
@@ -109,7 +109,7 @@ def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
     desk = visit("deals", slicer=SOLD, deals_kind="Deals")
     assert set(healths(desk).values()) == {"Delivers"}
     desk = clean(desk.selectbox(key="show").set_value("attention").run())
-    assert any("No deals match" in one.value for one in desk.info)
+    assert any("No deals match" in info.value for info in desk.info)
 
 
 def test_packages_have_no_switch(visit: Visit) -> None:
@@ -126,7 +126,7 @@ def test_the_funnel_in_the_drawer(visit: Visit, own_deals_home: Path) -> None:
     rows = sold_rows().to_pandas()
     mine = rows[(rows["deal"] == "1") & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7))]
     bids, imps = mine["bids"].sum(), mine["imps"].sum()
-    shown = next(one.value for one in desk.table if "Of the step before" in one.value)
+    shown = next(table.value for table in desk.table if "Of the step before" in table.value)
     assert list(shown.index) == ["Bids", "Impressions"]
     assert list(shown["Last 7 days"]) == [f"{bids:,.0f}", f"{imps:,.0f}"]
     assert list(shown["Of the step before"]) == ["–", f"{100 * imps / bids:.1f} %"]
@@ -183,14 +183,16 @@ def test_a_low_floor_is_not_blamed(visit: Visit, deals: Deals, own_deals_home: P
     desk = visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-5")
     assert healths(desk)["Cheap"] == "Bids, no impressions"
     desk = clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
-    assert "Health: **Bids, no impressions**" in [one.value.replace("\\", "") for one in desk.markdown]
+    assert "Health: **Bids, no impressions**" in [
+        markdown.value.replace("\\", "") for markdown in desk.markdown
+    ]
 
 
 def test_a_filter_that_can_not_be_applied(visit: Visit) -> None:
     """Before health is computed no list is shown as filtered: a sentence says so, and a button shows all."""
     desk = visit("deals", slicer=SOLD, deals_kind="Deals", show="Needs attention")
     assert not [data for data in components(desk) if "rows" in data]
-    [said] = [one.value for one in desk.warning]
+    [said] = [warning.value for warning in desk.warning]
     assert said.startswith("The list can't be filtered so now.")
     desk = clean(desk.button(key="show_all").click().run())
     assert len(listed(desk)) == 4

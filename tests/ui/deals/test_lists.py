@@ -52,7 +52,7 @@ def test_entries_are_added_and_the_broken_ones_stay(visit: Visit, deals: Deals) 
     """What can be read is added by one click; what can't stays in the field, to be corrected."""
     desk = visit("lists", list="domain_lists-1")
     desk.text_area(key="list_paste_domain_lists-1").set_value("New.example\nbroken\nnews.example").run()
-    assert "1 new, 1 already in the list" in " ".join(one.value for one in desk.caption)
+    assert "1 new, 1 already in the list" in " ".join(caption.value for caption in desk.caption)
     clean(desk.button(key="list_add").click().run())
     assert deals.get(DomainList, 1).domains == ("news.example", "new.example")
     assert desk.text_area(key="list_paste_domain_lists-1").value == "broken"

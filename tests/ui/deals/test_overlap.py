@@ -24,7 +24,7 @@ def test_the_matrix_and_two_prices(visit: Visit) -> None:
     news = rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")
     sports = rows["site_domain"] == "news.example"
     shared, first, second = (rows["bids"][one].sum() for one in (news & sports, news, sports))
-    matrix, seats = (one.value for one in desk.dataframe[-2:])
+    matrix, seats = (dataframe.value for dataframe in desk.dataframe[-2:])
     assert list(matrix.index) == ["1 · Morning News", "2 · Evening Sports"]
     assert list(matrix["1"]) == ["–", f"{100 * shared / second:.1f} %"]
     assert list(matrix["2"]) == [f"{100 * shared / first:.1f} %", "–"]
@@ -32,4 +32,4 @@ def test_the_matrix_and_two_prices(visit: Visit) -> None:
         "Alpha Buying", "1 · Morning News and 2 · Evening Sports", "2.50 and 7.00",
     ]  # fmt: skip
     assert len(seats) == 1
-    assert any("Exact" in one.value and "are ignored" in one.value for one in desk.caption)
+    assert any("Exact" in caption.value and "are ignored" in caption.value for caption in desk.caption)

@@ -281,7 +281,7 @@ def test_a_meeting_of_two() -> None:
     theirs = {"name": "C", "price": Decimal("3"), "deal_sync": False}
     together, meetings = merge.merge(base, mine, theirs)
     assert together == {"name": "B", "price": Decimal("3"), "deal_sync": True}
-    assert [(one.field, one.theirs, one.mine, one.is_mine) for one in meetings] == [
+    assert [(meeting.field, meeting.theirs, meeting.mine, meeting.is_mine) for meeting in meetings] == [
         ("name", "C", "B", True),
         ("price", Decimal("3"), None, False),
     ]

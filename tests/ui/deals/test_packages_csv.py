@@ -38,7 +38,7 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvCheck:
         kind: {str(one.id): one.name or "" for one in deals.everything(model)}
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
-    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    seats = {seat.id or 0: seat for seat in deals.everything(Seat)}
     *_, found = csv_packages.check(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
     faults = [*table.faults, *found.faults]
     return CsvCheck(found.changes, faults, found.checked_lines, found.titles)
@@ -78,22 +78,27 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
     job.start()
     finish(job, deals)
     assert job.phase == "done"
-    spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.entities)
+    spring, summer, sports = (deals.get(SupplyPackage, entity.id or 0) for entity in job.entities)
     assert (spring.name, spring.media_type) == ("Spring", "banner")
     assert spring.start_date == dt.datetime(2027, 3, 1, 9, tzinfo=zone(60))
     assert spring.end_date == dt.datetime(2027, 4, 2, tzinfo=zone(60))
     assert (spring.is_active, spring.is_dynamic_bidding) == (False, True)
-    places = [(one.type, one.value, one.is_excluded) for one in spring.geo_targetings]
+    places = [(targeting.type, targeting.value, targeting.is_excluded) for targeting in spring.geo_targetings]
     assert places == [("country", "US", False), ("country", "DE", True)]
-    assert [one.value for one in spring.device_targetings] == ["smartphone"]
-    assert [(one.width, one.height) for one in spring.size_targetings] == [(300, 250), (728, 90)]
-    assert [(one.id, one.name) for one in spring.domain_list_targetings] == [(1, "News sites")]
+    assert [targeting.value for targeting in spring.device_targetings] == ["smartphone"]
+    assert [(targeting.width, targeting.height) for targeting in spring.size_targetings] == [
+        (300, 250),
+        (728, 90),
+    ]
+    assert [(targeting.id, targeting.name) for targeting in spring.domain_list_targetings] == [
+        (1, "News sites")
+    ]
     assert (summer.name, summer.is_active, summer.end_date) == ("=Summer", True, None)
     assert summer.start_date == dt.datetime(2027, 6, 1, tzinfo=dt.UTC)
-    assert [(one.id, one.is_excluded) for one in summer.app_list_targetings] == [(1, True)]
+    assert [(targeting.id, targeting.is_excluded) for targeting in summer.app_list_targetings] == [(1, True)]
     assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
     assert not any(one.demand_deals for one in (spring, summer, sports))
-    assert [one.note for one in found.changes] == ["", "", "This name is taken (2)."]
+    assert [change.note for change in found.changes] == ["", "", "This name is taken (2)."]
     job.start()
     finish(job, deals)
     assert count(deals) == 5, "the second click of a double click creates nothing"
@@ -102,7 +107,7 @@ def test_created_as_written(deals: Deals, actions: BulkActions) -> None:
 def test_every_fault_with_its_line(deals: Deals) -> None:
     """All faults are found at once, each with the line that its row begins in; nothing is to be created."""
     found = planned(deals, BAD)
-    assert sorted((one.line, one.text) for one in found.faults) == [
+    assert sorted((fault.line, fault.text) for fault in found.faults) == [
         (2, "Name is empty."),
         (3, "Media type: write one of banner, video, audio, native."),
         (3, "Start: There is no such day or time: write it like 2026-11-30 or 2026-11-30 09:00."),
@@ -168,7 +173,7 @@ def test_deals_with_their_packages(deals: Deals, actions: BulkActions) -> None:
     finish(job, deals)
     assert job.phase == "done"
     spring, first, second, summer, third = job.entities
-    assert [one.entity[0] for one in job.entities] == ["s", "d", "d", "s", "d"]
+    assert [entity.entity[0] for entity in job.entities] == ["s", "d", "d", "s", "d"]
     made = [deals.get(DemandDeal, one.id or 0) for one in (first, second, third)]
     assert [one.supply_deals[0].id for one in made] == [spring.id] * 3
     assert [one.seat and one.seat.id for one in made] == [2, 3, 1]
@@ -183,7 +188,7 @@ def test_deals_with_their_packages(deals: Deals, actions: BulkActions) -> None:
 def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
     """Faults of a deal say so; what a further row says of its package must be as in the first."""
     found = planned(deals, BAD_DEALS)
-    assert sorted((one.line, one.text) for one in found.faults) == [
+    assert sorted((fault.line, fault.text) for fault in found.faults) == [
         (2, "Deal: Deal sync: write yes or no."),
         (3, "Deal: Same package and seat as line 2."),
         (4, "Country: not as in line 2, the first of this package."),
@@ -197,7 +202,7 @@ def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
     ]
     assert not found.changes
     refused = planned(deals, WITH_DEALS, "You may not create deals")
-    assert {one.text for one in refused.faults} == {"You may not create deals."}
+    assert {fault.text for fault in refused.faults} == {"You may not create deals."}
 
 
 def test_no_deal_and_no_package_where_one_is_refused(
@@ -259,7 +264,7 @@ def test_on_screen(visit: Visit, deals: Deals, actions: BulkActions) -> None:
     assert "3 packages created" in desk.success[0].value
     assert count(deals) == 5
     viewer = visit("deals", "viewer", deals_kind="Packages")
-    assert not [one for one in viewer.button if one.key == "packages_from_csv_open"]
+    assert not [button for button in viewer.button if button.key == "packages_from_csv_open"]
 
 
 ODD = f"""Name,Media type,Start,End,Country,City,Size,Seat,Price

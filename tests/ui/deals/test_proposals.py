@@ -70,11 +70,11 @@ def test_the_dialog_shows_the_change_in_words(visit: Visit, viewer: Clients) -> 
 
 def test_an_approval_is_applied_once(visit: Visit, viewer: Clients, manager: Clients) -> None:
     """The price is the proposed one, in the manager's name; the navigation has no number any more."""
-    one = of_price(viewer)
-    desk = visit("deals", proposal=str(one.id))
+    price = of_price(viewer)
+    desk = visit("deals", proposal=str(price.id))
     clean(desk.button(key="proposal_approve").click().run())
     assert manager.deals.get(DemandDeal, 1).price == Decimal("2.75")
-    assert manager.proposals.get(one.id).state == "approved"
+    assert manager.proposals.get(price.id).state == "approved"
     assert "Approved by manager" in words(desk)
 
 
@@ -94,8 +94,8 @@ def test_a_proposal_is_approved_where_nothing_can_be_asked(
 
 def test_a_decline_has_a_word(visit: Visit, viewer: Clients, manager: Clients) -> None:
     """It is stored and shown; nothing was changed."""
-    one = of_price(viewer)
-    desk = visit("deals", proposal=str(one.id))
+    price = of_price(viewer)
+    desk = visit("deals", proposal=str(price.id))
     desk.text_input(key="proposals_word").set_value("Too dear").run()
     clean(desk.button(key="proposal_decline_sure").click().run())
     assert "Declined by manager" in words(desk)
@@ -107,25 +107,25 @@ def test_who_may_only_propose_decides_nothing(visit: Visit, viewer: Clients) -> 
     """They see it, and may take it back."""
     desk = visit("deals", "viewer", proposal=str(of_price(viewer).id))
     assert REASON in words(desk)
-    assert not [one for one in desk.button if one.key in ("proposal_approve", "proposal_edit")]
+    assert not [button for button in desk.button if button.key in ("proposal_approve", "proposal_edit")]
     assert desk.button(key="proposal_decline_sure")
 
 
 def test_who_may_only_read_sees_none(visit: Visit, viewer: Clients, own_deals_home: Path) -> None:
     """Neither button nor dialog."""
-    one = of_price(viewer)
+    price = of_price(viewer)
     settings = Settings(home=own_deals_home, demo=True)
     connect.installation(settings).people.change("viewer", deals=DealsGrant("read"))
-    desk = visit("deals", "viewer", proposal=str(one.id))
+    desk = visit("deals", "viewer", proposal=str(price.id))
     assert REASON not in words(desk)
     assert not [button for button in desk.button if button.key == "deals_proposals"]
 
 
 def test_a_stale_proposal_says_so(visit: Visit, viewer: Clients, manager: Clients) -> None:
     """Both values where they meet, and what stays; it is overwritten on purpose."""
-    one = of_price(viewer)
+    price = of_price(viewer)
     manager.deals.change(DemandDeal, 1, {"price": Decimal(4), "buyer_note": "Call first"})
-    desk = visit("deals", proposal=str(one.id))
+    desk = visit("deals", proposal=str(price.id))
     assert "Price, USD CPM went from 2.50 to 4.00; the proposal has 2.75" in words(desk)
     assert "Note to the buyer went from – to Call first, and stays so" in words(desk)
     assert desk.button(key="proposal_approve").label == "Overwrite and approve"
@@ -136,14 +136,14 @@ def test_a_stale_proposal_says_so(visit: Visit, viewer: Clients, manager: Client
 
 def test_a_change_is_approved_with_edits(visit: Visit, viewer: Clients, manager: Clients) -> None:
     """The drawer's form has the proposed price; what is saved there is what was approved."""
-    one = of_price(viewer)
-    desk = visit("deals", proposal=str(one.id))
+    price = of_price(viewer)
+    desk = visit("deals", proposal=str(price.id))
     clean(desk.button(key="proposal_edit").click().run())
     assert desk.text_input(key="change-demand_deals-1-price").value == "2.75"
     clean(desk.text_input(key="change-demand_deals-1-price").set_value("2.6").run())
     clean(desk.button(key="change-demand_deals-1-_save").click().run())
     assert manager.deals.get(DemandDeal, 1).price == Decimal("2.6")
-    done = manager.proposals.get(one.id)
+    done = manager.proposals.get(price.id)
     assert (done.state, done.is_edited, done.decided_by) == ("approved", True, "manager")
 
 

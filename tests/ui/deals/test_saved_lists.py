@@ -15,7 +15,7 @@ VIEWS = Popover("deals_views")
 
 def views(desk: AppTest) -> list[str]:
     """The lists that the popover has."""
-    return [one.label for one in desk.button if (one.key or "").startswith("view_open_list_")]
+    return [button.label for button in desk.button if (button.key or "").startswith("view_open_list_")]
 
 
 def saved(visit: Visit, name: str, is_shared: bool = False) -> AppTest:
@@ -58,15 +58,15 @@ def test_save_and_open(visit: Visit) -> None:
     assert "deals_order" in other.query_params
     clean(other.text_input(key="find").set_value("").run())
     other = VIEWS.opened(other)
-    assert any("changed since saved" in one.value for one in other.markdown)
+    assert any("changed since saved" in markdown.value for markdown in other.markdown)
     other = VIEWS.press(other, "view_list_update")
-    assert not any("changed since saved" in one.value for one in other.markdown)
+    assert not any("changed since saved" in markdown.value for markdown in other.markdown)
 
 
 def test_the_link_shows_the_same_list(visit: Visit) -> None:
     """The link of a saved list has all of it in its parameters."""
     desk = VIEWS.press(saved(visit, "Mine"), "view_do_list_link_1")
-    [link] = [one.value for one in desk.code]
+    [link] = [code.value for code in desk.code]
     params = parse_qs(urlsplit(link).query)
     assert params["deals_seat"] == ["Alpha Buying", "Gamma Trading"]
     assert shown(visit("deals", slicer=SOLD, **params)) == FOUND

@@ -115,7 +115,7 @@ def come(desk: AppTest) -> AppTest:
 
 def said(desk: AppTest) -> list[str]:
     """The sentences beside the prices, and what they are of."""
-    captions = [one.value.replace("\\", "") for one in desk.caption]
+    captions = [caption.value.replace("\\", "") for caption in desk.caption]
     words = ("Wins of", "This seat won", "No wins", "Win CPM", "what wins cost", "no data field for the win")
     return [text for text in captions if any(word in text for word in words)]
 
@@ -182,7 +182,7 @@ def test_a_fixed_price_is_not_called_a_floor(visit: Visit, seated: pd.DataFrame)
 
 def forecasts(desk: AppTest) -> list[str]:
     """The sentences about the booked period."""
-    texts = [one.value.replace("\\", "") for one in desk.markdown]
+    texts = [markdown.value.replace("\\", "") for markdown in desk.markdown]
     return [text.removeprefix(BOOKED) for text in texts if text.startswith(BOOKED)]
 
 
@@ -231,7 +231,7 @@ def test_a_slicer_without_seats_forecasts_all_buyers(visit: Visit) -> None:
     desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = come(clean(desk.run()))
     assert [text.split(":")[0] for text in forecasts(desk)] == ["what all buyers together may have"]
-    captions = " ".join(one.value.replace("\\", "") for one in desk.caption)
+    captions = " ".join(caption.value.replace("\\", "") for caption in desk.caption)
     assert "can't tell what a seat won: seats and prices, seasons" in captions
 
 
@@ -239,7 +239,7 @@ def test_the_deals_of_a_package_enter_its_forecast(visit: Visit, seated: pd.Data
     """In a package's drawer the seats and prices are those of its deals that are not paused."""
     desk = visit("deals", slicer="seated", open="supply_deals-1")
     desk = come(clean(desk.button_group(key="drawer_shown").set_value("Targeting").run()))
-    texts = [one.value.replace("\\", "") for one in desk.markdown if "may win" in one.value]
+    texts = [markdown.value.replace("\\", "") for markdown in desk.markdown if "may win" in markdown.value]
     assert [text.split(":")[0].partition(", ")[2] for text in texts] == [
         "what these 3 seats may win at or above their floors"
     ]
@@ -346,9 +346,9 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
             seat_prices, "question", lambda _, base, *rest: base.model_copy(update={"split_by": ("no",)})
         )
         desk = change(visit, 1)
-        captions = [one.value for one in desk.caption]  # it may have failed by now, and is said once
+        captions = [caption.value for caption in desk.caption]  # it may have failed by now, and is said once
         desk = come(desk)
-        captions += [one.value for one in desk.caption]
+        captions += [caption.value for caption in desk.caption]
         assert any("What wins cost could not be loaded" in text for text in captions)
     desk = come(clean(desk.run()))
     assert said(desk)[0].startswith("This seat won nothing by other deals")

@@ -59,7 +59,7 @@ def test_a_shared_package_delivered_what_own_deals_did(visit: Visit) -> None:
     desk = clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
     rows = sold_rows().to_pandas()
     rows = rows[(rows["deal"] == str(OWN)) & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30))]
-    imps = next(one.value for one in desk.metric if one.label == "Impressions")
+    imps = next(metric.value for metric in desk.metric if metric.label == "Impressions")
     assert imps == Numbers().short(rows["imps"].sum(), DataField(name="imps"))
 
 

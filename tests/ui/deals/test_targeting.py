@@ -196,10 +196,10 @@ def test_in_words_of_the_report() -> None:
 
 def test_elements() -> None:
     """As a request carries it, a targeting is the same in whatever order it was said, and means the same."""
-    one = Targeting(
+    targeting = Targeting(
         geo_targetings=(US, CA), size_targetings=(SizeTarget(width=1, height=2, is_excluded=True),)
     )
-    other = Targeting(geo_targetings=(CA, US), size_targetings=one.size_targetings)
-    assert elements(one) == elements(other)
-    assert elements(one)["size_targetings"] == [{"width": 1, "height": 2, "is_excluded": True}]
-    assert set(Targeting.model_validate(elements(one)).geo_targetings) == {US, CA}
+    other = Targeting(geo_targetings=(CA, US), size_targetings=targeting.size_targetings)
+    assert elements(targeting) == elements(other)
+    assert elements(targeting)["size_targetings"] == [{"width": 1, "height": 2, "is_excluded": True}]
+    assert set(Targeting.model_validate(elements(targeting)).geo_targetings) == {US, CA}

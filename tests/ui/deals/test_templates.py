@@ -66,7 +66,7 @@ def test_a_template_that_can_not_be_read() -> None:
 
 def names(desk: AppTest) -> list[str]:
     """The templates that the popover has."""
-    return [one.label for one in desk.button if (one.key or "").startswith("view_open_template_")]
+    return [button.label for button in desk.button if (button.key or "").startswith("view_open_template_")]
 
 
 def test_start_from_a_template(visit: Visit) -> None:

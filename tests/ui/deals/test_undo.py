@@ -70,7 +70,7 @@ def finish(plan: ChangePlan[Any], deals: Deals) -> None:
 
 def active(deals: Deals) -> dict[int | None, bool | None]:
     """Whether each deal is active."""
-    return {one.id: one.is_active for one in deals.everything(DemandDeal)}
+    return {deal.id: deal.is_active for deal in deals.everything(DemandDeal)}
 
 
 def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) -> None:
@@ -90,7 +90,7 @@ def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
     deals.change(DemandDeal, 2, {"price": Decimal("9.99")})
     deals.change(DemandDeal, 3, {"name": "Another name"})
     undo = ready(deals, actions)
-    refusal = {one.key[1]: one.refusal for one in undo.changes if one.refusal}
+    refusal = {change.key[1]: change.refusal for change in undo.changes if change.refusal}
     assert refusal == {2: "Changed since: Price now 9.99, set to 3.30 by the action. It stays."}
     finish(undo, deals)
     prices = [deals.get(DemandDeal, number).price for number in (1, 2, 3)]
@@ -116,13 +116,13 @@ def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActi
     """Each batch is read again before it is sent: what changed after the preview is left alone too."""
     set_active(deals, actions, False, 1, 3)
     plan = ready(deals, actions)
-    assert [one.is_change for one in plan.changes] == [True, True]
+    assert [change.is_change for change in plan.changes] == [True, True]
     deals.change(DemandDeal, 1, {"is_active": True})
     deals.remove(DemandDeal, 3)
     finish(plan, deals)
-    reasons = [one.reason for one in plan.outcomes]
+    reasons = [outcome.reason for outcome in plan.outcomes]
     assert reasons == ["", "It is not there any more, or you can't see it."]
-    assert [one.action for one in deals.history(DemandDeal, 1)] == ["changed", "changed", "created"]
+    assert [deal.action for deal in deals.history(DemandDeal, 1)] == ["changed", "changed", "created"]
 
 
 def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions) -> None:
@@ -159,7 +159,7 @@ def test_an_interrupted_undo_goes_on(
     assert paused.count == 2
     again = undo_plan(actions, paused)
     read(again, deals)
-    assert [one.key[1] for one in again.changes] == [3, 4]
+    assert [change.key[1] for change in again.changes] == [3, 4]
     finish(again, deals)
     finish(again, deals)
     assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
@@ -176,7 +176,7 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
 
     monkeypatch.setattr(deals, "change_each", lost)
     plan = set_active(deals, actions, False, 1, 2)
-    assert [one.is_open for one in plan.failures] == [True, True]
+    assert [failure.is_open for failure in plan.failures] == [True, True]
     monkeypatch.setattr(deals, "change_each", change)
     undo = ready(deals, actions)
     assert {one.key[1]: one.note for one in undo.changes} == {1: "", 2: "It is as it was before."}
@@ -194,10 +194,10 @@ def test_nothing_is_sent_that_is_not_recorded(
 
     monkeypatch.setattr(ActionRecord, "add", away)
     plan = set_active(deals, actions, False, 1)
-    assert ["Not sent." in one.reason for one in plan.outcomes] == [True]
+    assert ["Not sent." in outcome.reason for outcome in plan.outcomes] == [True]
     plan = edit(deals, actions, SharedChange(deal={"price": Decimal(9)}), *deal_rows(1, 2))
     finish(plan, deals)
-    assert ["Not sent." in one.reason for one in plan.outcomes] == [True, True]
+    assert ["Not sent." in outcome.reason for outcome in plan.outcomes] == [True, True]
     assert len(deals.history(DemandDeal, 1)) == 1
 
 
@@ -222,11 +222,11 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     keys = ["demand_deals-1", "demand_deals-2"]
     desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
     desk = press(clean(desk.run()), "deals_pause", "job_save")
-    assert [one for one in desk.button if one.key == "undo_last"]
+    assert [button for button in desk.button if button.key == "undo_last"]
     deals.change(DemandDeal, 2, {"is_active": True})
     desk = press(visit("deals"), "deals_undo_open")
-    assert any(one.value == "**Paused** 2 deals" for one in desk.markdown)
-    assert any(one.value.startswith("manager, ") for one in desk.caption)
+    assert any(markdown.value == "**Paused** 2 deals" for markdown in desk.markdown)
+    assert any(caption.value.startswith("manager, ") for caption in desk.caption)
     desk = press(desk, "undo_1")
     assert table_rows(desk, "What changes, before and after") == [
         {"Name": "Morning News - Alpha Buying", "Change": "Active: no → yes", "Note": ""},
@@ -236,7 +236,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     assert "1 deal put back" in desk.success[0].value
     assert active(deals)[1]
     desk = press(desk, "undo_close", "deals_undo_open")
-    assert any("undone by manager" in one.value for one in desk.caption)
+    assert any("undone by manager" in caption.value for caption in desk.caption)
 
 
 def test_the_result_offers_its_undo(visit: Visit, deals: Deals) -> None:
@@ -273,7 +273,7 @@ def test_a_save_in_the_drawer_is_undone_too(visit: Visit, deals: Deals) -> None:
 
 def test_viewers_have_no_undo(visit: Visit) -> None:
     """Who may change nothing sees no button for it."""
-    assert "deals_undo_open" not in [one.key for one in visit("deals", "viewer").button]
+    assert "deals_undo_open" not in [button.key for button in visit("deals", "viewer").button]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from lib.wire.filters import Filter, Match
 
 def links(desk: AppTest) -> dict[str, str]:
     """The links of the screen by their labels, with what they ask for."""
-    return {one.proto.label: one.proto.query_string for one in desk.get("page_link")}
+    return {link.proto.label: link.proto.query_string for link in desk.get("page_link")}
 
 
 def test_from_a_deal_to_its_drawer(visit: Visit) -> None:
