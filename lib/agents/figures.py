@@ -9,6 +9,7 @@ from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
 from lib.figures.query.compared_answers import Coverage
+from lib.reporting import named_days
 from lib.reporting.moved.quantity import Own
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField, KeyField
@@ -157,7 +158,8 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
     earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
     whole = earlier.estimate(arguments.field)
     is_scaled = bool(whole.value) and whole.value != result.before
-    sides = [(end - start).days + 1 for start, end in (movement.now, movement.before)]
+    query = desk.query(arguments.slicer, **arguments.parts())
+    sides = [len(named_days.weekdays(query, days)) for days in (movement.now, movement.before)]
     coverage = Coverage(result.days[0], sides[0], result.days[1], sides[1])
     basis = whole.times(result.before / whole.value) if is_scaled and whole.value else whole
     return {

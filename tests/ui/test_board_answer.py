@@ -197,6 +197,33 @@ def test_two_comparisons_are_those_of_the_files(
                 assert row["cells"][-2:][place]["text"].replace("−", "-") == f"{change:+.1f}"
 
 
+def test_a_weekday_is_compared_by_its_own_days(answer: Answer) -> None:
+    """Of ten days two are Mondays, say, and one of the ten before: a card's row and the headline of a filter
+    by it are compared per Monday."""
+    days = {"start": "-10d", "end": "yesterday", "field": "imps"}
+    rows = small_rows(seed=0).to_pandas()
+    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(rows["time"].dt.date)).dt.days
+    weekdays = rows["time"].dt.strftime("%u %A")
+    parts = [
+        rows.assign(age=ages)[of_side].groupby(weekdays) for of_side in (ages < 10, ages.between(10, 19))
+    ]
+    (now, now_days), (before, before_days) = ((part["imps"].sum(), part["age"].nunique()) for part in parts)
+    changes = {
+        name: f"{100 * (now[name] / now_days[name] / (before[name] / before_days[name]) - 1):+.1f}"
+        for name in now.index
+    }
+    (card,) = answer(days | {"cards": "granularity_weekday"})["cards"]["cards"]
+    shown = {row["values"][0][1]: row["cells"][-1]["text"] for row in card["rows"] if row["kind"] == "row"}
+    assert {name: text.replace("−", "-") for name, text in shown.items()} == changes
+    for name, change in changes.items():
+        head = answer(days | {"is.granularity_weekday": name})["head"]["head"]
+        (imps,) = (figure for figure in head["figures"] if figure["name"] == "imps")
+        count, count_before = now_days[name], before_days[name]
+        text = {1: "1 day", 2: "2 days"}[count]
+        unlike = "" if count == count_before else f" ({text}, {count_before} before)"
+        assert imps["delta"].replace("−", "-").removeprefix("↑ ").removeprefix("↓ ") == f"{change} %{unlike}"
+
+
 def test_the_same_days_are_compared_once(answer: Answer) -> None:
     """Of a week the period before and the same weekdays are the same days: one line, one column."""
     once = answer({"start": "-7d", "end": "yesterday"})

@@ -59,7 +59,8 @@ def pair_times(focus: Focus, both: ComparedAnswers | None) -> ComparedAnswers | 
     indices = names[times].notna().all(axis="columns").to_numpy().nonzero()[0].tolist()
     before = take(replace(both.before, names=names), indices)
     # A row has the same days on both sides, however long these are.
-    return replace(both, before=before, coverage=both.coverage if both.coverage.is_thin else WHOLE)
+    coverage = both.coverage if both.coverage.is_thin else WHOLE
+    return replace(both, before=before, coverage=coverage, weekdays={})
 
 
 def grid(page_focus: Focus) -> Audience:

@@ -5,7 +5,8 @@ than the uncertainty of a sample, and not within what the two periods' parts (th
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -18,9 +19,11 @@ from lib.figures import numbers
 from lib.figures.numbers import unit
 from lib.figures.query import ask, periods, precision
 from lib.figures.query.focus import Focus
+from lib.reporting import named_days
 from lib.reporting.answers import TAIL, Audience, Estimate, remainder
 from lib.reporting.models import AudienceQuery
-from lib.slicers.dates import ONE_DAY
+from lib.reporting.named_days import WEEKDAY
+from lib.slicers.dates import ONE_DAY, Days
 from lib.slicers.models import DataField
 from lib.wire.filters import Filter
 
@@ -40,15 +43,17 @@ class Coverage(NamedTuple):
 
     @property
     def is_thin(self) -> bool:
-        """Whether either side lacks more than half of its days: a change from these would mislead."""
-        return 2 * self.now < self.now_of or 2 * self.before < self.before_of
+        """Whether either side lacks more than half of its days or has none: a change would mislead."""
+        return (
+            not self.now or not self.before or 2 * self.now < self.now_of or 2 * self.before < self.before_of
+        )
 
     @property
     def text(self) -> str:
         """What is missing or unlike, to stand beside a change; empty where both have all of as many days."""
         (now, before), (now_of, before_of) = (self.now, self.before), (self.now_of, self.before_of)
         if now == now_of and before == before_of:
-            return "" if now == before else f"{now} days, {before} before"
+            return "" if now == before else f"{now} {'day' if now == 1 else 'days'}, {before} before"
         if (now, now_of) == (before, before_of):
             return f"{now} of {now_of} days"
         if now == now_of:
@@ -106,11 +111,16 @@ def _is_there(value: float | None) -> bool:
 
 @dataclass(frozen=True)
 class ComparedAnswers:
-    """The answers to one question for both periods, and on which days there is data."""
+    """The answers to one question for both periods, and on which days there is data.
+
+    A row of a weekday has those of its days alone, `weekdays` by value: of ten days two may be Mondays, and
+    one of the ten before.
+    """
 
     now: Audience
     before: Audience
     coverage: Coverage = WHOLE
+    weekdays: Mapping[str, Coverage] = field(default_factory=dict)
 
     def total(self, field: DataField) -> Change:
         """The change of a data field's total."""
@@ -118,7 +128,12 @@ class ComparedAnswers:
 
     def rows(self, field: DataField) -> dict[Key, Change]:
         """The change of each row's value; missing for rows that did not exist before."""
-        return {key: self._change(field, *sides) for key, sides in self.figures(field).items()}
+        names = [*self.now.names]
+        place = names.index(WEEKDAY) if WEEKDAY in names else None
+        return {
+            key: self._change(field, *sides, self.weekdays.get("" if place is None else key[place]))
+            for key, sides in self.figures(field).items()
+        }
 
     def figures(self, field: DataField) -> dict[Key, tuple[Estimate, Estimate]]:
         """Each row's value now and before, of the rows that both periods have."""
@@ -153,10 +168,13 @@ class ComparedAnswers:
     def _values(self) -> dict[str, tuple[dict[Key, Estimate], dict[Key, Estimate]]]:
         return {}
 
-    def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
+    def _change(
+        self, field: DataField, now: Estimate, before: Estimate, coverage: Coverage | None = None
+    ) -> Change:
         """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
-        days, earlier_days = self.coverage.now, self.coverage.before
-        if self.coverage.is_thin:
+        coverage = coverage or self.coverage
+        days, earlier_days = coverage.now, coverage.before
+        if coverage.is_thin:
             result = Change(None)
         elif field.name in self.now.percents and days != earlier_days:
             result = change(now, before.times(days / earlier_days))
@@ -164,7 +182,7 @@ class ComparedAnswers:
             result = change(now, before)
         else:
             result = Change(None)
-        return replace(result, previous=before.value, coverage=self.coverage.text)
+        return replace(result, previous=before.value, coverage=coverage.text)
 
 
 def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
@@ -179,21 +197,34 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
         now, before = (
             ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
         )
-    # Where the service does not say on which days it has data, it has all of those compared.
-    days = [
-        len(answer.total.dates) or periods.length(side)
-        for answer, side in ((now, days_now), (before, days_before))
-    ]
-    return ComparedAnswers(now, before, coverage(focus, days[0], days[1]))
+    is_by_weekday = WEEKDAY in query.split_by
+    # Where rows are weekdays, those that are shown narrow the question, and not its total.
+    about, sides = focus.query if is_by_weekday else query, ((now, days_now), (before, days_before))
+    counts = [len(named_days.weekdays(about, days, answer.total.dates)) for answer, days in sides]
+    both = ComparedAnswers(now, before, coverage(focus, counts[0], counts[1], about))
+    if not is_by_weekday or focus.compared_days is None:
+        return both
+    some = [Counter(named_days.weekdays(query, days, answer.total.dates)) for answer, days in sides]
+    every = [Counter(named_days.weekdays(query, days)) for days in _whole_sides(focus, focus.compared_days)]
+    rows = {name: Coverage(some[0][name], every[0][name], some[1][name], every[1][name]) for name in every[0]}
+    return replace(both, weekdays=rows)
 
 
-def coverage(focus: Focus, now: int, before: int) -> Coverage:
-    """The coverage of a comparison with so many days of data; today is no part of it, nor its counterpart."""
+def coverage(focus: Focus, now: int, before: int, query: AudienceQuery | None = None) -> Coverage:
+    """The coverage of a comparison with so many days of data that the filters let through."""
     if focus.compared_days is None:
         return WHOLE
-    (first, last), yesterday = focus.period, ask.today(focus.context, focus.query) - ONE_DAY
-    now_of, before_of = (min(last, yesterday) - first).days + 1, periods.length(focus.compared_days)
-    return Coverage(now, now_of, before, now_of if before_of == periods.length(focus.period) else before_of)
+    sides = _whole_sides(focus, focus.compared_days)
+    now_of, before_of = (len(named_days.weekdays(query or focus.query, side)) for side in sides)
+    return Coverage(now, now_of, before, before_of)
+
+
+def _whole_sides(focus: Focus, compared_days: Days) -> tuple[Days, Days]:
+    """The days of both sides that are over: today is no part of them, nor its counterpart."""
+    (first, last), (start, end) = focus.period, compared_days
+    over = min(last, ask.today(focus.context, focus.query) - ONE_DAY)
+    is_alike = periods.length(focus.period) == periods.length(compared_days)
+    return (first, over), (start, start + (over - first) if is_alike else end)
 
 
 def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma, polygamma, stdtr
 
+from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import movers, sides
@@ -133,8 +134,8 @@ def _figure(
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
     old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
     kind = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
-    with_data = _days(new, days[1]), _days(old, days[0])
-    weight = 1.0 if isinstance(kind, Own) else with_data[0] / with_data[1]
+    with_data = _days(query, new, days[1]), _days(query, old, days[0])
+    weight = 1.0 if isinstance(kind, Own) or not all(with_data) else with_data[0] / with_data[1]
     # The data fields of a figure, that by which values are large first.
     first = sorted(kind.below.fields()) if isinstance(kind, Ratio) else []
     about = About(query, tuple(dict.fromkeys((*first, *sorted(kind.expression.fields())))), days, weight)
@@ -146,9 +147,9 @@ def _figure(
     return about, kind, Pair(before, now, before, now), reason, with_data
 
 
-def _days(answer: Audience, days: Days) -> int:
-    """The number of days with data; all of them if the service does not say."""
-    return len(answer.total.dates) or (days[1] - days[0]).days + 1
+def _days(query: AudienceQuery, answer: Audience, days: Days) -> int:
+    """The number of days with data that the filters let through; all if the service does not say."""
+    return len(named_days.weekdays(query, days, answer.total.dates))
 
 
 def _moves(
