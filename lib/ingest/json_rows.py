@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.ingest.cells import value_column
-from lib.ingest.column_names import sounds_like_time
+from lib.ingest.column_names import is_amount, sounds_like_time
 from lib.ingest.files import ANY, DataFile, Kinds, Names, Progress, RawRows, Refuse, Reject, check_width
 from lib.ingest.layout import are_types, is_value
 from lib.ingest.records import MAX_LINE, UTF_8, is_utf_8, shown_encoding, utf_8_chunks
@@ -241,7 +241,10 @@ def _rows_name(groups: list[Row]) -> str | None:
     if len(lists) != 1 or not all(isinstance(group.get(lists[0]), list) for group in groups):
         return None
     own = {name: value for name, value in groups[0].items() if name != lists[0]}
-    has_amounts = any(isinstance(value, int | float) and type(value) is not bool for value in own.values())
+    has_amounts = any(  # Meta writes its counts as texts, beside a list of actions
+        is_amount(name) and is_value(value) if isinstance(value, str) else type(value) in (int, float)
+        for name, value in own.items()
+    )
     has_rows_times = any(map(sounds_like_time, _list_rows(groups[0][lists[0]])[0]))
     return lists[0] if not has_amounts or (has_rows_times and not any(map(sounds_like_time, own))) else None
 

@@ -60,8 +60,10 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
         numbers = figures.get(column, np.zeros(0)) * other.scale
         has_fractions = bool((np.abs(numbers - np.round(numbers)) > _FRACTION).any())
         may_be_scaled = other.scale > 1 or (other.annotation or "").endswith(MAY_BE_MILLIONTHS)
-        if field.scale > 1 and has_fractions:
+        if has_fractions and field.scale > 1:
             what = f"is divided by {field.scale:,}, but in this file it has fractions"
+        elif has_fractions and (field.annotation or "").endswith(MAY_BE_MILLIONTHS):
+            what = "may be in millionths, but in this file it has fractions"
         elif field.scale == 1 and field.display_type == "float" and may_be_scaled:
             what = f"has fractions, but in this file {MAY_BE_MILLIONTHS}"
         else:

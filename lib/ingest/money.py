@@ -17,7 +17,7 @@ from lib.ingest.numbers import PERCENT
 from lib.wire.currencies import CODES
 
 Floats = npt.NDArray[np.float64]
-_ENDS = {"bid", "value"}  # money only as the last of several words
+_ENDS = {"bid", "value"}  # money only as the last of several words, or before a scale
 _NO_MONEY = {
     "share", "rate", "ratio", "percent", "pct", "roas", "roi", "count", "num", "number", "id", "type",
 }  # fmt: skip
@@ -30,7 +30,7 @@ _SUFFIX = re.compile(
     rf"(?:[_\s.(-]+(?:(?i:in)[_\s]+)?|(?<=[a-z])(?=[A-Z]))((?i:{'|'.join(_SCALES)}))"
     r"(?:[_\s-]*(?i:dollars?|euros?|currency))?\)?$"  # SPEND_IN_MICRO_DOLLAR
 )
-_CODE = re.compile(r"(?P<mark>[_\s.(\[-])(?P<end>[A-Za-z]{3})[)\]]?$|^(?P<start>[A-Za-z]{3})[_\s]")
+_CODE = re.compile(r"(?P<mark>[_\s.(\[-])(?P<end>[A-Za-z]{3})[)\]]?$|^(?P<start>[A-Za-z]{3})(?=[_\s])")
 _WORDS_TOO = {"ALL", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SSP", "TOP", "TRY"}
 """Codes of currencies that are words of the trade: of a name they have to be in brackets."""
 _LARGE_MONEY = 10**6
@@ -45,8 +45,8 @@ def is_money(name: str) -> bool:
     suffix = _SUFFIX.search(name)
     name = name[: suffix.start()] if suffix else name
     words = column_names.split_words(name)
-    is_named = column_names.has_money(name) or (words[-1:] != words and words[-1] in _ENDS)
-    return is_named and _NO_MONEY.isdisjoint(words)
+    is_end = words[-1:] != [] and words[-1] in _ENDS and (suffix is not None or len(words) > 1)
+    return (column_names.has_money(name) or is_end) and _NO_MONEY.isdisjoint(words)
 
 
 def scale(guesses: Sequence[ColumnGuess], figures: dict[str, Floats]) -> list[ColumnGuess]:
@@ -69,11 +69,9 @@ def _with_scale(
         return guess
     suffix, present = _SUFFIX.search(name), values[np.isfinite(values)]
     is_average = has_micros and guess.options.get("aggregate") == "mean"
-    if suffix or (is_dump and name.startswith(_DUMPED)):
-        is_scaled = bool((present % 1 == 0).all())
-    else:
-        is_scaled = is_average and len(present) > 0 and np.median(np.abs(present)) >= _LARGE_AVERAGE
-    if is_scaled:
+    is_large_average = is_average and len(present) > 0 and np.median(np.abs(present)) >= _LARGE_AVERAGE
+    is_named = suffix or (is_dump and name.startswith(_DUMPED))
+    if (is_named and (present % 1 == 0).all()) or is_large_average:
         divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
         figures[name] = values / divisor
         options = {"display_type": "float", "display_precision": 2} | guess.options | {"scale": divisor}
@@ -110,13 +108,12 @@ def _in_currency(guess: ColumnGuess, keys: Sequence[str]) -> ColumnGuess:
     is_amount = guess.options.get("aggregate") not in ("count", "distinct") and "formula" not in guess.options
     if guess.is_key or not is_amount or guess.options.get("unit") == PERCENT or not is_money(guess.column):
         return guess
-    # A code at the end of a name: `Revenue (USD)`, `spend_eur`.
+    # A code at an end of the name: `Revenue (USD)`, `spend_eur`; of net_revenue_eur both look like one.
     suffix = _SUFFIX.search(guess.column)
-    match = _CODE.search(guess.column[: suffix.start()] if suffix else guess.column)
-    code = (match["end"] or match["start"]).upper() if match else ""
-    is_sure = code not in _WORDS_TOO or (match is not None and match["mark"] in ("(", "["))
-    if code in CODES and is_sure:
-        return guess._replace(options=guess.options | {"currency": code}).with_note(f"in {code}")
+    for match in _CODE.finditer(guess.column[: suffix.start()] if suffix else guess.column):
+        code = (match["end"] or match["start"]).upper()
+        if code in CODES and (code not in _WORDS_TOO or match["mark"] in ("(", "[")):
+            return guess._replace(options=guess.options | {"currency": code}).with_note(f"in {code}")
     if not keys:
         return guess
     words = set(column_names.split_words(guess.column))

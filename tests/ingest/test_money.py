@@ -59,6 +59,8 @@ def field(definition: Definition, name: str) -> DataFieldDefinition:
         ("Revenue (USD)", {"Advertiser Currency": CODES}, "USD"),
         ("spend_eur", {"currency": CODES}, "EUR"),
         ("EUR Spend", {}, "EUR"),
+        ("net_revenue_eur", {"currency": CODES}, "EUR"),
+        ("cpm_usd", {}, "USD"),
         ("Revenue (Partner)", {"Advertiser Currency": CODES, "Partner Currency": CODES}, "Partner Currency"),
         ("eCPM", {"currency": CODES}, "currency"),
         ("Ausgaben", {"Währung": CODES}, "Währung"),
@@ -109,6 +111,17 @@ def test_a_later_file_with_another_currency_is_named(
     assert [text.partition(". If")[0] for text in sentences] == [sentence] * bool(sentence)
 
 
+def test_a_later_file_tells_that_large_money_was_in_millionths(place: Place) -> None:
+    """Fractions of money beside whole numbers that may be millionths are named: both would be added up."""
+    definition = guessed(frame(spend=WHOLE), place)
+    path = place.folder / "later.csv"
+    frame(spend=AMOUNTS).to_csv(path, index=False)
+    sentences = infer(readers(path)[0], own_time=definition.time).misfits(definition)
+    assert [text.partition(". If")[0] for text in sentences] == [
+        "'spend' may be in millionths, but in this file it has fractions"
+    ]
+
+
 @pytest.mark.parametrize(
     ("column", "values", "scale"),
     [
@@ -118,6 +131,9 @@ def test_a_later_file_with_another_currency_is_named(
         ("spend_e6", WHOLE, 10**6),
         ("SPEND_IN_MICRO_DOLLAR", WHOLE, 10**6),
         ("CPC_IN_MICRO_DOLLAR", WHOLE, 10**6),
+        ("ECPC_IN_MICRO_DOLLAR", [value + 1 / 3 for value in WHOLE], 10**6),
+        ("bid_micros", WHOLE, 10**6),
+        ("metrics.valueMicros", WHOLE, 10**6),
         ("floor_cents", WHOLE, 100),
         ("spend_eur_micros", WHOLE, 10**6),
         ("price_cents", WHOLE, 100),

@@ -238,6 +238,16 @@ def test_a_file_of_an_odd_shape_comes_to_its_sums(place: Place, file: OddFile) -
     check(place, file)
 
 
+def test_amounts_in_texts_are_not_repeated_for_each_of_a_list(place: Place) -> None:
+    """Meta writes counts as texts beside a list of actions: each row counts once, and the list is marked."""
+    actions = [{"action_type": kind, "value": "3"} for kind in ("link_click", "purchase")]
+    rows = [row | {"imps": str(row["imps"]), "actions": actions} for row in ROWS]
+    _, definition, stored = imported(place, "insights.json", json.dumps({"data": rows}), Hints())
+    assert stored["imps"].tolist() == FORTNIGHT["imps"].tolist()
+    key = next(field for field in definition.key_fields if field.name == "actions")
+    assert "each value is an object" in key.annotation
+
+
 def test_a_column_of_time_cells_is_the_hour_of_its_row(place: Place) -> None:
     """Dates and times of day in two columns of a workbook are hours."""
     rows = [
