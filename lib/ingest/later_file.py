@@ -57,6 +57,9 @@ def misfits(definition: Definition, later: Definition, figures: Mapping[str, Flo
             currency = f"the currency {field.currency}" if field.currency else "no currency"
             what = f"has {currency}, but in this file {other.currency}"
             sentences.append(f"'{column}' {what}. {_remedy(other)}")
+        if other.is_float and not field.is_float and field.display_type is None:
+            what = "is written in whole numbers, but in this file it has fractions"
+            sentences.append(f"'{column}' {what}. {_remedy(other)}")
         numbers = figures.get(column, np.zeros(0)) * other.scale
         has_fractions = bool((np.abs(numbers - np.round(numbers)) > _FRACTION).any())
         may_be_scaled = other.scale > 1 or (other.annotation or "").endswith(MAY_BE_MILLIONTHS)

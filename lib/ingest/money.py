@@ -67,6 +67,8 @@ def _with_scale(
     name, values = guess.column, figures.get(guess.column)
     if guess.is_key or values is None or guess.options.get("unit") or not is_money(name):
         return guess
+    # Whole money, too: a first month of zeros would have later cents rounded in files.
+    guess = guess._replace(options={"display_type": "float", "display_precision": 2} | guess.options)
     suffix, present = _SUFFIX.search(name), values[np.isfinite(values)]
     is_average = has_micros and guess.options.get("aggregate") == "mean"
     is_large_average = is_average and len(present) > 0 and np.median(np.abs(present)) >= _LARGE_AVERAGE
@@ -74,7 +76,7 @@ def _with_scale(
     if (is_named and (present % 1 == 0).all()) or is_large_average:
         divisor = _SCALES[suffix[1].lower()] if suffix else 10**6
         figures[name] = values / divisor
-        options = {"display_type": "float", "display_precision": 2} | guess.options | {"scale": divisor}
+        options = guess.options | {"scale": divisor}
         if suffix:
             options["description"] = column_names.description(name[: suffix.start()])
             return guess._replace(options=options).with_note(f"divided by {divisor:,}")

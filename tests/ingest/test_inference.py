@@ -64,7 +64,7 @@ def field(place: Place, name: str, values: list[Any]) -> tuple[str, dict[str, An
         ("bid_amount", [1.5, 2.5], "data", {"display_type": "float", "display_precision": 2}),
         ("total_price", [1.5, 2.5], "data", {"display_type": "float", "display_precision": 2}),
         ("browser_version", [10.1, 11.0], "key", {}),
-        ("minPrice", [3, 4], "data", {"aggregate": "min"}),
+        ("minPrice", [3, 4], "data", {"aggregate": "min", "display_type": "float", "display_precision": 2}),
         ("clicks", [*range(199), "n/a"], "data", {}),
         ("clicks", [*range(19), "n/a"], "data", {}),
         ("clicks", [*range(19), "many"], "key", {}),

@@ -102,13 +102,34 @@ def test_a_later_file_with_another_currency_is_named(
         {
             "time": {"column": "day"},
             "key_fields": [{"name": "account"}, {"name": "code", "column": "currency"}],
-            "data_fields": [{"name": "spend", "currency": currency}],
+            "data_fields": [{"name": "spend", "currency": currency, "display_type": "float"}],
         }
     )
     path = place.folder / "later.csv"
     frame(currency=CODES, spend=AMOUNTS).to_csv(path, index=False)
     sentences = infer(readers(path)[0], own_time=definition.time).misfits(definition)
     assert [text.partition(". If")[0] for text in sentences] == [sentence] * bool(sentence)
+
+
+def test_money_of_a_first_month_of_zeros_keeps_later_cents(place: Place) -> None:
+    """Money is written with cents whatever its first file has, as files round to what the definition says."""
+    definition = guessed(frame(spend=[0.0] * len(AMOUNTS)), place)
+    spend = next(field for field in definition.data_fields if field.name == "spend")
+    assert (spend.display_type, spend.display_precision) == ("float", 2)
+
+
+@pytest.mark.parametrize(("display_type", "is_said"), [(None, True), ("int", False), ("float", False)])
+def test_fractions_in_a_later_file_are_named(place: Place, display_type: str | None, is_said: bool) -> None:
+    """Files would round them; who has written that whole numbers are shown is not told."""
+    fields = [{"name": "conversions", "display_type": display_type}]
+    definition = Definition.model_validate(
+        {"time": {"column": "day"}, "key_fields": [{"name": "account"}], "data_fields": fields}
+    )
+    path = place.folder / "later.csv"
+    frame(conversions=AMOUNTS).to_csv(path, index=False)
+    sentences = infer(readers(path)[0], own_time=definition.time).misfits(definition)
+    what = "'conversions' is written in whole numbers, but in this file it has fractions"
+    assert [text.partition(". If")[0] for text in sentences] == [what] * is_said
 
 
 def test_a_later_file_tells_that_large_money_was_in_millionths(place: Place) -> None:
