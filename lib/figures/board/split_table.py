@@ -206,10 +206,10 @@ def compared_column(
     """A column of the days compared; `changes` are those of the total, of the rows, and of the rest."""
     total, *values, rest = (getattr(change, name) for change in changes)
     title = numbers.compared_title(name, data_field)
+    # Rows of weekdays have days of their own: the head says those of the total, or what all have.
     coverages = {change.coverage for change in changes if change.coverage}
-    # Of rows with days of their own, weekdays, the head says those of the total.
-    parts = [changes[0].coverage, "per day"] if len(coverages) > 1 else [*coverages]
-    days = f"({', '.join(filter(None, parts))})" if any(parts) else ""
+    text = changes[0].coverage or (coverages.pop() if len(coverages) == 1 else "")
+    days = f"({text})" if text else ""
     return SplitColumn(
         title=" ".join(
             filter(None, (f"{lead}: {title.lower()}" if lead else title, against and f"vs {against}", days))
