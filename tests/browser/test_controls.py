@@ -411,7 +411,7 @@ SCENES: dict[str, Scene] = {
             "FormSubmitter-share_link.*": press,
             "share_link_another": press,
         },
-        opens=(".st-key-share button",),
+        opens=(".st-key-share button", "summary:has-text('Embed it')"),
     ),
     "metrics": Scene(
         AUDIENCE,
@@ -542,6 +542,8 @@ SCENES: dict[str, Scene] = {
             "split_fields": press,
             "question_reset": press,
             "export_fields.*": press,
+            "export_order.*": press,
+            "export_limit": typed("5", "Tab"),
             "export_format.*": press,
             "export_mappings.*": press,
             "export_total": press,
@@ -549,7 +551,7 @@ SCENES: dict[str, Scene] = {
             "export_digits": press,
             "export_download": DOWNLOAD,
         },
-        own=("export_(fields|format|mappings|total|escape|digits).*",),
+        own=("export_(fields|order|limit|format|mappings|total|escape|digits).*",),
     ),
     "board": Scene(
         "boards?board=1",

@@ -41,7 +41,7 @@ def test_picked_once(address: str, page: Page) -> None:
     expect(slicer).to_have_value("curation")
     settled(page)
     pick(page, "Slicer", "delivery")
-    for screen in ("Export", "Slicers", "Access"):
+    for screen in ("Deals", "Slicers", "Export"):
         page.get_by_role("link", name=screen).click()
         page.wait_for_url(at(screen.lower(), project="demo", slicer="delivery"))
         settled(page)

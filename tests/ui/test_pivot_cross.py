@@ -138,7 +138,7 @@ def test_the_link_keeps_what_is_across(visit: Visit) -> None:
     assert "United States" in drawn(desk)[()]
     desk.button(key="question_undo").click().run()
     assert "cross" not in desk.query_params
-    assert "the key field color" in visit(cross="color").warning[0].value
+    assert "the key field Color" in visit(cross="color").warning[0].value
 
 
 @pytest.fixture

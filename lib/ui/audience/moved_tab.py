@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -90,7 +91,9 @@ def _draw(focus: Focus, movers: Moved) -> None:
             menu = export_menu.open_menu(BLOCK)
             if menu is not None:
                 with menu:
-                    text = partial(movers_csv, focus, movers)
+                    # Names of filtered values may be asked for as the file is made: without the session.
+                    own_focus = replace(focus, context=focus.context.without_session())
+                    text = partial(movers_csv, own_focus, movers)
                     export_menu.download(focus, BLOCK, text, "Download these rows as CSV")
                     board_controls.draw_chart_files(focus)
                     export_menu.way_on()

@@ -1,5 +1,6 @@
 """The tab Split: its controls, its kind of chart, and the pivot as a workbook."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -29,7 +30,8 @@ CHART, CROSS, HEIGHT = "split_chart", "split_cross", 380
 def draw_pivot_file(focus: Focus, pivot: Pivot) -> None:
     """Draw the download button; the file is made on click."""
     downloads.offer(
-        focus.context, "Download the pivot as XLSX", lambda _: content(focus, pivot),
+        focus.context, "Download the pivot as XLSX",
+        lambda context: content(replace(focus, context=context), pivot),
         f"{export_menu.file(focus, 'pivot')}.xlsx", MEDIA_TYPE, "split_xlsx", icon="account_tree",
     )  # fmt: skip
 

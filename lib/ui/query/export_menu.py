@@ -32,18 +32,17 @@ _mount = st.components.v2.component(
 button { font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); background: none; }
 button { border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem); }
 button { padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
-button:enabled:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-button:disabled { opacity: 0.45; cursor: default; }
+button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 """,
     js="""
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button")
-  button.textContent = "Download the chart as PNG"
-  button.disabled = Boolean(data.file) && !globalThis.trancheBoard?.hasPicture()
-  button.title = button.disabled ? "There is no chart to download" : ""
+  button.textContent = `Download the ${data.file ? "time chart" : "chart"} as PNG`
   button.onclick = () => {
-    if (data.file) return globalThis.trancheBoard?.savePicture(data.file)
+    const board = globalThis.trancheBoard
+    if (data.file && board?.hasPicture()) return board.savePicture(data.file)
+    if (data.file) return (button.textContent = "There is no chart to download")
     const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
     if (!chart) return
     const { layout } = chart

@@ -120,9 +120,9 @@ def test_info_says_the_currency(money: Caller) -> None:
 
 
 def test_files_have_an_empty_cell(money: Caller) -> None:
-    """A file's cell, and its total, are empty where the money is in several currencies."""
+    """A file's cell, and its total, are empty where the money is in several currencies; the next names it."""
     asked = PERIOD | {"split_by": ["country"], "data_fields": ["imps", "spend"], "include_total": 1}
     text = money.export(export_format="csv", **asked).text
-    lines = [line.rsplit(",", 2) for line in text.splitlines()]
-    assert ['"CH"', "1000", ""] in lines and ['"DE"', "2010", "241.37"] in lines
-    assert ['"Total"', "5150", ""] in lines
+    lines = [line.rsplit(",", 3) for line in text.splitlines()]
+    assert ['"CH"', "1000", "", '""'] in lines and ['"DE"', "2010", "241.37", '"EUR"'] in lines
+    assert ['"Total"', "5150", "", '""'] in lines
