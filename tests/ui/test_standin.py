@@ -99,7 +99,7 @@ def test_an_own_metric_is_computed_from_its_parts(visit: Visit, rows: pd.DataFra
     name = own_metrics.name(metric)
     desk = visit("audience", field=name, cards="geo.country", having=f"{name}~gt~0")
     sums = rows[["clicks", "imps"]].sum()
-    assert boards.headline(desk)["Clicks per mille"] == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
+    assert boards.headline(desk)["Clicks per mille, all values"] == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
     card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == "geo.country")
     by_country = rows.groupby("geo.country")[["clicks", "imps"]].sum()
     for row in card["rows"]:
@@ -286,7 +286,9 @@ def test_export_filters_by_data(visit: Visit, rows: pd.DataFrame) -> None:
 def test_receipt_of_a_sample(standin: Standin, visit: Visit, rows: pd.DataFrame) -> None:
     """Where the screen reads a sample, the receipt has the figures of all records beside it, row by row."""
     standin.state.weight = 1000
-    receipt = visit("export").dataframe[-1].value.set_index(["Row", "Data field"])
+    tables = [table for data in boards.components(visit("export")) for table in data.get("tables", ())]
+    receipt = boards.texts(next(table for table in tables if table["id"] == "receipt"))
+    receipt = receipt.set_index(["Row", "Data field"])
     total = receipt.loc[("Total", "Impressions")]
     assert total["Of all records"] == f"{rows['imps'].sum():,.0f}"
     assert total["Precision"].startswith("± ")
