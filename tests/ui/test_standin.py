@@ -99,7 +99,8 @@ def test_an_own_metric_is_computed_from_its_parts(visit: Visit, rows: pd.DataFra
     name = own_metrics.name(metric)
     desk = visit("audience", field=name, cards="geo.country", having=f"{name}~gt~0")
     sums = rows[["clicks", "imps"]].sum()
-    assert boards.headline(desk)["Clicks per mille, all values"] == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
+    headline = boards.headline(desk)["Clicks per mille, all values"]
+    assert headline == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
     card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == "geo.country")
     by_country = rows.groupby("geo.country")[["clicks", "imps"]].sum()
     for row in card["rows"]:
