@@ -32,10 +32,14 @@ def without_accents(text: str) -> str:
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
+_COUNT = re.compile(r"(count|uniq|approx_\w+|sum)\w*\s*\(", re.I)
+"""A function of a database over what follows: `uniqExact(user)`, `COUNT(DISTINCT user_id)`."""
+
+
 def is_id(name: str) -> bool:
     """Whether numbers under this name tell things apart and must not be added: `site_id`, `zip`, `dma`."""
     parts = split_words(name)
-    if not parts:
+    if not parts or _COUNT.match(name):
         return False
     is_thing = parts[-1] in _words("things") and not is_amount(name)
     return parts[-1] in _words("ids") or parts[0] in ("id", "is", "has") or is_thing

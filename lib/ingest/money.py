@@ -45,7 +45,9 @@ def is_money(name: str) -> bool:
     suffix = _SUFFIX.search(name)
     name = name[: suffix.start()] if suffix else name
     words = column_names.split_words(name)
-    is_end = words[-1:] != [] and words[-1] in _ENDS and (suffix is not None or len(words) > 1)
+    has_code = len(words) > 1 and words[-1].upper() in set(CODES) - _WORDS_TOO
+    words = words[:-1] if has_code else words
+    is_end = words[-1:] != [] and words[-1] in _ENDS and (suffix is not None or has_code or len(words) > 1)
     return (column_names.has_money(name) or is_end) and _NO_MONEY.isdisjoint(words)
 
 

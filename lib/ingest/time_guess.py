@@ -131,10 +131,10 @@ def nearest_column(sample: Sample, missing: Missing = None) -> tuple[str, str] |
 
 
 def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
-    """The columns that are called day, week, month or year, by that word."""
+    """The columns that are called day, week, month or year, by that word; of a start rather than an end."""
     return {
         split_words(name)[-1]: name
-        for name in columns
+        for name in sorted(columns, key=date_role, reverse=True)
         if split_words(name)[-1:] in (["day"], ["week"], ["month"], ["year"])
     }
 

@@ -77,6 +77,8 @@ def field(place: Place, name: str, values: list[Any]) -> tuple[str, dict[str, An
         ("segments", ["a|b|c1", "a|b|c2", "a|b|c1"], "key", {"segmented": "|"}),
         ("placement", ["US|300x250|news", "DE|728x90|sport", "US|300x250|sport"], "key", {}),
         ("title", ["Home | News", "Sport | News", "Home | News"], "key", {}),
+        ("uniqExact(user)", [120, 130, 20], "data", {}),
+        ("COUNT(DISTINCT user_id)", [120, 130, 20], "data", {}),
         ("banner_pos", [0, 1, 2, 7], "key", {"type": "int"}),
         ("slot_width", [300, 728, 320], "key", {"type": "int"}),
         ("C14", [15_706, 15_704, 18_993], "key", {"type": "int"}),
@@ -369,3 +371,14 @@ def test_texts_of_json_stay_texts(place: Place) -> None:
     path = place.file("b.ndjson", '{"at": "2026-01-01", "n": "1.5"}\n{"at": "2026-01-01", "n": "-"}\n')
     found = infer(reader(path)).definition
     assert [row["n"] for row in place.rows(path, definition=found, mode="replace")] == [1.5, None]
+
+
+@pytest.mark.parametrize("sides", [("start", "end"), ("end", "start")])
+def test_of_dates_in_parts_that_of_the_start_is_the_time(place: Place, sides: tuple[str, str]) -> None:
+    """Where a range is in six columns, as in LinkedIn's analytics, a row counts on its first day."""
+    days = {"start": [3, 4, 5], "end": [3, 4, 7]}
+    columns: dict[str, list[Any]] = {}
+    for side in sides:
+        columns |= {f"{side}.month": [11] * 3, f"{side}.day": days[side], f"{side}.year": [2026] * 3}
+    time = guessed(place, {**columns, "impressions": [100, 200, 150]}).time
+    assert time.sources == ("start.day", "start.month", "start.year")

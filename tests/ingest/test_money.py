@@ -61,6 +61,7 @@ def field(definition: Definition, name: str) -> DataFieldDefinition:
         ("EUR Spend", {}, "EUR"),
         ("net_revenue_eur", {"currency": CODES}, "EUR"),
         ("cpm_usd", {}, "USD"),
+        ("top_bid_eur", {"currency": CODES}, "EUR"),
         ("Revenue (Partner)", {"Advertiser Currency": CODES, "Partner Currency": CODES}, "Partner Currency"),
         ("eCPM", {"currency": CODES}, "currency"),
         ("Ausgaben", {"Währung": CODES}, "Währung"),

@@ -145,7 +145,7 @@ def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
     desk.button(key=f"view_open_{made.id}").click().run()
     assert asked(desk, "is.geo.country") == "FR"
     assert (asked(desk, "is.zone"), asked(desk, "project")) == ("", "demo")
-    assert ["zone" in warning.value for warning in desk.warning] == [True]
+    assert ["the filter on Zone" in warning.value for warning in desk.warning] == [True]
 
 
 def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
