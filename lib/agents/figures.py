@@ -9,7 +9,7 @@ from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows
 from lib.agents.python_client import Desk
 from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
 from lib.figures.query.compared_answers import Coverage
-from lib.reporting import named_days
+from lib.reporting import time_filters
 from lib.reporting.moved.quantity import Own
 from lib.slicers.granularities import TIME_KEY_FIELDS
 from lib.slicers.models import DataField, KeyField
@@ -159,7 +159,7 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
     whole = earlier.estimate(arguments.field)
     is_scaled = bool(whole.value) and whole.value != result.before
     query = desk.query(arguments.slicer, **arguments.parts())
-    sides = [len(named_days.weekdays(query, days)) for days in (movement.now, movement.before)]
+    sides = [len(time_filters.days(query, days)) for days in (movement.now, movement.before)]
     coverage = Coverage(result.days[0], sides[0], result.days[1], sides[1])
     basis = whole.times(result.before / whole.value) if is_scaled and whole.value else whole
     return {

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.figures import numbers
+from lib.reporting import time_filters
 from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery
 from lib.slicers import zones
 from lib.slicers.dates import Days
 from lib.slicers.granularities import GRANULARITIES, Granularity, time_key_field
@@ -102,14 +104,16 @@ def over(
     now: datetime | None = None,
     days: Days | None = None,
     zone: Zone = 0,
+    query: AudienceQuery | None = None,
 ) -> Series:
     """The field of an audience that is split by that granularity: the buckets of `period`.
 
     Of these the answer has the days `days`, all by default. It is `now` on the clocks of the `zone`: the day
     is not over yet. Hours that these leave out are no buckets.
 
-    A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise, as are
-    hours that have not come, and all buckets of money in several currencies.
+    A bucket without a row is 0 for an additive field on a day that has data and that the filters of the
+    `query` let through, and unknown otherwise, as are hours that have not come, and all buckets of money in
+    several currencies.
     """
     axis = _axis(grain, period, days or period, now and now.date(), zone)
     row_of_name = {name: row for row, name in enumerate(audience.names[time_key_field(grain)])}
@@ -119,7 +123,9 @@ def over(
         return replace(axis, values=np.full(len(rows), np.nan))
     values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
-        days_with_data = map(date.fromisoformat, audience.total.dates)
+        days_with_data = [*map(date.fromisoformat, audience.total.dates)]
+        if query is not None and days_with_data:
+            days_with_data = time_filters.days(query, days or period, audience.total.dates)
         with_data = {name for day in days_with_data for name in buckets(grain, (day, day))}
         has_begun = np.array([now is None or start <= now for start in axis.starts], dtype=bool)
         values[(rows < 0) & has_begun & np.isin(axis.names, list(with_data))] = 0.0

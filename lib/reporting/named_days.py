@@ -6,28 +6,23 @@ not know these: its client sends the days that they mean when it asks.
 """
 
 import re
-from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
-import numpy as np
 import pandas as pd
 
-from lib.reporting.models import AudienceQuery, Selection
+from lib.reporting.models import Selection
 from lib.slicers import dates
 from lib.slicers.dates import Days
-from lib.slicers.granularities import CYCLES
 from lib.slicers.models import Slicer
 from lib.slicers.zones import Zone
 from lib.wire.errors import BadRequest
-from lib.wire.filters import Filter, rule
 
 Query = TypeVar("Query", bound=Selection)
 _BACK = re.compile(r"-(\d{1,4})([wq])_(first|last)", re.ASCII)
 _RUNNING = re.compile(r"-0([wmq])_first", re.ASCII)
 _CALENDAR = re.compile(r"-\d{1,4}(w|m|q)_first", re.ASCII)
 _DAY = timedelta(days=1)
-WEEKDAY = CYCLES["weekday"].key_field
 
 
 def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
@@ -80,26 +75,6 @@ def part_before(start: str, days: Days, today: date, slicer: Slicer) -> PartBefo
 def last_complete(today: date, slicer: Slicer) -> date:
     """The last day that is over and has data."""
     return min(today - _DAY, date.fromisoformat(slicer.last_date)) if slicer.last_date else today - _DAY
-
-
-def weekdays(query: AudienceQuery, days: Days, with_data: Sequence[str] = ()) -> list[str]:
-    """The weekday (`1 Monday`) of each of the days `with_data` (all if empty) that the filters let through.
-
-    So many days has a figure of a question about weekdays, by which it is compared with another.
-    """
-    span = np.arange(np.datetime64(days[0], "D"), np.datetime64(days[1], "D") + 1)
-    data_days = np.array(with_data, dtype="datetime64[D]")
-    names = CYCLES["weekday"].form(span[np.isin(span, data_days)] if with_data else span).tolist()
-    groups = [(filter_,) for filter_ in query.filters] + [*query.any_of]
-    return [name for name in names if all(any(_may_pass(name, part) for part in group) for group in groups)]
-
-
-def _may_pass(weekday: str, filter_: Filter) -> bool:
-    if filter_.name != WEEKDAY:
-        return True
-    match = rule(filter_.match)
-    text, *values = [text.lower() if filter_.case_insensitive else text for text in (weekday, *filter_.value)]
-    return any(match.holds(text, value) for value in values) != match.is_negative
 
 
 def zone(query: Selection, slicer: Slicer) -> Zone:

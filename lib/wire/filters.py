@@ -106,3 +106,10 @@ def rule(match: str) -> Rule:
     if match not in RULES:
         raise UnknownName("match", match, RULES)
     return RULES[match]
+
+
+def lets_through(filter_: Filter, text: str) -> bool:
+    """Whether a row with this value of the filter's key field passes; descriptions are not looked at."""
+    match = rule(filter_.match)
+    text, *values = [part.lower() if filter_.case_insensitive else part for part in (text, *filter_.value)]
+    return any(match.holds(text, value) for value in values) != match.is_negative

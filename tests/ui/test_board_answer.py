@@ -224,6 +224,18 @@ def test_a_weekday_is_compared_by_its_own_days(answer: Answer) -> None:
         assert imps["delta"].replace("−", "-").removeprefix("↑ ").removeprefix("↓ ") == f"{change} %{unlike}"
 
 
+@pytest.mark.parametrize("name", ["1 Monday", "4 Thursday"])
+def test_days_that_a_filter_leaves_out_are_unknown(answer: Answer, name: str) -> None:
+    """A question about Mondays has no figures, and no zeros, on other days: in its chart now and before."""
+    params = {"start": "-10d", "end": "yesterday", "grain": "day", "is.granularity_weekday": name}
+    lines = answer(params)["head"]["head"]["fields"]["imps"]
+    rows = small_rows(seed=0).to_pandas()
+    sums = rows.groupby(rows["time"].dt.date)["imps"].sum()
+    for line, days_back in ((lines["now"], 0), (lines["before"][0], 10)):
+        days = pd.date_range(end=pd.Timestamp(LAST_DAY - timedelta(days=days_back)), periods=10)
+        assert line["values"] == [sums[day.date()] if f"{day:%u %A}" == name else None for day in days]
+
+
 def test_the_same_days_are_compared_once(answer: Answer) -> None:
     """Of a week the period before and the same weekdays are the same days: one line, one column."""
     once = answer({"start": "-7d", "end": "yesterday"})

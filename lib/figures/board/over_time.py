@@ -27,13 +27,13 @@ def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     if focus.grain is None:
         return []
     name, clock = focus.field.name, dates.clock(focus.zone)
-    line = series.over(now, name, focus.grain, focus.period, clock, zone=focus.zone)
+    line = series.over(now, name, focus.grain, focus.period, clock, zone=focus.zone, query=focus.query)
     all_lines = [ChartLine(numbers.span(*focus.period), line)]
     for side, answers in zip(focus.comparisons, comparisons, strict=True):
         if answers is not None and side.compared_days is not None and side.comparison is not None:
             days = side.comparison.before
             earlier = series.over(
-                answers.before, name, focus.grain, side.compared_days, clock, days, focus.zone
+                answers.before, name, focus.grain, side.compared_days, clock, days, focus.zone, focus.query
             )
             all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
     return all_lines
@@ -117,7 +117,9 @@ def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days
     indices = [index for index, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = split_levels.take(answer, indices)
     clock = dates.clock(focus.zone)
-    return series.over(rows, focus.field.name, focus.grain or "day", period, clock, days, focus.zone)
+    return series.over(
+        rows, focus.field.name, focus.grain or "day", period, clock, days, focus.zone, focus.query
+    )
 
 
 def _label(answer: Audience, name: str, value: str) -> str:

@@ -19,10 +19,9 @@ from lib.figures import numbers
 from lib.figures.numbers import unit
 from lib.figures.query import ask, periods, precision
 from lib.figures.query.focus import Focus
-from lib.reporting import named_days
+from lib.reporting import time_filters
 from lib.reporting.answers import TAIL, Audience, Estimate, remainder
 from lib.reporting.models import AudienceQuery
-from lib.reporting.named_days import WEEKDAY
 from lib.slicers.dates import ONE_DAY, Days
 from lib.slicers.models import DataField
 from lib.wire.filters import Filter
@@ -129,7 +128,7 @@ class ComparedAnswers:
     def rows(self, field: DataField) -> dict[Key, Change]:
         """The change of each row's value; missing for rows that did not exist before."""
         names = [*self.now.names]
-        place = names.index(WEEKDAY) if WEEKDAY in names else None
+        place = names.index(time_filters.WEEKDAY) if time_filters.WEEKDAY in names else None
         return {
             key: self._change(field, *sides, self.weekdays.get("" if place is None else key[place]))
             for key, sides in self.figures(field).items()
@@ -197,17 +196,21 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
         now, before = (
             ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
         )
-    is_by_weekday = WEEKDAY in query.split_by
+    is_by_weekday = time_filters.WEEKDAY in query.split_by
     # Where rows are weekdays, those that are shown narrow the question, and not its total.
     about, sides = focus.query if is_by_weekday else query, ((now, days_now), (before, days_before))
-    counts = [len(named_days.weekdays(about, days, answer.total.dates)) for answer, days in sides]
+    counts = [len(time_filters.days(about, days, answer.total.dates)) for answer, days in sides]
     both = ComparedAnswers(now, before, coverage(focus, counts[0], counts[1], about))
     if not is_by_weekday or focus.compared_days is None:
         return both
-    some = [Counter(named_days.weekdays(query, days, answer.total.dates)) for answer, days in sides]
-    every = [Counter(named_days.weekdays(query, days)) for days in _whole_sides(focus, focus.compared_days)]
+    some = [_by_weekday(query, days, answer.total.dates) for answer, days in sides]
+    every = [_by_weekday(query, days) for days in _whole_sides(focus, focus.compared_days)]
     rows = {name: Coverage(some[0][name], every[0][name], some[1][name], every[1][name]) for name in every[0]}
     return replace(both, weekdays=rows)
+
+
+def _by_weekday(query: AudienceQuery, days: Days, with_data: Sequence[str] = ()) -> Counter[str]:
+    return Counter(time_filters.weekdays(time_filters.days(query, days, with_data)))
 
 
 def coverage(focus: Focus, now: int, before: int, query: AudienceQuery | None = None) -> Coverage:
@@ -215,7 +218,7 @@ def coverage(focus: Focus, now: int, before: int, query: AudienceQuery | None = 
     if focus.compared_days is None:
         return WHOLE
     sides = _whole_sides(focus, focus.compared_days)
-    now_of, before_of = (len(named_days.weekdays(query or focus.query, side)) for side in sides)
+    now_of, before_of = (len(time_filters.days(query or focus.query, side)) for side in sides)
     return Coverage(now, now_of, before, before_of)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma, polygamma, stdtr
 
-from lib.reporting import named_days
+from lib.reporting import time_filters
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.reporting.moved import movers, sides
@@ -149,7 +149,7 @@ def _figure(
 
 def _days(query: AudienceQuery, answer: Audience, days: Days) -> int:
     """The number of days with data that the filters let through; all if the service does not say."""
-    return len(named_days.weekdays(query, days, answer.total.dates))
+    return len(time_filters.days(query, days, answer.total.dates))
 
 
 def _moves(

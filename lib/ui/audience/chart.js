@@ -176,9 +176,10 @@ function drawCourse({ x, y, starts }, line) {
     const beside = values.map((value, place) => (isWhole(place) && (place === 0 || isWhole(place - 1)) && (place + 1 >= values.length || isWhole(place + 1)) ? null : value))
     drawn.unshift(shape("path", { class: "course part", style, d: path(beside, x, y) }))
   }
-  if (values.length > MOST_POINTS || line.isDotted) return drawn
+  const hasPoints = values.length <= MOST_POINTS && !line.isDotted
+  const isAlone = (place) => (values[place - 1] ?? null) === null && (values[place + 1] ?? null) === null
   values.forEach((value, place) => {
-    if (value !== null) drawn.push(shape("circle", { class: isWhole(place) ? "point" : "point hollow", style, cx: x(place).toFixed(1), cy: y(value).toFixed(1), r: isWhole(place) ? 2.5 : 3.5 }))
+    if (value !== null && (hasPoints || isAlone(place))) drawn.push(shape("circle", { class: isWhole(place) ? "point" : "point hollow", style, cx: x(place).toFixed(1), cy: y(value).toFixed(1), r: isWhole(place) ? 2.5 : 3.5 }))
   })
   return drawn
 }
