@@ -37,8 +37,8 @@ def title(name: str, fields: Iterable[Field] = ()) -> str:
     if name.startswith("own."):
         return "of an own metric"  # whose label went with it (lib/serving/connect/own_metrics.py)
     label = next((field.description for field in fields if field.name == name), "")
-    words = name.split(".")[-1].replace("_", " ").strip().removesuffix(" id")
-    return label or (words[:1].upper() + words[1:]) or name
+    last_part = name.split(".")[-1].replace("_", " ").strip().removesuffix(" id")
+    return label or (last_part[:1].upper() + last_part[1:]) or name
 
 
 def _words(text: str) -> list[str]:
