@@ -91,26 +91,26 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         else:
             values.setdefault(name, []).append(text)
     meanings = _meanings(values.pop("meaning", []), offer.kinds, problems)
-    single = {name: values.pop(name, []) for name in (*PAGING, *FINDING)}
-    for name, texts in single.items():
-        if len(texts) > 1:
+    single = dict.fromkeys((*PAGING, *FINDING), "")
+    for name in single:
+        single[name], *others = values.pop(name, [""])
+        if others:
             problems.add((name,), "This may be given once.")
-    one = {name: texts[0] if texts else "" for name, texts in single.items()}
-    orders = _names(one["ordering"], "ordering", offer.orderings, "ordered", problems)
-    project, slash, slicer = one["report"].partition("/")
-    if one["report"] and not (project and slicer and slash):
+    orders = _names(single["ordering"], "ordering", offer.orderings, "ordered", problems)
+    project, slash, slicer = single["report"].partition("/")
+    if single["report"] and not (project and slicer and slash):
         problems.add(("report",), "This must be project/slicer.")
     return ListQuery(
-        limit=_number(one["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
-        offset=_number(one["offset"], "offset", (0, LARGEST_ID, 0), problems),
-        search=one["search"].strip(),
+        limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
+        offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
+        search=single["search"].strip(),
         ordering=tuple((name.removeprefix("-"), name.startswith("-")) for name in orders),
         filters=values,
         meanings=meanings,
-        counts=tuple(dict.fromkeys(_names(one["counts"], "counts", offer.countable, "counted", problems))),
+        counts=tuple(dict.fromkeys(_names(single["counts"], "counts", offer.countable, "counted", problems))),
         report=(project, slicer),
-        has_etags=flag(one["etags"], "etags", problems),
-        has_delivery=flag(one["delivery"], "delivery", problems),
+        has_etags=flag(single["etags"], "etags", problems),
+        has_delivery=flag(single["delivery"], "delivery", problems),
     )
 
 

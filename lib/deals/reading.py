@@ -167,8 +167,9 @@ class Codec:
             tags = body.get("etags") or {}
             results = [read(entity) for entity in body["results"]]
             for index, entity in enumerate(results):
-                if isinstance(entity, Resource) and str(entity.id) in tags:
-                    results[index] = entity.known_as(etag=tags[str(entity.id)])
+                tag = tags.get(str(getattr(entity, "id", None)))
+                if isinstance(entity, Resource) and tag is not None:
+                    results[index] = entity.known_as(etag=tag)
             delivery = {int(deal): figures for deal, figures in (body.get("delivery") or {}).items()}
             return Page(int(body["count"]), tuple(results), counts, delivery)
         except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:

@@ -44,11 +44,11 @@ def is_money(name: str) -> bool:
     """Whether numbers under this name are amounts or prices: `metrics.cost_micros`, `Revenue (USD)`."""
     suffix = _SUFFIX.search(name)
     name = name[: suffix.start()] if suffix else name
-    words = column_names.split_words(name)
-    has_code = len(words) > 1 and words[-1].upper() in set(CODES) - _WORDS_TOO
-    words = words[:-1] if has_code else words
-    is_end = words[-1:] != [] and words[-1] in _ENDS and (suffix is not None or has_code or len(words) > 1)
-    return (column_names.has_money(name) or is_end) and _NO_MONEY.isdisjoint(words)
+    parts = column_names.split_words(name)
+    has_code = len(parts) > 1 and parts[-1].upper() in set(CODES) - _WORDS_TOO
+    parts = parts[:-1] if has_code else parts
+    is_end = not _ENDS.isdisjoint(parts[-1:]) and (suffix is not None or has_code or len(parts) > 1)
+    return (column_names.has_money(name) or is_end) and _NO_MONEY.isdisjoint(parts)
 
 
 def scale(guesses: Sequence[ColumnGuess], figures: dict[str, Floats]) -> list[ColumnGuess]:

@@ -70,7 +70,7 @@ def problem(path: str, error: errors.TrancheError, http: int | None = None) -> J
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Let `app` answer every failure in the words of this module; nothing of an unforeseen one is told."""
+    """Let `app` answer every failure in the words of this module, an unexpected one without details."""
     handlers: dict[type[Exception], Any] = {
         errors.TrancheError: lambda request, error: problem(request.url.path, error),
         HTTPException: _framework,

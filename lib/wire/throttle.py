@@ -87,8 +87,8 @@ class Throttle:
             is_due = state.backlog >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 # Callers without a request in the last minute.
-                for other, idle in list(self._callers.items()):
-                    if not idle.times or now - idle.times[-1] >= WINDOW_SECONDS:
+                for other, other_state in list(self._callers.items()):
+                    if not other_state.times or now - other_state.times[-1] >= WINDOW_SECONDS:
                         del self._callers[other]
         if not is_due or self._share is None:
             return

@@ -212,10 +212,10 @@ class PlainDeals(Deals):
         try:
             resource = super().get(model, entity_id)
         except REFUSALS as error:
-            entries = self._memory.entries(model, entity_id)
+            entries = self._memory.entries(model, entity_id) if isinstance(error, NotFound) else []
             # A 404 for what the service has never returned means that it returns none of its kind.
             was_there = model is DemandDeal or any(entry.action == "seen" for entry in entries)
-            if isinstance(error, NotFound) and entries and was_there and entries[-1].action != "removed":
+            if entries and was_there and entries[-1].action != "removed":
                 self._note("removed", model, [entries[-1].body])
             if model is DemandDeal:
                 raise

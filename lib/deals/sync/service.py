@@ -108,16 +108,14 @@ def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> li
         .join(t.seats, t.seats.c.id == _DEALS.seat_id)
         .where(_DEALS.id.in_(numbers))
     )
-    present, packages = work.rows(question) if numbers else [], _packages(work, numbers)
-    is_synchronized = {row.id: row.deal_sync and row.external_id is not None for row in present}
-    untold = [pair.deal_id for pair in pairs if pair.is_gone]
-    untold += [row.deal_id for row in present if not is_synchronized[row.id]]
-    last = {
-        key: SyncedDeal.of_row(row)
-        for key, row in (sync_state.rows_of(work, untold) if untold else {}).items()
-    }
+    rows, packages = work.rows(question) if numbers else [], _packages(work, numbers)
+    is_synchronized = {row.id: row.deal_sync and row.external_id is not None for row in rows}
+    ids = [pair.deal_id for pair in pairs if pair.is_gone]
+    ids += [row.deal_id for row in rows if not is_synchronized[row.id]]
+    last_rows = sync_state.rows_of(work, ids) if ids else {}
+    last = {key: SyncedDeal.of_row(row) for key, row in last_rows.items()}
     deals: dict[SyncKey, SyncedDeal] = {}
-    for row in present:
+    for row in rows:
         key = row.deal_id, row.seat_id
         if is_synchronized[row.id]:
             document = documents.document(side, row, packages[row.id])

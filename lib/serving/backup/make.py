@@ -151,7 +151,7 @@ class HeldSlicer:
         return manifest_of(self.content, self.folder)
 
     def digests(self) -> dict[str, str]:
-        """The beginning of the digest that each file must have, where it is names."""
+        """The beginning of the digest that each file must have, where it is known."""
         rows = {
             f"{day_folder(day)}/{part.file}": part.digest
             for day, parts in self.manifest.days.items()

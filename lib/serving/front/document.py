@@ -69,7 +69,7 @@ class DeskDocument:
     ) -> None:
         self._app, self._modules, self._figures = app, modules or {}, figures or {}
         tags = preloads.tags if preloads is not None else b""
-        self._added = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
+        self._additions = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET":
@@ -81,7 +81,7 @@ class DeskDocument:
         elif "text/html" in Headers(scope=scope).get("accept", ""):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriter(send, self._early(scope), *self._added))
+            await self._app(plain, receive, _Rewriter(send, self._early(scope), *self._additions))
         else:
             await self._app(scope, receive, send)
 
@@ -97,7 +97,7 @@ class _Rewriter:
     """Sends an answer on; that of an HTML document whole, with `additions` inserted."""
 
     def __init__(self, send: Send, early: bytes, *additions: bytes) -> None:
-        self._send, self._early, self._added = send, early, additions
+        self._send, self._early, self._additions = send, early, additions
         self._start: Message | None = None
         self._body = b""
 
@@ -112,7 +112,7 @@ class _Rewriter:
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body", False):
-                body = parts.insert(self._body, *self._added)
+                body = parts.insert(self._body, *self._additions)
                 if self._early and (page := parts.defer_scripts(body)) is not None:
                     body = page.replace(TAG, self._early, 1)
                 MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))

@@ -1,6 +1,6 @@
 """Lines to remote services: connections, credentials and circuit breakers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx
 from pydantic import SecretStr
@@ -21,7 +21,7 @@ class Line:
 
     address: str
     http: httpx.Client
-    credential: str | Credential
+    credential: str | Credential = field(repr=False)  # a text is the token itself
     patience: Patience
 
     @property

@@ -11,9 +11,7 @@ import streamlit as st
 from lib.figures import numbers
 from lib.figures.board import headline, split_table
 from lib.figures.board.leaderboards import CardSource
-from lib.figures.board.over_time import (
-    notes_of,
-)
+from lib.figures.board.over_time import notes_of
 from lib.figures.context import RequestContext
 from lib.figures.query import ask, card, filters, state
 from lib.figures.query.card import Card

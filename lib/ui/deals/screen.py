@@ -239,17 +239,16 @@ def _draw_missing(context: PageContext, key: Key) -> None:
     catalog.forget()
     change = DrawerChange(context, key)
     change.restore()
-    text = f"{KINDS[key[0]]} {key[1]:d} does not exist"
+    what = f"{KINDS[key[0]]} {key[1]:d}"
+    text = f"{what} does not exist; it may have been deleted."
     try:  # a service may keep the history after a deletion
         changes = context.deals.history(*key)
-        last = changes[0] if changes and changes[0].action == "removed" else None
-        text += "; it may have been deleted."
-        if last is not None:
-            text = f"{KINDS[key[0]]} {key[1]:d} was deleted by {last.who} on {field_text.moment(last.at)}."
+        if changes and changes[0].action == "removed":
+            text = f"{what} was deleted by {changes[0].who} on {field_text.moment(changes[0].at)}."
     except NotFound:
-        text += "."
+        text = f"{what} does not exist."
     except TrancheError:
-        text += "; it may have been deleted."
+        pass
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == DEALS and (edits := change.unsaved_edits):  # no form can take them over
         money = field_text.prices_of(context)

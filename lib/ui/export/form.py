@@ -62,11 +62,11 @@ def _order(context: PageContext, query: AudienceQuery) -> tuple[Order, ...]:
     slicer, now = context.slicer, current_focus.current(context).order
     titles = {name: filters.field(name, slicer) for name in query.split_by}
     titles |= {field.name: title(field) for field in slicer.data_fields}
-    words = {"desc": "most first", "asc": "least first"}
+    directions = {"desc": "most first", "asc": "least first"}
     orders = {
-        (name, direction): f"{label}, {'A to Z' if name in query.split_by else words[direction]}"
+        (name, direction): f"{label}, {'A to Z' if name in query.split_by else directions[direction]}"
         for name, label in titles.items()
-        for direction in (("asc",) if name in query.split_by else words)
+        for direction in (("asc",) if name in query.split_by else directions)
     }
     usual = (now[0].name, now[0].direction) if now else None
     choice = st.selectbox(

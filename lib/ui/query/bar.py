@@ -1,8 +1,4 @@
-"""The question: dates, comparison, words, undo and redo, and the link to it; below these its filters.
-
-Filters are pills with a popover each. A pill holds all that is chosen of one key field, or one filter by
-texts. While its popover is open its label stays: with another one it would be another popover, and closed.
-"""
+"""The question: dates, comparison, words, undo and redo, and the link to it; below these its filters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -9,7 +9,7 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NoReturn
 from urllib.parse import quote
 
 import streamlit as st
@@ -64,7 +64,7 @@ class FilterTarget:
     read: Callable[[], AudienceQuery]
     write: Callable[[AudienceQuery], object]
     around: AudienceQuery | None = None
-    apply: Callable[[Sequence[Act], Receipts], object] | None = None
+    apply: Callable[[Sequence[Act], Receipts], NoReturn] | None = None
     receipt: Callable[[str], ActReceipt] = field(default=_receipt)
     note: Callable[[Receipts], object] = field(default=_note)
 
@@ -75,9 +75,10 @@ class FilterTarget:
         def write(query: AudienceQuery) -> None:
             history.change(replace(history.current(context), query=query))
 
-        apply = partial(page_clicks.take, context)
-        read = lambda: history.current(context).query  # noqa: E731
-        return cls(context, read, write, None, apply, history.receipt, history.receive)
+        return cls(
+            context, lambda: history.current(context).query, write, None, partial(page_clicks.take, context),
+            history.receipt, history.receive,
+        )  # fmt: skip
 
     def write_filters(self, new_filters: Iterable[Filter]) -> None:
         """Store these filters in place of all."""
@@ -232,14 +233,15 @@ def _options(target: FilterTarget, prefix: str, name: str, own_filters: tuple[Fi
 
     def change() -> None:
         flags = _read_flags(prefix)
-        work = lambda filter_: filter_.model_copy(update=flags)  # noqa: E731
-        target.write(filters.change(target.read(), name, work))
+        target.write(filters.change(target.read(), name, lambda filter_: filter_.model_copy(update=flags)))
 
     _flags(target.context, prefix, name, change)
     with st.container(horizontal=True, gap="xsmall"):
         about = "Exclude what is included, and include what is excluded"
-        swap = lambda: target.write(filters.swap(target.read(), name))  # noqa: E731
-        widgets.icon_button("Swap", "swap_horiz", f"{prefix}_swap", swap, help=about)
+        widgets.icon_button(
+            "Swap", "swap_horiz", f"{prefix}_swap", lambda: target.write(filters.swap(target.read(), name)),
+            help=about,
+        )  # fmt: skip
         draw_removal(prefix, lambda: target.write(filters.clear(target.read(), name)))
 
 

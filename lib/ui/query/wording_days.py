@@ -19,20 +19,8 @@ OTHER_NAMES = {
     "ever": "all data",
 }  # fmt: skip
 NUMBERS = (
-    "a",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+    "a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
 BACK = re.compile(
     r"(?:(?:the )?(?:last|past|previous) )?(?:(?:full|complete|whole|entire) )?"
     rf"(?:(\d{{1,3}}|{'|'.join(NUMBERS)}) )?(?:(?:full|complete|whole|entire) )?(day|week|month|quarter)s?"
@@ -43,14 +31,14 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 } | {"sept": 9}
-WEEKDAYS = {
+DAY_NUMBERS = {
     form: number
     for number, name in enumerate(calendar.day_name)
     for form in (name.casefold(), name[:3].casefold(), {"Tue": "tues", "Thu": "thurs"}.get(name[:3], ""))
     if form
 } | {"thur": 3}
 WEEKLY = {
-    **{name: (day,) for form, day in WEEKDAYS.items() for name in (form, f"{form}s")},
+    **{name: (day,) for form, day in DAY_NUMBERS.items() for name in (form, f"{form}s")},
     **dict.fromkeys(("weekend", "weekends"), (5, 6)),
     **dict.fromkeys(("weekdays", "workdays", "working days"), (0, 1, 2, 3, 4)),
 }
@@ -123,16 +111,16 @@ class DayWords:
 
     def _dates(self, text: str) -> tuple[date, date] | None:
         """The first and last day of a date, month, quarter or weekday; without a year the latest."""
-        words = text.removeprefix("last ").removeprefix("this ")
-        if words in WEEKDAYS:
-            latest = self.today - timedelta(days=(self.today.weekday() - WEEKDAYS[words] - 1) % 7 + 1)
+        phrase = text.removeprefix("last ").removeprefix("this ")
+        if phrase in DAY_NUMBERS:
+            latest = self.today - timedelta(days=(self.today.weekday() - DAY_NUMBERS[phrase] - 1) % 7 + 1)
             return latest, latest
-        if quarter := re.fullmatch(r"q([1-4])(?: ([12]\d{3}))?", words):
+        if quarter := re.fullmatch(r"q([1-4])(?: ([12]\d{3}))?", phrase):
             return self._months(quarter[2], 3 * int(quarter[1]) - 2, 3)
-        for form, places in _FORMS:
-            if not (match := form.fullmatch(words)):
+        for form, groups in _FORMS:
+            if not (match := form.fullmatch(phrase)):
                 continue
-            year, month, number = (match[place] if place else None for place in places)
+            year, month, number = (match[group] if group else None for group in groups)
             month_number = MONTHS.get(month or "") or int(month or 0)
             if number is None:
                 return self._months(year, month_number, 1)

@@ -131,7 +131,7 @@ class _Lines:
             wrong.append(f"{count}, and dates are those of one. Change them there.")
             return
         self._rows.setdefault(ids[0], set()).add((DEALS, deal.id or 0))
-        dates, zone = self._dates.setdefault(ids[0], {}), own_zone(self._packages[ids[0]])
+        zone = own_zone(self._packages[ids[0]])
         for title, name in DATES.items():
             if not (text := row[title]):
                 continue
@@ -141,6 +141,7 @@ class _Lines:
             except ValueError as error:
                 wrong.append(f"{title}: {error}")
                 continue
+            dates = self._dates.setdefault(ids[0], {})
             if name in dates and dates[name][0] != at:
                 wrong.append(
                     f"{title} is not that of line {dates[name][1]}, whose deal has the same package."

@@ -11,11 +11,11 @@ from lib.figures.deals import field_text, targeting_text
 from lib.figures.deals.deal_names import seat_name
 from lib.figures.deals.field_text import USUAL, Prices
 from lib.figures.deals.targeting_text import EVERYTHING, Descriptions, Marks
+from lib.ui.deals.counts import count_label
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft, NewDeals
 from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.kit.markdown import plain
-from lib.wire.text import count_of
 
 
 def sentences(
@@ -70,7 +70,7 @@ def _deals_words(
         return ["No demand deals: nobody can buy it yet."]
     if draft.deals == "existing":
         names = [plain(deals.get(deal) or f"deal {deal}") for deal in draft.links]
-        return [f"{count_of(len(names), 'existing deal')} linked: {', '.join(names)}."]
+        return [f"{count_label('existing deal', len(names))} linked: {', '.join(names)}."]
     if not draft.seats:
         return ["New deals, for seats *not chosen yet*."]
     prices = prices.of(draft["currency"])
@@ -85,7 +85,7 @@ def _deals_words(
         own = own_terms(terms.own, prices)
         more = f" – {plain(own)}" if own else ""
         lines.append(f"- **{plain(seat_name(seat, seat_id))}**{dsp} {price}{sync}{more}")
-    head = f"{count_of(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
+    head = f"{count_label('new deal', len(lines))}, prices in {plain(prices.terms)}"
     return [f"{head}:\n" + "\n".join(lines)]
 
 
