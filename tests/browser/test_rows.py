@@ -62,6 +62,15 @@ def test_a_header_orders_and_filters_nothing(page: Page, table: Locator, clicks:
     assert not any(text.startswith(("is.", "not.")) for text in dict(parse_qsl(urlsplit(page.url).query)))
 
 
+def test_values_have_room_beside_their_controls(address: str, page: Page) -> None:
+    """A table with room to spare cuts none of its values, however wide their letters."""
+    enter(page, f"{address}/{LINK.replace('campaign_id', 'granularity_weekday')}")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    assert "3 Wednesday" in values(table)
+    cut = "nodes => nodes.filter(node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"
+    assert table.locator("tr.row .include").evaluate_all(cut) == []
+
+
 def test_the_first_click_after_any_control_counts(page: Page, table: Locator) -> None:
     """Whatever was used before, one click on a row filters, and one click releases it again."""
     for grain in ("hour", "day"):

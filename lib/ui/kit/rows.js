@@ -9,6 +9,7 @@ const FIND_MILLISECONDS = 250
 const MOST_FIGURES = 0.55 // their share of a card; the rest is for names
 const [FEWEST_NAMES, LEAST_SHARED] = [3, 4] // names that share so many letters at one end
 const [KEYS_SHARE, NARROW_SCREEN] = [0.6, 700] // of the window, for key columns; pixels
+const WIDE_LETTER = 1.1 // of names, whose capitals are wider than the figure that `ch` measures
 const [TITLE_LETTER, BOLD_LETTER, BESIDE_TITLE] = [0.9, 1, 1.7] // of a card's columns, in letters of its figures
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"

@@ -43,10 +43,10 @@ function drawTable(shown, all) {
 function measure({ widths }, table) {
   const grow = (kind, name, needed) => (widths[kind][name] = Math.max(widths[kind][name] ?? 0, needed))
   table.columns.forEach((column, place) => {
-    const longest = (extra) => Math.max(...table.rows.map((row) => row.cells[place].text.length + extra(row)))
+    const longest = (extra, letter = 1) => Math.max(...table.rows.map((row) => letter * row.cells[place].text.length + extra(row)))
     const level = (row) => (table.is_tree ? 3 * (row.level - 1) + 4 : 0)
     if (!table.card) {
-      const cells = longest((row) => (column.is_key ? (table.has_records ? 9 : 6) + level(row) : 4)) // controls at its end
+      const cells = column.is_key ? longest((row) => (table.has_records ? 10 : 6) + level(row), WIDE_LETTER) : longest(() => 4) // controls at its end
       grow(column.is_key ? "keys" : "own", column.id, Math.max(column.title.length + 6, Math.min(cells, LONGEST_COLUMN), column.is_key ? LEAST_KEY : 8))
     } else if (!column.is_key) {
       const spaces = [...column.title.matchAll(" ")].map(({ index }) => Math.max(index, column.title.length - index - 1))
