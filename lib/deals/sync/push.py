@@ -200,7 +200,7 @@ class Push:
             body = exact.loads(answer.content)
             if "buyerstatus" not in body:
                 return
-            # The DSP stands so in the history: `Alder Bidder (DSP 3)`.
+            # The history names the DSP like this: `Alder Bidder (DSP 3)`.
             self._run(
                 lambda work: take_status(
                     work,

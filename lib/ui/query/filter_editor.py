@@ -91,7 +91,7 @@ class FilterTarget:
         page_state = PageState(self.read())
         for act in acts:
             page_state = clicks.apply(page_state, act, self.context.slicer)
-        # An act that is applied twice changes nothing: it says what is to be.
+        # First, as `write` may draw the page anew; an act that is applied twice changes nothing.
         self.note(last_acts)
         self.write(page_state.query)
 

@@ -117,8 +117,8 @@ def draw_addition(
     """Draw the picker of a field, and the editor of a new filter on it: List, Text or Paste.
 
     `labels` are names with their labels, and `target_of` gives the filters to which one on that key field is
-    added. Gives the name that is no key field's, where one is chosen. A filter by texts closes the popover of
-    that key.
+    added. Returns the chosen name where it is no key field's. A filter by texts closes the popover of that
+    key.
     """
     name = st.selectbox(
         "Field", labels, index=None, format_func=labels.__getitem__, placeholder="What to filter by",

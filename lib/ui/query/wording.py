@@ -2,7 +2,7 @@
 
 "spend by country last week vs prior, only mobile" → the metric Spend, the split by Country, last week, the
 period before, and the filter Device type is mobile. Words are taken longest first; a word that names several
-things gives several readings, the likelier first. What names nothing is said in the person's own word.
+things gives several readings, the likelier first. Words that name nothing are shown as they were typed.
 """
 
 import calendar

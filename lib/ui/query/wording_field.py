@@ -23,7 +23,7 @@ MOST_FIELDS = 24
 
 
 def draw(context: PageContext) -> None:
-    """Draw the field; while the focus is in it, below it lies what the sentence may mean (style.css)."""
+    """Draw the field, and below it what the sentence may mean, while it has the focus (style.css)."""
     with st.container(key=FIELD, gap=None):
         text = st.text_input(
             "A question in words", key=TEXT, label_visibility="collapsed", live=amount_field.PAUSE,
